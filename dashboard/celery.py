@@ -1,0 +1,45 @@
+"""The Celery app: the queue is a doorbell, the database row is the job (law 7)."""
+
+from __future__ import annotations
+
+from celery import Celery
+from django.conf import settings
+
+# Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
+VISIBILITY_SECONDS = 600
+
+app = Celery("reelroom")
+app.conf.update(
+    broker_url=settings.CELERY_BROKER_URL,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_ignore_result=True,
+    task_serializer="json",
+    accept_content=["json"],
+    task_default_queue="work",
+    task_time_limit=540,
+    task_soft_time_limit=500,
+    worker_prefetch_multiplier=1,
+    worker_max_tasks_per_child=500,
+    worker_cancel_long_running_tasks_on_connection_loss=False,  # a charging call is never cut in half
+    worker_hijack_root_logger=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    broker_transport_options={
+        "visibility_timeout": VISIBILITY_SECONDS,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 5,
+        "health_check_interval": 10,
+        "global_keyprefix": "reelroom:",
+    },
+    beat_scheduler="redbeat.RedBeatScheduler",
+    beat_max_loop_interval=1,  # the tick is due every second
+    redbeat_redis_url=settings.REDIS_URL,
+    redbeat_key_prefix="reelroom:beat:",
+    redbeat_lock_timeout=25,
+    beat_schedule={
+        "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
+    },
+)
+app.autodiscover_tasks(["proxyapi"])

@@ -1,0 +1,17 @@
+"""Types that name the request, so that views need no casts."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
+
+from dashboard.models import Membership, Team, User
+
+
+class TeamRequest(HttpRequest):
+    """A request of a signed-in person within a team; `TeamMiddleware` guarantees both."""
+
+    user: User
+    htmx: HtmxDetails
+    membership: Membership
+    team: Team

@@ -1,0 +1,39 @@
+"""What a member may do: permissions, and the roles that are lists of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from dashboard.models import Role
+
+
+class Permission(StrEnum):
+    SEE = "see"  # the library, the team, the credits
+    RENDER = "render"  # make, render, retry: whatever charges
+    KEEP_TOKEN = "keep_token"  # noqa: S105 - a permission's name
+    MANAGE_MONEY = "manage_money"
+    MANAGE_MEMBERS = "manage_members"
+    MANAGE_TEAM = "manage_team"
+
+
+ROLES: dict[Role, frozenset[Permission]] = {
+    Role.OWNER: frozenset(Permission),
+    Role.ADMIN: frozenset(
+        {Permission.SEE, Permission.RENDER, Permission.KEEP_TOKEN, Permission.MANAGE_MEMBERS}
+    ),
+    Role.TREASURER: frozenset({Permission.SEE, Permission.KEEP_TOKEN, Permission.MANAGE_MONEY}),
+    Role.PRODUCER: frozenset({Permission.SEE, Permission.RENDER, Permission.KEEP_TOKEN}),
+    Role.VIEWER: frozenset({Permission.SEE}),
+}
+
+SENTENCES: dict[Role, str] = {
+    Role.OWNER: "Everything, and gives the team away.",
+    Role.ADMIN: "Makes videos and manages members.",
+    Role.TREASURER: "Money and the ledger, no rendering.",
+    Role.PRODUCER: "Makes and renders videos.",
+    Role.VIEWER: "Looks, and spends nothing.",
+}
+
+
+def allows(role: str, permission: Permission) -> bool:
+    return permission in ROLES[Role(role)]

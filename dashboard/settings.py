@@ -1,0 +1,211 @@
+"""Settings, read from the environment (and from `var/env`, which `make run` writes for this machine).
+
+Nothing secret has a default: a process without SECRET_KEY or SEALING_KEYS does not start.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.FileAwareEnv()
+VAR = Path(env.str("REELROOM_VAR", default=str(BASE_DIR / "var"))).resolve()
+if (VAR / "env").is_file():
+    env.read_env(str(VAR / "env"))
+
+
+def required(name: str, remedy: str) -> str:
+    """The variable, or a refusal to start. A placeholder is as good as nothing."""
+    value = env.str(name, default="")
+    if not value or value.lower().startswith(("change", "placeholder", "secret", "django-insecure")):
+        raise ImproperlyConfigured(f"{name} is not set. {remedy}")
+    return value
+
+
+# Core --------------------------------------------------------------------------------------------
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = required("SECRET_KEY", "`make run` writes one; in production set 50 random characters.")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
+ROOT_URLCONF = "dashboard.urls"
+ASGI_APPLICATION = "dashboard.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+
+INSTALLED_APPS = [
+    "dashboard",
+    "proxyapi",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_htmx",
+    "django_structlog",
+    "heroicons",
+    "template_partials",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "dashboard.middleware.TeamMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dashboard.context.shell",
+            ],
+            "builtins": [
+                "django_htmx.templatetags.django_htmx",
+                "heroicons.templatetags.heroicons",
+                "template_partials.templatetags.partials",
+                "dashboard.templatetags.reelroom",
+            ],
+        },
+    }
+]
+
+# Data --------------------------------------------------------------------------------------------
+# IMMEDIATE and the long timeout are not tuning: without them concurrent read-modify-write
+# transactions fail with "database is locked" (docs/decisions/0003-sqlite-options.md).
+SQLITE_OPTIONS: dict[str, Any] = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
+}
+DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR / 'reelroom.sqlite3'}")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+else:
+    # Persistent connections do not work under ASGI; the pool takes their place.
+    DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 8}}
+
+REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR / 'valkey.sock'}")
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+# People ------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "dashboard.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_REDIRECT_URL = "/"
+LOGIN_URL = "account_login"
+ACCOUNT_ADAPTER = "dashboard.accounts.Adapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_ON_GET = False
+# How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+
+# Browser -----------------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": VAR / "media"},
+    },
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "media-src": [SELF],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 24 * 3600
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
+if BEHIND_TLS:
+    SECURE_SSL_REDIRECT = True
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
+
+# Upstream ----------------------------------------------------------------------------------------
+VIDEO_API_BASE_URL = env.str("VIDEO_API_BASE_URL", default="http://127.0.0.1:8001/v2").rstrip("/")
+_upstream = urlsplit(VIDEO_API_BASE_URL)
+VIDEO_API_IS_SANDBOX = _upstream.hostname in {"127.0.0.1", "localhost", "::1", "sandbox"}
+if _upstream.scheme != "https" and not VIDEO_API_IS_SANDBOX:
+    raise ImproperlyConfigured("VIDEO_API_BASE_URL must start with https:// (plain http is for the sandbox).")
+if not VIDEO_API_BASE_URL.endswith("/v2"):
+    raise ImproperlyConfigured("VIDEO_API_BASE_URL must end in /v2: the version is part of the address.")
+# `id:base64 of 32 bytes`, several separated by commas, the first one seals (proxyapi/seal.py).
+SEALING_KEYS = required("SEALING_KEYS", "`make run` writes one; `manage.py generate_key` prints one.")
+HOLD_MARGIN = env.float("HOLD_MARGIN", default=1.10)  # an estimate is approximate: hold a tenth more
+
+# Background --------------------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL
+
+# Logs --------------------------------------------------------------------------------------------
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"()": "dashboard.logs.formatter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    # httpx would log every address, httpcore every header.
+    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpcore", "celery.app.trace")},
+}

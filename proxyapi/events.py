@@ -1,0 +1,54 @@
+"""News for whoever shows pages: what changed, by id, over Redis once the change is committed.
+
+A listener that misses one loses nothing: the database is the truth, an event only says "look again".
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+import redis
+from django.db import transaction
+
+from proxyapi.allowance import connection
+
+CHANNEL = "reelroom:events"
+log = logging.getLogger(__name__)
+
+
+class Event(StrEnum):
+    JOB = "job"
+    CHARGE = "charge"
+    ACCOUNT = "account"
+    TOKEN = "token"  # noqa: S105 - the name of an event
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    vault: UUID
+    event: Event
+    id: UUID
+
+    def dump(self) -> str:
+        return json.dumps([str(self.vault), self.event, str(self.id)])
+
+    @classmethod
+    def load(cls, text: str | bytes) -> News:
+        vault, event, id = json.loads(text)
+        return cls(UUID(vault), Event(event), UUID(id))
+
+
+def publish(vault: UUID, event: Event, id: UUID) -> None:
+    """Announce after commit. Without Redis nobody hears it, and nothing else happens."""
+    transaction.on_commit(lambda: _send(News(vault, event, id)))
+
+
+def _send(news: News) -> None:
+    try:
+        connection().publish(CHANNEL, news.dump())
+    except redis.RedisError:
+        log.warning("an event was not announced: Redis is away")

@@ -1,0 +1,100 @@
+"""One upstream account as one vault sees it: its profile, its plan, its balance (spec, Account)."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import models
+from django.db.models import Q, Sum
+from django.utils import timezone
+
+from proxyapi.models.vault import Vault
+
+CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
+
+
+class Plan(models.TextChoices):
+    PAID = "paid"
+    TRIAL = "trial"
+    NONE = "none", "no plan"
+
+
+class Account(models.Model):
+    """Several tokens may open one account: one balance, one ledger, one row here."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    vault = models.ForeignKey(Vault, models.CASCADE, related_name="accounts")
+    environment = models.CharField(max_length=200, help_text="Base address of the upstream it lives on.")
+    upstream_id = models.BigIntegerField()
+    name = models.CharField(max_length=200, blank=True)
+    email = models.CharField(max_length=254, blank=True)
+    email_verified = models.BooleanField(default=False)
+    plan = models.CharField(max_length=8, choices=Plan, default=Plan.NONE)
+    plan_name = models.CharField(max_length=100, blank=True)
+    plan_ends_at = models.DateTimeField(null=True, blank=True)
+    monthly_credits = models.DecimalField(**CREDITS, default=Decimal(0))
+    balance = models.DecimalField(**CREDITS, default=Decimal(0), help_text="Credits, as of `balance_as_of`.")
+    balance_as_of = models.DateTimeField(null=True, blank=True)
+    costs = models.JSONField(default=dict, blank=True, help_text="The credit cost map, as last read.")
+    options = models.JSONField(default=dict, blank=True, help_text="The faceless option groups, as last read.")
+    options_as_of = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vault", "environment", "upstream_id"], name="account_once_per_vault"
+            ),
+            models.CheckConstraint(condition=Q(plan__in=Plan.values), name="account_plan_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"account {self.upstream_id} ({self.email})"
+
+    def held(self) -> Decimal:
+        """Credits that open charges have reserved."""
+        total = self.charges.holding().aggregate(sum=Sum("hold"))["sum"]
+        return Decimal(total or 0)
+
+    def free_to_spend(self) -> Decimal:
+        return self.balance - self.held()
+
+    def note_balance(self, remaining: Decimal, seen_at: datetime) -> None:
+        """Take a newer balance; a late answer never overwrites a newer one (pitfall 53)."""
+        Account.objects.filter(
+            Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at), pk=self.pk
+        ).update(balance=remaining, balance_as_of=seen_at)
+        self.refresh_from_db(fields=["balance", "balance_as_of"])
+
+    def note_profile(self, me: dict[str, Any]) -> None:
+        """Take what `GET /me` said. Unknown and missing fields leave what was known."""
+        subscription = me.get("subscription") or {}
+        credits = me.get("credits") or {}
+        self.name = str(me.get("name") or self.name)[:200]
+        self.email = str(me.get("email") or self.email)[:254]
+        self.email_verified = bool(me.get("email_verified"))
+        self.plan = plan_of(subscription)
+        self.plan_name = str(subscription.get("plan") or "")[:100]
+        self.plan_ends_at = moment(subscription.get("ends_at"))
+        self.monthly_credits = Decimal(str(credits.get("total") or 0))
+        self.save()
+        if "remaining" in credits:
+            self.note_balance(Decimal(str(credits["remaining"] or 0)), timezone.now())
+
+
+def plan_of(subscription: dict[str, Any]) -> Plan:
+    if not subscription.get("active"):
+        return Plan.NONE
+    return Plan.TRIAL if subscription.get("trial") else Plan.PAID
+
+
+def moment(text: object) -> datetime | None:
+    """An ISO 8601 timestamp with offset, or nothing where it cannot be read."""
+    try:
+        parsed = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else None

@@ -1,0 +1,144 @@
+"""A charge: the intent row of one charging operation, written before anything is sent (law 2).
+
+    draft → held → sending → confirmed
+                           → refused
+                           → unknown → matched | refused | written_off
+
+`held` rows have passed the balance check and reserve `hold`; a worker claims one by a conditional
+update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by reading,
+never by sending again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from proxyapi.models.account import CREDITS, Account
+from proxyapi.models.job import Job
+from proxyapi.models.token import Token
+from proxyapi.models.vault import Vault
+
+
+class ChargeState(models.TextChoices):
+    DRAFT = "draft"
+    HELD = "held"
+    SENDING = "sending"
+    CONFIRMED = "confirmed"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+    MATCHED = "matched"
+    WRITTEN_OFF = "written_off", "written off"
+
+
+TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
+    ChargeState.DRAFT: frozenset({ChargeState.HELD, ChargeState.REFUSED}),
+    ChargeState.HELD: frozenset({ChargeState.SENDING, ChargeState.REFUSED}),
+    # Back to held only when the request provably did not start (refused connection, 429).
+    ChargeState.SENDING: frozenset(
+        {ChargeState.CONFIRMED, ChargeState.REFUSED, ChargeState.UNKNOWN, ChargeState.HELD}
+    ),
+    ChargeState.UNKNOWN: frozenset({ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF}),
+    ChargeState.CONFIRMED: frozenset(),
+    ChargeState.REFUSED: frozenset(),
+    ChargeState.MATCHED: frozenset(),
+    ChargeState.WRITTEN_OFF: frozenset(),
+}
+HOLDING = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
+SPENT = (ChargeState.CONFIRMED, ChargeState.MATCHED)
+
+
+class ChargeQuerySet(models.QuerySet["Charge"]):
+    def holding(self) -> Self:
+        return self.filter(state__in=HOLDING)
+
+    def open(self) -> Self:
+        return self.filter(state__in=(*HOLDING, ChargeState.DRAFT))
+
+    def due(self, now: datetime) -> Self:
+        """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time came."""
+        return self.filter(state__in=HOLDING, due_at__lte=now).order_by("due_at")
+
+    def move(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
+        """Take one transition by conditional update; False when somebody else was faster."""
+        if to not in TRANSITIONS[ChargeState(charge.state)]:
+            raise ValueError(f"a charge does not go from {charge.state} to {to}")
+        moved = self.filter(pk=charge.pk, state=charge.state).update(state=to, **fields)
+        if moved:
+            charge.refresh_from_db()
+        return bool(moved)
+
+
+class Charge(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    vault = models.ForeignKey(Vault, models.CASCADE, related_name="charges")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="charges")
+    token = models.ForeignKey(Token, models.PROTECT, related_name="charges")
+    member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="charges")
+    job = models.ForeignKey(Job, models.PROTECT, related_name="charges", null=True, blank=True)
+    operation = models.CharField(max_length=60, help_text="Name in the catalog.")
+    body = models.JSONField(default=dict, blank=True, help_text="What is sent; never a token.")
+    # The nonce of the form: two presses of one button are one charge.
+    nonce = models.UUIDField()
+    state = models.CharField(max_length=11, choices=ChargeState, default=ChargeState.DRAFT)
+    quote = models.DecimalField(**CREDITS, null=True, blank=True, help_text="Price shown to the person.")
+    hold = models.DecimalField(**CREDITS, default=0, help_text="Upper bound that is reserved.")
+    cost = models.DecimalField(**CREDITS, null=True, blank=True, help_text="What it really took.")
+    before = models.JSONField(default=dict, blank=True, help_text="Evidence read before sending.")
+    tries = models.PositiveSmallIntegerField(default=0)
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    code = models.CharField(max_length=60, blank=True)
+    reason = models.TextField(blank=True, help_text="Why it was refused or is unknown, for people.")
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+    due_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ChargeQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["vault", "nonce"], name="charge_once_per_nonce"),
+            models.CheckConstraint(condition=Q(state__in=ChargeState.values), name="charge_state_known"),
+            models.CheckConstraint(condition=Q(hold__gte=0), name="charge_hold_not_negative"),
+            models.CheckConstraint(
+                condition=~Q(state__in=["confirmed", "matched"]) | Q(cost__isnull=False),
+                name="charge_spent_has_cost",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["sending", "confirmed", "unknown", "matched"])
+                | Q(sent_at__isnull=False),
+                name="charge_sent_has_time",
+            ),
+            # One open charge a job and operation: a second tab cannot start a second render.
+            models.UniqueConstraint(
+                fields=["job", "operation"],
+                condition=Q(state__in=["draft", "held", "sending", "unknown"]),
+                name="charge_one_open_per_job_operation",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["account", "state"]),
+            models.Index(
+                fields=["due_at"],
+                condition=Q(state__in=["held", "sending", "unknown"]),
+                name="charge_due",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.state}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in (*HOLDING, ChargeState.DRAFT)
+
+    @property
+    def is_spent(self) -> bool:
+        return self.state in SPENT

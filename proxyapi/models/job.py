@@ -1,0 +1,124 @@
+"""A job: one upstream resource that the portal makes and watches until it is terminal.
+
+A job is born here, as a draft with the settings a person chose; `remote_id` is the upstream's name for
+it, known once the draft was put there. What a look finds is kept apart from what the job is (law 6):
+a failed look fills `look_error`, it never touches `state`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from proxyapi.models.account import CREDITS, Account
+from proxyapi.models.token import Token
+from proxyapi.models.vault import Vault
+
+
+class JobKind(models.TextChoices):
+    FACELESS = "faceless"
+    CLIP = "clip"
+    STORYBOARD = "storyboard"
+    CLONE = "clone"
+    CHARACTER = "character"
+
+
+class JobState(models.TextChoices):
+    DRAFT = "draft"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def shown(self) -> Self:
+        return self.filter(hidden_at__isnull=True)
+
+    def due(self, now: datetime) -> Self:
+        """Jobs whose next look is due, the longest waiting first."""
+        return self.filter(state=JobState.RUNNING, next_look_at__lte=now).order_by("next_look_at")
+
+
+class Job(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    vault = models.ForeignKey(Vault, models.CASCADE, related_name="jobs")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="jobs")
+    token = models.ForeignKey(Token, models.PROTECT, related_name="jobs")
+    member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs")
+    kind = models.CharField(max_length=10, choices=JobKind)
+    remote_id = models.CharField(max_length=64, null=True, blank=True, help_text="Upstream id, once it has one.")
+    state = models.CharField(max_length=9, choices=JobState, default=JobState.DRAFT)
+    raw_status = models.CharField(max_length=60, blank=True, help_text="The upstream's own word, as last read.")
+    title = models.CharField(max_length=200)
+    # What a person chose, in the upstream's field names, and the part of it the upstream has.
+    wanted = models.JSONField(default=dict, blank=True)
+    sent = models.JSONField(default=dict, blank=True)
+    estimate = models.DecimalField(**CREDITS, null=True, blank=True)
+    estimate_as_of = models.DateTimeField(null=True, blank=True)
+    quote_error = models.TextField(blank=True, help_text="Why there is no price now, for people.")
+    media_url = models.TextField(blank=True)
+    media_as_of = models.DateTimeField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True, help_text="Length of the finished film.")
+    failure_code = models.CharField(max_length=100, blank=True)
+    failure_message = models.TextField(blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    looked_at = models.DateTimeField(null=True, blank=True)
+    next_look_at = models.DateTimeField(null=True, blank=True)
+    look_error = models.TextField(blank=True, help_text="Why the last look told nothing, for people.")
+    look_error_since = models.DateTimeField(null=True, blank=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+    edited_at = models.DateTimeField(default=timezone.now)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "kind", "remote_id"],
+                condition=Q(remote_id__isnull=False),
+                name="job_once_per_resource",
+            ),
+            models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known"),
+            models.CheckConstraint(
+                condition=~Q(state="running") | Q(next_look_at__isnull=False), name="job_running_has_next_look"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="draft") | Q(remote_id__isnull=False), name="job_sent_has_remote_id"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["vault", "-created_at"]),
+            models.Index(
+                fields=["next_look_at"], condition=Q(state="running"), name="job_due"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def start(self, now: datetime, first_look: timedelta) -> None:
+        """The upstream took it: watch it from now on."""
+        self.state = JobState.RUNNING
+        self.raw_status = "rendering"
+        self.started_at, self.finished_at = now, None
+        self.failure_code = self.failure_message = self.media_url = ""
+        self.look_error, self.look_error_since = "", None
+        self.looked_at, self.next_look_at = now, now + first_look
+        self.save()
+
+    def unsent(self) -> dict[str, Any]:
+        """The settings the upstream does not have yet; never a whole form (pitfall 120)."""
+        return {name: value for name, value in self.wanted.items() if self.sent.get(name) != value}
+
+    @property
+    def priced(self) -> bool:
+        """Whether the stored estimate is one of the settings as they stand."""
+        return self.estimate is not None and not self.unsent()

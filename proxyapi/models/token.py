@@ -1,0 +1,61 @@
+"""A member's upstream API token, sealed. Its one door is `proxyapi/door.py` (law 1)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from proxyapi.models.account import Account
+from proxyapi.models.vault import Vault
+
+
+class TokenState(models.TextChoices):
+    WORKING = "working"
+    REVOKED = "revoked"  # 401: the service does not know it any more
+    PAUSED = "paused", "paused (plan)"  # a subscription code: resumes by itself
+    REMOVED = "removed"  # taken out by its owner; the sealed value is gone
+
+
+class TokenQuerySet(models.QuerySet["Token"]):
+    def usable(self) -> Self:
+        return self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
+
+    def standing(self) -> Self:
+        return self.exclude(state=TokenState.REMOVED)
+
+
+class Token(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    vault = models.ForeignKey(Vault, models.CASCADE, related_name="tokens")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="tokens")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
+    sealed = models.BinaryField(help_text="proxyapi/seal.py; bound to this row.")
+    fingerprint = models.CharField(max_length=16)
+    last_four = models.CharField(max_length=4)
+    state = models.CharField(max_length=8, choices=TokenState, default=TokenState.WORKING)
+    state_since = models.DateTimeField(auto_now_add=True)
+    checked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = TokenQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vault", "fingerprint"],
+                condition=~Q(state="removed"),
+                name="token_once_per_vault",
+            ),
+            models.CheckConstraint(condition=Q(state__in=TokenState.values), name="token_state_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"token …{self.last_four}"
+
+    def seal_row(self) -> str:
+        """What the seal is bound to: a sealed value moved to another row does not open."""
+        return f"proxyapi_token:{self.pk}"

@@ -1,0 +1,15 @@
+"""The vault: the tenant as this package knows it. It holds accounts, tokens, charges and jobs."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+
+class Vault(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"vault {self.pk}"
