@@ -1,0 +1,211 @@
+"""Two thin shells that send what `envelope.build` makes and hand `envelope.read` what comes.
+
+Contract: one call, one request. Nothing is ever repeated here, GETs neither: a repeat would be
+a request past the token's allowance, and who repeats must know what it costs. `retry_safe` of
+the error says whether it may be. Redirects are errors; cookies, proxies and `.netrc` are off;
+the exceptions hold no text of the transport's. Spec: "Authentication", "Limits".
+
+A client is safe to share between threads, not between processes: make it after the fork. When a
+task is cancelled while `AsyncClient.call` runs, the outcome of the call is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Any, Self, cast
+
+import httpx
+
+from proxyapi.upstream import envelope
+from proxyapi.upstream.catalog import CATALOG, Operation
+from proxyapi.upstream.envelope import Files, Form, Path, Query
+from proxyapi.upstream.reply import Reply
+from proxyapi.upstream.secret import Secret
+from proxyapi.upstream.transport import Exchange
+
+CONNECT = POOL = 5.0  # seconds
+WRITE = 60.0  # seconds for one piece of an upload
+LIMITS = httpx.Limits(
+    max_connections=50,
+    max_keepalive_connections=10,
+    # Servers close idle connections after 5 s and more. Below that, so that no charging call
+    # meets a connection that is being closed, and ends as an unknown outcome for nothing.
+    keepalive_expiry=2.0,
+)
+
+
+class _Shell:
+    """What both clients have in common: the address, and the rows they may send."""
+
+    def __init__(self, base_url: str, methods: Mapping[str, str]) -> None:
+        envelope.base(base_url)
+        self._base_url = base_url
+        self._rows = {**CATALOG, **{name: _guessed(name, methods[name]) for name in methods}}
+
+    def row(self, name: str) -> Operation:
+        """The catalog's row as this client sends it; KeyError outside the catalog."""
+        return self._rows[name]
+
+
+def _guessed(name: str, method: str) -> Operation:
+    row = CATALOG[name]
+    if row.method_shown or method not in {"POST", "PUT", "PATCH"}:
+        raise ValueError(f"The method of {name} is {row.method}.")
+    return replace(row, method=method)
+
+
+class Client(_Shell):
+    """Calls the upstream from a worker or a thread.
+
+    `base_url` ends in /v2. `methods` overrides the method of the three rows whose method the
+    spec does not show. `transport` replaces the network in tests.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        methods: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(base_url, methods or {})
+        self._http = httpx.Client(
+            transport=transport,
+            trust_env=False,
+            follow_redirects=False,
+            cookies=_no_cookies(),
+            limits=LIMITS,
+        )
+
+    def call(
+        self,
+        name: str,
+        token: Secret,
+        *,
+        path: Path | None = None,
+        query: Query | None = None,
+        json: Any = None,
+        data: Form | None = None,
+        files: Files | None = None,
+    ) -> Reply:
+        """One request of that name. Raises UpstreamError; KeyError outside the catalog."""
+        row = self.row(name)
+        request = envelope.build(
+            self._base_url,
+            row,
+            token,
+            path=path,
+            query=query,
+            json=json,
+            data=data,
+            files=files,
+        )
+        request.extensions["timeout"] = _timeout(row)
+        exchange = Exchange(row, token)
+        try:
+            response = self._http.send(request, stream=True)
+            try:
+                exchange.answered(response)
+                for chunk in cast(httpx.SyncByteStream, response.stream):
+                    exchange.took(chunk)
+            finally:
+                response.close()
+        except Exception as error:
+            exchange.broke(error)
+        return exchange.result()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncClient(_Shell):
+    """Calls the upstream from the gateway; the same contract as `Client`."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        methods: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(base_url, methods or {})
+        self._http = httpx.AsyncClient(
+            transport=transport,
+            trust_env=False,
+            follow_redirects=False,
+            cookies=_no_cookies(),
+            limits=LIMITS,
+        )
+
+    async def call(
+        self,
+        name: str,
+        token: Secret,
+        *,
+        path: Path | None = None,
+        query: Query | None = None,
+        json: Any = None,
+        data: Form | None = None,
+        files: Files | None = None,
+    ) -> Reply:
+        """One request of that name. Raises UpstreamError; KeyError outside the catalog."""
+        row = self.row(name)
+        request = envelope.build(
+            self._base_url,
+            row,
+            token,
+            path=path,
+            query=query,
+            json=json,
+            data=data,
+            files=files,
+        )
+        request.extensions["timeout"] = _timeout(row)
+        exchange = Exchange(row, token)
+        try:
+            response = await self._http.send(request, stream=True)
+            try:
+                exchange.answered(response)
+                async for chunk in cast(httpx.AsyncByteStream, response.stream):
+                    exchange.took(chunk)
+            finally:
+                await response.aclose()
+        except Exception as error:
+            exchange.broke(error)
+        return exchange.result()
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def _no_cookies() -> CookieJar:
+    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+
+
+def _timeout(row: Operation) -> dict[str, float | None]:
+    return httpx.Timeout(connect=CONNECT, read=row.timeout, write=WRITE, pool=POOL).as_dict()

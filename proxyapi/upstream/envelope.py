@@ -1,0 +1,182 @@
+"""A request out of a catalog row, and a reply out of an answer; nothing is sent here.
+
+Contract: pure. `build` makes requests that can go to no other host and no other path than the
+row's, with our own headers and none besides; `read` turns any answer into a Reply or raises one
+of the errors. Spec: "Endpoints" (envelope), "Authentication", "Limits".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from json import dumps
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from proxyapi.upstream import wire
+from proxyapi.upstream.errors import AnswerLost, Said, Unsendable
+from proxyapi.upstream.operation import Body, Operation
+from proxyapi.upstream.refusal import refusal
+from proxyapi.upstream.reply import Answer, Credits, Reply
+from proxyapi.upstream.secret import Secret
+
+USER_AGENT = "reelroom/0.1"
+LONGEST_URL = 4096  # bytes
+
+Scalar = str | int | bool | None
+Path = Mapping[str, str | int]
+Query = Mapping[str, Scalar | Sequence[str]]
+Form = Mapping[str, Scalar]
+Files = Sequence[tuple[str, tuple[str, bytes, str]]]  # field, (file name, content, media type)
+
+
+def build(
+    base_url: str,
+    operation: Operation,
+    token: Secret,
+    *,
+    path: Path | None = None,
+    query: Query | None = None,
+    json: Any = None,
+    data: Form | None = None,
+    files: Files | None = None,
+) -> httpx.Request:
+    """The request for one call; raises Unsendable where it cannot be made as the row says.
+
+    `query` and `data` leave out None; `data` also leaves out False, because the text "false" in
+    a form field can count as set (pitfall 115). Lists in `query` repeat the name.
+    """
+    url = _address(base(base_url), operation, path or {}, query or {})
+    headers = {
+        "Authorization": _bearer(operation, token),
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",  # no unpacking, no bombs
+        "User-Agent": USER_AGENT,
+    }
+    if files or data:
+        if operation.body is not Body.MULTIPART or not files or json is not None:
+            raise Unsendable(operation, "this body does not fit the operation")
+        form = {k: v for k, v in (data or {}).items() if v is not None and v is not False}
+        return httpx.Request(operation.method, url, headers=headers, data=form, files=files)
+    if json is None:
+        return httpx.Request(operation.method, url, headers=headers)
+    headers["Content-Type"] = "application/json"
+    content = _encoded(operation, json)
+    return httpx.Request(operation.method, url, headers=headers, content=content)
+
+
+@lru_cache(maxsize=16)
+def base(base_url: str) -> httpx.URL:
+    """The base address, checked: http or https, a host, a path that ends in /v2, no more.
+
+    Raises ValueError. User info is refused because httpx makes an Authorization header of it.
+    """
+    try:
+        url = httpx.URL(base_url.strip().rstrip("/"))
+    except httpx.InvalidURL:
+        raise ValueError("The address of the video service is not a URL.") from None
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ValueError("The address of the video service starts with http:// or https://.")
+    if url.userinfo or url.query or url.fragment:
+        raise ValueError("The address of the video service has no user, query or fragment.")
+    if not url.path.endswith("/v2"):
+        raise ValueError("The address of the video service ends in /v2.")
+    return url
+
+
+def _address(root: httpx.URL, operation: Operation, path: Path, query: Query) -> httpx.URL:
+    if set(path) != set(operation.parameters):
+        raise Unsendable(operation, f"the path needs exactly {operation.parameters}")
+    filled = operation.path
+    for name, value in path.items():
+        filled = filled.replace(f"{{{name}}}", quote(_identifier(operation, value), safe=""))
+    url = httpx.URL(f"{root}{filled}", params=_pairs(query))
+    target, _, _ = url.raw_path.partition(b"?")
+    intended = f"{root.path}{filled}".encode()
+    same_origin = (url.scheme, url.netloc) == (root.scheme, root.netloc)
+    if not same_origin or target != intended or len(url.raw_path) > LONGEST_URL:
+        raise Unsendable(operation, "the address is not the one of this operation")
+    return url
+
+
+def _identifier(operation: Operation, value: str | int) -> str:
+    text = str(value) if not isinstance(value, bool) else ""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", text):
+        raise Unsendable(operation, "an identifier has letters, digits, - and _ only")
+    return text
+
+
+def _pairs(query: Query) -> list[tuple[str, str | int | bool]]:
+    pairs: list[tuple[str, str | int | bool]] = []
+    for name, value in query.items():
+        if isinstance(value, str | int):
+            pairs.append((name, value))
+        elif value is not None:
+            pairs.extend((name, item) for item in value)
+    return pairs
+
+
+def _bearer(operation: Operation, token: Secret) -> str:
+    text = token.reveal()
+    # Whatever h11 finds illegal here, it quotes: so it must never see it.
+    if not re.fullmatch(r"[\x21-\x7e]{1,512}", text):
+        raise Unsendable(operation, "the token cannot stand in a header")
+    return f"Bearer {text}"
+
+
+def _encoded(operation: Operation, json: Any) -> bytes:
+    if operation.body is Body.NONE:
+        raise Unsendable(operation, "this operation takes no body")
+    try:
+        return dumps(json, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise Unsendable(
+            operation, "the body holds a value that JSON has no form for"
+        ) from None
+
+
+def read(operation: Operation, status: int, headers: Mapping[str, str], body: bytes) -> Reply:
+    """The reply in an answer of 2xx; raises the error that the answer is in every other case.
+
+    A 2xx that cannot be read raises AnswerLost: the work was probably done, and the answer
+    that says so is gone. Missing, extra and null parts of the envelope are fine.
+    """
+    headers = {name.lower(): value for name, value in headers.items()}
+    try:
+        body = wire.unpack(headers, body)
+        readable = True
+    except wire.Unreadable:
+        body, readable = b"", False
+    if not 200 <= status < 300:
+        raise refusal(operation, status, headers, body)
+    try:
+        top = {} if status in {204, 205} else wire.parse(body)
+    except wire.Unreadable:
+        readable, top = False, None
+    if not readable or not isinstance(top, dict):
+        answer = Answer(status, wire.passed_on(headers), body)
+        allowance = wire.allowance(headers)
+        raise AnswerLost(operation, Said(status=status, allowance=allowance, answer=answer))
+    return _reply(status, headers, body, top)
+
+
+def _reply(
+    status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]
+) -> Reply:
+    meta = wire.mapping(top.get("meta"))
+    money = wire.mapping(meta.get("credits"))
+    cost, remaining = wire.amount(money.get("cost")), wire.amount(money.get("remaining"))
+    message = top.get("message")
+    return Reply(
+        data=top.get("data"),
+        meta=meta,
+        credits=Credits(cost, remaining) if (cost, remaining) != (None, None) else None,
+        allowance=wire.allowance(headers),
+        status=status,
+        message=message if isinstance(message, str) else "",
+        links=wire.mapping(top.get("links")),
+        answer=Answer(status, wire.passed_on(headers), body),
+    )

@@ -1,0 +1,75 @@
+"""The root of the error tree, and what an error answer says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+from proxyapi.upstream.operation import Operation
+from proxyapi.upstream.reply import Allowance, Answer
+
+
+class Outcome(StrEnum):
+    NOT_SENT = "not_sent"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an error answer says, as far as it can be read. `words` are the upstream's own."""
+
+    status: int | None = None
+    code: str = ""
+    words: str = ""
+    fields: Mapping[str, list[str]] = field(default_factory=dict)
+    required: Decimal | None = None
+    available: Decimal | None = None
+    retry_after: float | None = None
+    allowance: Allowance | None = None
+    allow: tuple[str, ...] = ()
+    answer: Answer | None = None
+
+
+NOTHING = Said()
+
+
+class UpstreamError(Exception):
+    """Base of everything a call can raise. `retry_after` is in seconds, amounts in credits."""
+
+    code: str = "UPSTREAM-ERROR"
+    outcome: Outcome = Outcome.UNKNOWN
+    sentence: str = "The service could not do this."
+
+    def __init__(self, operation: Operation | None = None, said: Said = NOTHING) -> None:
+        super().__init__()
+        self.operation = operation
+        self.code = said.code or type(self).code
+        self.status = said.status
+        self.detail = said.words
+        self.fields = said.fields
+        self.required = said.required
+        self.available = said.available
+        self.retry_after = said.retry_after
+        self.allowance = said.allowance
+        self.answer = said.answer
+
+    @property
+    def retry_safe(self) -> bool:
+        """Whether sending it again costs nothing and makes sense."""
+        return False
+
+    @property
+    def user_message(self) -> str:
+        """What happened and what it cost; `detail` may be quoted beside it, escaped."""
+        return self.sentence
+
+    def __str__(self) -> str:
+        name = self.operation.name if self.operation else "call"
+        status = f" ({self.status})" if self.status else ""
+        return f"{name}: {self.code}{status}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"

@@ -1,0 +1,140 @@
+"""The service said no: nothing was done and nothing was charged (spec, "Errors")."""
+
+from __future__ import annotations
+
+from proxyapi.upstream.errors.base import NOTHING, Outcome, Said, UpstreamError
+from proxyapi.upstream.operation import Operation
+
+
+class Refused(UpstreamError):
+    code = "REFUSED"
+    outcome = Outcome.REFUSED
+    sentence = "The service refused this. Nothing was charged."
+
+
+class WrongArguments(Refused):
+    code = "GEN-WRONG-ARGS"
+    sentence = "The service did not understand the request. Nothing was charged."
+
+
+class Unauthorized(Refused):
+    code = "GEN-UNAUTHORIZED"
+    sentence = "The service does not know this token, or no longer. Nothing was charged."
+
+
+class InsufficientCredits(Refused):
+    code = "INSUFFICIENT-CREDITS"
+
+    @property
+    def user_message(self) -> str:
+        if self.required is None or self.available is None:
+            return "The account has not enough credits for this. Nothing was charged."
+        need, has = f"{self.required:,f}", f"{self.available:,f}"
+        return f"It needs {need} cr, the account has {has}. Nothing was charged."
+
+
+class Forbidden(Refused):
+    code = "GEN-FORBIDDEN"
+    sentence = "The service does not allow this to this account. Nothing was charged."
+
+
+class SubscriptionRequired(Refused):
+    code = "SUBSCRIPTION-REQUIRED"
+    sentence = (
+        "The account has no active plan. The balance and the ledger can be read meanwhile."
+    )
+
+
+class PaidSubscriptionRequired(Refused):
+    code = "PAID-SUBSCRIPTION-REQUIRED"
+    sentence = (
+        "The service allows its API on paid plans only, not on trials. "
+        "The balance and the ledger can be read meanwhile."
+    )
+
+
+class EmailNotVerified(Refused):
+    code = "EMAIL-NOT-VERIFIED"
+    sentence = "The account's e-mail address is not verified. Verify it at the service first."
+
+
+class FeatureNotAllowed(Refused):
+    code = "FEATURE-NOT-ALLOWED"
+    sentence = "The account's plan does not include this. Nothing was charged."
+
+
+class PlanLimitReached(Refused):
+    """The code tells which: REACH-PLAN-LIMIT, -STORAGE-LIMIT or -PUBLISH-LIMIT."""
+
+    code = "REACH-PLAN-LIMIT"
+    sentence = "A limit of the account's plan is reached. Nothing was charged."
+
+
+class Busy(Refused):
+    """It may be the trace of our own render whose answer was lost (pitfall 83)."""
+
+    code = "BUSY"
+    sentence = "The service is working on this video already. Nothing was charged."
+
+
+class Precondition(Refused):
+    code = "PRECONDITION"
+    sentence = "Something is missing before this can be rendered. Nothing was charged."
+
+
+class ScriptMissing(Precondition):
+    code = "SCRIPT-MISSING"
+    sentence = "The video has no script yet. Nothing was charged."
+
+
+class VoiceMissing(Precondition):
+    code = "VOICE-MISSING"
+    sentence = "No voice is chosen yet. Nothing was charged."
+
+
+class VoiceUnknown(Precondition):
+    code = "VOICE-UNKNOWN"
+    sentence = "The service no longer has the chosen voice. Nothing was charged."
+
+
+class NotFound(Refused):
+    code = "GEN-NOT-FOUND"
+    sentence = "The service shows no such thing to this account. Nothing was charged."
+
+
+class MethodNotAllowed(Refused):
+    """`allow` holds the methods that the answer names (pitfall 91)."""
+
+    code = "METHOD-NOT-ALLOWED"
+    sentence = "The service does not do this in this way. Nothing was charged."
+
+    def __init__(self, operation: Operation | None = None, said: Said = NOTHING) -> None:
+        super().__init__(operation, said)
+        self.allow = said.allow
+
+
+class Conflict(Refused):
+    code = "CONFLICT"
+    sentence = "This does not fit the present state at the service. Nothing was charged."
+
+
+class Invalid(Refused):
+    """`fields` holds the upstream's sentences by field name."""
+
+    code = "INVALID"
+    sentence = "The service does not accept one of the values. Nothing was charged."
+
+
+class GenreMissing(Invalid):
+    code = "GENRE-MISSING"
+    sentence = "No genre is chosen yet. Nothing was charged."
+
+
+class AssetsMissing(Invalid):
+    code = "ASSETS-MISSING"
+    sentence = "The images of the page are not fetched yet. Nothing was charged."
+
+
+class PaymentMethodMissing(Invalid):
+    code = "PAYMENT-METHOD-MISSING"
+    sentence = "The account has no saved payment method. Save one at the service first."

@@ -1,0 +1,141 @@
+"""Which error an answer outside 2xx is: by error.code, then by known prose, then by status.
+
+Contract: pure and total, any status and any bytes give an `UpstreamError`. Only a status that
+proves that nothing was done becomes a `Refused`. Spec, "Errors".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from proxyapi.upstream import errors, wire
+from proxyapi.upstream.errors import Said, UpstreamError
+from proxyapi.upstream.operation import Operation
+from proxyapi.upstream.reply import Answer
+
+# GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more.
+_BY_CODE: Mapping[str, type[UpstreamError]] = {
+    "GEN-UNAUTHORIZED": errors.Unauthorized,
+    "GEN-NOT-FOUND": errors.NotFound,
+    "GEN-API-ERROR": errors.ServerError,
+    "SUBSCRIPTION-REQUIRED": errors.SubscriptionRequired,
+    "PAID-SUBSCRIPTION-REQUIRED": errors.PaidSubscriptionRequired,
+    "INSUFFICIENT-CREDITS": errors.InsufficientCredits,
+    "EMAIL-NOT-VERIFIED": errors.EmailNotVerified,
+    "FEATURE-NOT-ALLOWED": errors.FeatureNotAllowed,
+    "REACH-PLAN-LIMIT": errors.PlanLimitReached,
+    "REACH-PLAN-STORAGE-LIMIT": errors.PlanLimitReached,
+    "REACH-PLAN-PUBLISH-LIMIT": errors.PlanLimitReached,
+}
+
+# The spec gives the meaning of these messages, not their wording; the first that fits counts.
+_BY_PROSE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
+    (403, r"currently (being )?process|processing currently|rendering|syncing", errors.Busy),
+    (403, r"script\b.*\b(required|missing|before)", errors.ScriptMissing),
+    (403, r"voice\b.*\bnot found|unknown voice", errors.VoiceUnknown),
+    (403, r"voice\b.*\b(not provided|required|missing)", errors.VoiceMissing),
+    (403, r"\btrials?\b", errors.PaidSubscriptionRequired),
+    (403, r"\bsubscription\b", errors.SubscriptionRequired),
+    (403, r"e-?mail\b.*\bverif|verif\w+\b.*\be-?mail", errors.EmailNotVerified),
+    (409, r"e-?mail\b.*\bverif|verif\w+\b.*\be-?mail", errors.EmailNotVerified),
+    (422, r"genre\b.*\brequired", errors.GenreMissing),
+    (422, r"payment method", errors.PaymentMethodMissing),
+)
+
+_BY_STATUS: Mapping[int, type[UpstreamError]] = {
+    400: errors.WrongArguments,
+    401: errors.Unauthorized,
+    402: errors.InsufficientCredits,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    405: errors.MethodNotAllowed,
+    409: errors.Conflict,
+    422: errors.Invalid,
+    **dict.fromkeys(
+        (406, 410, 411, 413, 414, 415, 417, 421, 423, 426, 428, 431), errors.Refused
+    ),
+}
+
+_ACCOUNT_AREA = frozenset({"me", "credits", "top_up"})
+
+
+def refusal(
+    operation: Operation, status: int, headers: Mapping[str, str], body: bytes
+) -> UpstreamError:
+    """The error for an answer with this status. Headers have lower-case names, the body is
+    unpacked."""
+    said = _heard(status, headers, body)
+    return _kind(operation, said)(operation, said)
+
+
+def _kind(operation: Operation, said: Said) -> type[UpstreamError]:
+    status = said.status or 0
+    if status == 429:
+        return errors.RateLimited
+    if status >= 500:
+        return errors.ServerError
+    if 300 <= status < 400:
+        return errors.Redirected
+    if status not in _BY_STATUS:
+        return errors.Unexpected  # 408 and its like: somebody on the way gave up waiting
+    if said.code in _BY_CODE:
+        return _BY_CODE[said.code]
+    words = " ".join([said.words, *(line for lines in said.fields.values() for line in lines)])
+    for its_status, pattern, kind in _BY_PROSE:
+        if status == its_status and re.search(pattern, words, re.IGNORECASE):
+            return kind
+    if status == 422 and "assets" in said.fields and operation.name.endswith(".render"):
+        return errors.AssetsMissing
+    if status == 409 and operation.area in _ACCOUNT_AREA:
+        return errors.EmailNotVerified  # the spec lists that 409 without its body (pitfall 87)
+    return _BY_STATUS[status]
+
+
+def _heard(status: int, headers: Mapping[str, str], body: bytes) -> Said:
+    try:
+        top = wire.mapping(wire.parse(body))
+    except wire.Unreadable:  # HTML from a proxy, half a body: the status still counts
+        top = {}
+    error = wire.mapping(top.get("error"))
+    return Said(
+        status=status,
+        code=_code(error.get("code")),
+        words=_words(top.get("message")) or _words(error.get("message")),
+        fields=_fields(top.get("errors")) or _fields(error.get("errors")),
+        required=_found("required", error, top),
+        available=_found("available", error, top),
+        retry_after=wire.retry_after(headers),
+        allowance=wire.allowance(headers),
+        allow=tuple(re.findall(r"[A-Z]+", headers.get("allow", "").upper())),
+        answer=Answer(status, wire.passed_on(headers), body),
+    )
+
+
+def _code(value: Any) -> str:
+    text = value.strip().upper() if isinstance(value, str) else ""
+    return text if re.fullmatch(r"[A-Z0-9][A-Z0-9_-]{0,63}", text) else ""
+
+
+def _words(value: Any) -> str:
+    text = value if isinstance(value, str) else ""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:300]).split())
+
+
+def _fields(value: Any) -> dict[str, list[str]]:
+    fields = {}
+    for name, lines in list(wire.mapping(value).items())[:100]:
+        lines = lines if isinstance(lines, list) else [lines]
+        fields[name] = [words for line in lines[:20] if (words := _words(line))]
+    return fields
+
+
+def _found(name: str, error: Mapping[str, Any], top: Mapping[str, Any]) -> Decimal | None:
+    # The spec says that the body carries it and not where (pitfall 58).
+    for place in (error, top, error.get("details"), error.get("meta"), top.get("data")):
+        number = wire.amount(wire.mapping(place).get(name))
+        if number is not None:
+            return number
+    return None

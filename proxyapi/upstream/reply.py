@@ -1,0 +1,54 @@
+"""What an answer of the upstream says, without the HTTP library that carried it.
+
+Contract: values only. Credits are Decimal and positive; the allowance counts requests of one
+token in the current window (spec, "Limits").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The X-RateLimit headers: requests a minute, and how many of them are left."""
+
+    limit: int
+    remaining: int
+
+
+@dataclass(frozen=True, slots=True)
+class Credits:
+    """`meta.credits` of a charging answer; a part that is missing or no number is None."""
+
+    cost: Decimal | None
+    remaining: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer as it came: for the gateway, which passes it on byte for byte.
+
+    `headers` has lower-case names and holds only those of `envelope.PASSED_ON`.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A 2xx answer. Numbers with a fraction in `data` and `meta` are Decimal, never float."""
+
+    data: Any
+    meta: Mapping[str, Any]
+    credits: Credits | None
+    allowance: Allowance | None
+    status: int
+    message: str
+    links: Mapping[str, Any]  # never followed: they are absolute URLs (pitfall 94)
+    answer: Answer = field(repr=False)

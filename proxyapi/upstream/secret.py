@@ -1,0 +1,92 @@
+"""A token in the clear, for as long as one call needs it.
+
+Contract: whatever prints, formats, copies out or pickles a `Secret` gets a mask or an error;
+only `reveal()` gives the text. (Spec, "Authentication" 3: tokens are treated as passwords.)
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from typing import NoReturn
+
+MASK = "Secret(****)"
+LONGEST = 512  # characters; the tokens of services of this kind have 40 to 200
+SCRUBBED_FROM = 8  # characters; a shorter token would be "found" in innocent text
+
+
+class TokenMalformed(ValueError):
+    """The text cannot be a token. `user_message` says why and never quotes it."""
+
+    def __init__(self, user_message: str) -> None:
+        super().__init__(user_message)
+        self.user_message = user_message
+
+
+class Secret:
+    """Wraps one token. Equal secrets compare equal, in constant time."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The token itself: for the header of one call, or for sealing."""
+        return self._text
+
+    @property
+    def tail(self) -> str:
+        """The last four characters, to tell tokens apart; empty if that gives too much away."""
+        return self._text[-4:] if len(self._text) >= 16 else ""
+
+    def scrub(self, body: bytes) -> bytes:
+        """`body` with the token struck out, should an answer quote it."""
+        if len(self._text) < SCRUBBED_FROM:
+            return body
+        return body.replace(self._text.encode(), b"*" * len(self._text))
+
+    def __repr__(self) -> str:
+        return MASK
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return MASK
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Secret):
+            return NotImplemented
+        return hmac.compare_digest(self._text.encode(), other._text.encode())
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._text))
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("A secret is not pickled and not copied.")
+
+
+def clean_token(text: str) -> Secret:
+    """The token in what somebody pasted: blanks around it are dropped, the rest is checked.
+
+    Raises TokenMalformed before anything of it can reach a header, because the HTTP library
+    quotes an illegal header value, token and all, in the text of its exception.
+    """
+    token = text.strip()
+    if not token:
+        raise TokenMalformed("The token is missing.")
+    if len(token) > LONGEST:
+        raise TokenMalformed(
+            f"This is longer than a token can be: {LONGEST} characters is the most."
+        )
+    if re.search(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", token):
+        raise TokenMalformed("This is more than one line. A token is a single line.")
+    if re.search(r"\s", token):
+        raise TokenMalformed(
+            "A token has no spaces inside. Paste the token alone, without the word Bearer."
+        )
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        raise TokenMalformed(
+            "This contains characters that no token has. Copy the token again from the service."
+        )
+    return Secret(token)

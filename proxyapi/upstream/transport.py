@@ -1,0 +1,95 @@
+"""What a broken exchange proves: an exception of the HTTP library, turned into one of ours.
+
+Contract: only what provably never reached the service becomes a NotSent; all else is
+AnswerLost. Nothing of the original is kept, neither its text nor itself, since httpx and h11
+can quote the Authorization header (spec, "Authentication" 3).
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+
+import httpx
+
+from proxyapi.upstream import errors, wire
+from proxyapi.upstream.envelope import read
+from proxyapi.upstream.errors import AnswerLost, Said, UpstreamError
+from proxyapi.upstream.operation import Operation
+from proxyapi.upstream.reply import Reply
+from proxyapi.upstream.secret import Secret
+
+GRACE = 10.0  # seconds on top of the read time-out, for the pool (5) and the connection (5)
+
+
+class Exchange:
+    """One call under way: gathers the answer, or what went wrong, and then says which."""
+
+    def __init__(self, operation: Operation, token: Secret) -> None:
+        self._operation = operation
+        self._token = token
+        self._until = time.monotonic() + operation.timeout + GRACE
+        self._status: int | None = None
+        self._headers: dict[str, str] = {}
+        self._body = bytearray()
+        self._broken: UpstreamError | None = None
+
+    def answered(self, response: httpx.Response) -> None:
+        """Status and headers are in."""
+        self._status = response.status_code
+        self._headers = {name.lower(): value for name, value in response.headers.items()}
+
+    def took(self, chunk: bytes) -> None:
+        """A piece of the body is in. The time-out counts per piece; this bounds the sum."""
+        self._body += chunk
+        if len(self._body) > wire.LARGEST or time.monotonic() > self._until:
+            raise wire.Unreadable
+
+    def broke(self, error: Exception) -> None:
+        """Sending or reading failed."""
+        self._broken = _translated(self._operation, error, self._status)
+
+    def result(self) -> Reply:
+        """The reply, or the error, raised free of the exception that led to it."""
+        if self._broken is not None:
+            if self._status is None or 200 <= self._status < 300:
+                raise self._broken
+            self._body.clear()  # a refusal's status proves enough without the rest
+        if self._status is None:
+            raise AnswerLost(self._operation)
+        return read(self._operation, self._status, self._headers, self._plain())
+
+    def _plain(self) -> bytes:
+        # Should the answer quote the token, it ends here.
+        try:
+            body = wire.unpack(self._headers, bytes(self._body))
+        except wire.Unreadable:
+            return b""
+        self._headers.pop("content-encoding", None)
+        return self._token.scrub(body)
+
+
+def _translated(operation: Operation, error: Exception, status: int | None) -> UpstreamError:
+    if isinstance(error, httpx.PoolTimeout):
+        return errors.PoolTimedOut(operation)
+    if isinstance(error, httpx.ConnectTimeout):
+        return errors.ConnectTimedOut(operation)
+    if isinstance(error, httpx.ConnectError):
+        return _unconnected(error)(operation)
+    return AnswerLost(operation, Said(status=status))
+
+
+def _unconnected(error: BaseException) -> type[errors.NotSent]:
+    cause: BaseException | None = error
+    for _ in range(10):
+        if isinstance(cause, ssl.SSLError):
+            return errors.TlsFailed
+        if isinstance(cause, socket.gaierror):
+            return errors.NameUnknown
+        if isinstance(cause, ConnectionRefusedError):
+            return errors.ConnectionRefused
+        if cause is None:
+            break
+        cause = cause.__cause__ or cause.__context__
+    return errors.NotSent
