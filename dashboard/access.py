@@ -1,4 +1,5 @@
-"""Fetch with permission: what a member may not see does not exist (404), what they may see but not do
+"""Fetch with permission: what a member may not see does not exist (404), what they may see but not
+do
 is refused (403). Both are decided here and nowhere else (law 8)."""
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from proxyapi.models import Job, Token
 
 REFUSALS: dict[Permission, str] = {
     Permission.SEE: "Only members of the team see this.",
-    Permission.RENDER: "Your role looks at videos and does not make them. An owner or admin can change that.",
+    Permission.RENDER: (
+        "Your role looks at videos and does not make them. An owner or admin can change that."
+    ),
     Permission.KEEP_TOKEN: "Your role keeps no token. An owner or admin can change that.",
     Permission.MANAGE_MONEY: "Only the treasurer and the owner change money settings.",
     Permission.MANAGE_MEMBERS: "Only owners and admins manage members.",

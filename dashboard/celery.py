@@ -21,7 +21,8 @@ app.conf.update(
     task_soft_time_limit=500,
     worker_prefetch_multiplier=1,
     worker_max_tasks_per_child=500,
-    worker_cancel_long_running_tasks_on_connection_loss=False,  # a charging call is never cut in half
+    # A charging call is never cut in half.
+    worker_cancel_long_running_tasks_on_connection_loss=False,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
@@ -40,6 +41,7 @@ app.conf.update(
     redbeat_lock_timeout=25,
     beat_schedule={
         "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
+        "refresh": {"task": "proxyapi.tasks.refresh_accounts", "schedule": 60.0},
     },
 )
 app.autodiscover_tasks(["proxyapi"])

@@ -12,7 +12,9 @@ SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr)_[A-Za-z0-9_\-]{8,}")
 
 
 def strike_out(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    return {key: _struck(value) if isinstance(value, str) else value for key, value in event.items()}
+    return {
+        key: _struck(value) if isinstance(value, str) else value for key, value in event.items()
+    }
 
 
 def _struck(text: str) -> str:

@@ -21,7 +21,8 @@ class TeamMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if request.user.is_authenticated:
-            # Pages of a team are nobody else's to keep, the back button of a shared computer included.
+            # Pages of a team are nobody else's to keep, the back button of a shared computer
+            # included.
             response.headers.setdefault("Cache-Control", "no-store, private")
         return response
 
@@ -39,6 +40,8 @@ class TeamMiddleware:
 
 
 def membership_of(request: HttpRequest) -> Membership | None:
-    mine = Membership.objects.filter(user_id=request.user.pk).select_related("team", "team__vault", "user")
+    mine = Membership.objects.filter(user_id=request.user.pk).select_related(
+        "team", "team__vault", "user"
+    )
     chosen = request.session.get(TEAM_IN_SESSION)
     return (mine.filter(team_id=chosen).first() if chosen else None) or mine.first()

@@ -1,4 +1,5 @@
-"""Settings, read from the environment (and from `var/env`, which `make run` writes for this machine).
+"""Settings, read from the environment (and from `var/env`, which `make run` writes for this
+machine).
 
 Nothing secret has a default: a process without SECRET_KEY or SEALING_KEYS does not start.
 """
@@ -23,14 +24,18 @@ if (VAR / "env").is_file():
 def required(name: str, remedy: str) -> str:
     """The variable, or a refusal to start. A placeholder is as good as nothing."""
     value = env.str(name, default="")
-    if not value or value.lower().startswith(("change", "placeholder", "secret", "django-insecure")):
+    if not value or value.lower().startswith(
+        ("change", "placeholder", "secret", "django-insecure")
+    ):
         raise ImproperlyConfigured(f"{name} is not set. {remedy}")
     return value
 
 
 # Core --------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = required("SECRET_KEY", "`make run` writes one; in production set 50 random characters.")
+SECRET_KEY = required(
+    "SECRET_KEY", "`make run` writes one; in production set 50 random characters."
+)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
@@ -115,7 +120,9 @@ else:
     DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 8}}
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR / 'valkey.sock'}")
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+}
 
 # People ------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "dashboard.User"
@@ -188,15 +195,25 @@ VIDEO_API_BASE_URL = env.str("VIDEO_API_BASE_URL", default="http://127.0.0.1:800
 _upstream = urlsplit(VIDEO_API_BASE_URL)
 VIDEO_API_IS_SANDBOX = _upstream.hostname in {"127.0.0.1", "localhost", "::1", "sandbox"}
 if _upstream.scheme != "https" and not VIDEO_API_IS_SANDBOX:
-    raise ImproperlyConfigured("VIDEO_API_BASE_URL must start with https:// (plain http is for the sandbox).")
+    raise ImproperlyConfigured(
+        "VIDEO_API_BASE_URL must start with https:// (plain http is for the sandbox)."
+    )
 if not VIDEO_API_BASE_URL.endswith("/v2"):
-    raise ImproperlyConfigured("VIDEO_API_BASE_URL must end in /v2: the version is part of the address.")
+    raise ImproperlyConfigured(
+        "VIDEO_API_BASE_URL must end in /v2: the version is part of the address."
+    )
 # `id:base64 of 32 bytes`, several separated by commas, the first one seals (proxyapi/seal.py).
-SEALING_KEYS = required("SEALING_KEYS", "`make run` writes one; `manage.py generate_key` prints one.")
-HOLD_MARGIN = env.float("HOLD_MARGIN", default=1.10)  # an estimate is approximate: hold a tenth more
+SEALING_KEYS = required(
+    "SEALING_KEYS", "`make run` writes one; `manage.py generate_key` prints one."
+)
+HOLD_MARGIN = env.float(
+    "HOLD_MARGIN", default=1.10
+)  # an estimate is approximate: hold a tenth more
 
 # Background --------------------------------------------------------------------------------------
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL
+CELERY_BROKER_URL = (
+    REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL
+)
 
 # Logs --------------------------------------------------------------------------------------------
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")

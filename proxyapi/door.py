@@ -1,4 +1,5 @@
-"""The one door of a token (law 1): sealed in here, opened here for one call, nowhere else in the clear."""
+"""The one door of a token (law 1): sealed in here, opened here for one call, nowhere else in the
+clear."""
 
 from __future__ import annotations
 

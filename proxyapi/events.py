@@ -1,6 +1,7 @@
 """News for whoever shows pages: what changed, by id, over Redis once the change is committed.
 
-A listener that misses one loses nothing: the database is the truth, an event only says "look again".
+A listener that misses one loses nothing: the database is the truth, an event only says "look
+again".
 """
 
 from __future__ import annotations

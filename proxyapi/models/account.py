@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Q, Sum
 from django.utils import timezone
@@ -27,7 +28,9 @@ class Account(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     vault = models.ForeignKey(Vault, models.CASCADE, related_name="accounts")
-    environment = models.CharField(max_length=200, help_text="Base address of the upstream it lives on.")
+    environment = models.CharField(
+        max_length=200, help_text="Base address of the upstream it lives on."
+    )
     upstream_id = models.BigIntegerField()
     name = models.CharField(max_length=200, blank=True)
     email = models.CharField(max_length=254, blank=True)
@@ -36,11 +39,24 @@ class Account(models.Model):
     plan_name = models.CharField(max_length=100, blank=True)
     plan_ends_at = models.DateTimeField(null=True, blank=True)
     monthly_credits = models.DecimalField(**CREDITS, default=Decimal(0))
-    balance = models.DecimalField(**CREDITS, default=Decimal(0), help_text="Credits, as of `balance_as_of`.")
+    balance = models.DecimalField(
+        **CREDITS, default=Decimal(0), help_text="Credits, as of `balance_as_of`."
+    )
     balance_as_of = models.DateTimeField(null=True, blank=True)
-    costs = models.JSONField(default=dict, blank=True, help_text="The credit cost map, as last read.")
-    options = models.JSONField(default=dict, blank=True, help_text="The faceless option groups, as last read.")
+    costs = models.JSONField(
+        default=dict,
+        blank=True,
+        encoder=DjangoJSONEncoder,
+        help_text="The credit cost map, as last read.",
+    )
+    options = models.JSONField(
+        default=dict,
+        blank=True,
+        encoder=DjangoJSONEncoder,
+        help_text="The faceless option groups, as read.",
+    )
     options_as_of = models.DateTimeField(null=True, blank=True)
+    refreshed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

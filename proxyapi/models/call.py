@@ -27,7 +27,10 @@ class Call(models.Model):
     sent_at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["vault", "-sent_at"]), models.Index(fields=["token", "-sent_at"])]
+        indexes = [
+            models.Index(fields=["vault", "-sent_at"]),
+            models.Index(fields=["token", "-sent_at"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.status or self.outcome}"

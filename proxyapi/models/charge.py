@@ -5,7 +5,8 @@
                            → unknown → matched | refused | written_off
 
 `held` rows have passed the balance check and reserve `hold`; a worker claims one by a conditional
-update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by reading,
+update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by
+reading,
 never by sending again.
 """
 
@@ -44,7 +45,9 @@ TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.SENDING: frozenset(
         {ChargeState.CONFIRMED, ChargeState.REFUSED, ChargeState.UNKNOWN, ChargeState.HELD}
     ),
-    ChargeState.UNKNOWN: frozenset({ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF}),
+    ChargeState.UNKNOWN: frozenset(
+        {ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF}
+    ),
     ChargeState.CONFIRMED: frozenset(),
     ChargeState.REFUSED: frozenset(),
     ChargeState.MATCHED: frozenset(),
@@ -62,7 +65,8 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         return self.filter(state__in=(*HOLDING, ChargeState.DRAFT))
 
     def due(self, now: datetime) -> Self:
-        """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time came."""
+        """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
+        came."""
         return self.filter(state__in=HOLDING, due_at__lte=now).order_by("due_at")
 
     def move(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
@@ -87,7 +91,9 @@ class Charge(models.Model):
     # The nonce of the form: two presses of one button are one charge.
     nonce = models.UUIDField()
     state = models.CharField(max_length=11, choices=ChargeState, default=ChargeState.DRAFT)
-    quote = models.DecimalField(**CREDITS, null=True, blank=True, help_text="Price shown to the person.")
+    quote = models.DecimalField(
+        **CREDITS, null=True, blank=True, help_text="Price shown to the person."
+    )
     hold = models.DecimalField(**CREDITS, default=0, help_text="Upper bound that is reserved.")
     cost = models.DecimalField(**CREDITS, null=True, blank=True, help_text="What it really took.")
     before = models.JSONField(default=dict, blank=True, help_text="Evidence read before sending.")
@@ -105,7 +111,9 @@ class Charge(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["vault", "nonce"], name="charge_once_per_nonce"),
-            models.CheckConstraint(condition=Q(state__in=ChargeState.values), name="charge_state_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=ChargeState.values), name="charge_state_known"
+            ),
             models.CheckConstraint(condition=Q(hold__gte=0), name="charge_hold_not_negative"),
             models.CheckConstraint(
                 condition=~Q(state__in=["confirmed", "matched"]) | Q(cost__isnull=False),

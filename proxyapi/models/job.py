@@ -1,7 +1,9 @@
 """A job: one upstream resource that the portal makes and watches until it is terminal.
 
-A job is born here, as a draft with the settings a person chose; `remote_id` is the upstream's name for
-it, known once the draft was put there. What a look finds is kept apart from what the job is (law 6):
+A job is born here, as a draft with the settings a person chose; `remote_id` is the upstream's name
+for
+it, known once the draft was put there. What a look finds is kept apart from what the job is (law
+6):
 a failed look fills `look_error`, it never touches `state`.
 """
 
@@ -52,9 +54,13 @@ class Job(models.Model):
     token = models.ForeignKey(Token, models.PROTECT, related_name="jobs")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs")
     kind = models.CharField(max_length=10, choices=JobKind)
-    remote_id = models.CharField(max_length=64, null=True, blank=True, help_text="Upstream id, once it has one.")
+    remote_id = models.CharField(
+        max_length=64, null=True, blank=True, help_text="Upstream id, once it has one."
+    )
     state = models.CharField(max_length=9, choices=JobState, default=JobState.DRAFT)
-    raw_status = models.CharField(max_length=60, blank=True, help_text="The upstream's own word, as last read.")
+    raw_status = models.CharField(
+        max_length=60, blank=True, help_text="The upstream's own word, as last read."
+    )
     title = models.CharField(max_length=200)
     # What a person chose, in the upstream's field names, and the part of it the upstream has.
     wanted = models.JSONField(default=dict, blank=True)
@@ -71,7 +77,9 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     looked_at = models.DateTimeField(null=True, blank=True)
     next_look_at = models.DateTimeField(null=True, blank=True)
-    look_error = models.TextField(blank=True, help_text="Why the last look told nothing, for people.")
+    look_error = models.TextField(
+        blank=True, help_text="Why the last look told nothing, for people."
+    )
     look_error_since = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
@@ -88,17 +96,17 @@ class Job(models.Model):
             ),
             models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known"),
             models.CheckConstraint(
-                condition=~Q(state="running") | Q(next_look_at__isnull=False), name="job_running_has_next_look"
+                condition=~Q(state="running") | Q(next_look_at__isnull=False),
+                name="job_running_has_next_look",
             ),
             models.CheckConstraint(
-                condition=Q(state="draft") | Q(remote_id__isnull=False), name="job_sent_has_remote_id"
+                condition=Q(state="draft") | Q(remote_id__isnull=False),
+                name="job_sent_has_remote_id",
             ),
         ]
         indexes = [
             models.Index(fields=["vault", "-created_at"]),
-            models.Index(
-                fields=["next_look_at"], condition=Q(state="running"), name="job_due"
-            ),
+            models.Index(fields=["next_look_at"], condition=Q(state="running"), name="job_due"),
         ]
 
     def __str__(self) -> str:

@@ -50,7 +50,9 @@ class Token(models.Model):
                 condition=~Q(state="removed"),
                 name="token_once_per_vault",
             ),
-            models.CheckConstraint(condition=Q(state__in=TokenState.values), name="token_state_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=TokenState.values), name="token_state_known"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,176 @@
+"""What people do in the studio: start a draft, save a step, have a script written, render,
+retry."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.access import check
+from dashboard.actions.audit import note
+from dashboard.models import Membership
+from dashboard.roles import Permission
+from proxyapi import costs, drafts, tasks
+from proxyapi.charges import Intent, record
+from proxyapi.models import Charge, Job, JobKind, JobState, Token
+from proxyapi.refusals import NotReady, Stale, TokenRefused
+
+TOKENLESS = "You have no token here yet. Add yours, then everything you make runs on it."
+ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
+WAYS_OUT = {
+    "script": "A script is needed before rendering.",
+    "voice_id": "A voice is needed before rendering.",
+    "genre_id": "A genre is needed before rendering AI visuals.",
+}
+
+
+@transaction.atomic
+def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
+    """A new draft on the member's own token. It costs nothing and lives here until it is priced."""
+    check(by, Permission.RENDER)
+    token = token_of(by)
+    job = Job.objects.create(
+        vault=by.team.vault,
+        account=token.account,
+        token=token,
+        member=by.user,
+        kind=JobKind.FACELESS,
+        title=title,
+        wanted={**wanted, "title": title},
+    )
+    note(by, "draft.start", job.pk)
+    return job
+
+
+def token_of(by: Membership) -> Token:
+    mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
+    token = mine.select_related("account").order_by("-created_at").first()
+    if token is None:
+        raise TokenRefused(TOKENLESS)
+    return token
+
+
+@transaction.atomic
+def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: str = "") -> Job:
+    """Keep what was chosen. `edited_at` is what the form was drawn from; another writer wins
+    once."""
+    check(by, Permission.RENDER)
+    job = Job.objects.select_for_update().get(pk=job.pk)
+    if edited_at and edited_at != job.edited_at.isoformat():
+        raise Stale(
+            "Somebody changed this draft meanwhile. Your words are below; look and save again."
+        )
+    if job.state not in (JobState.DRAFT, JobState.FAILED):
+        raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
+    if changes == {name: job.wanted.get(name) for name in changes}:
+        return job
+    job.wanted = {**job.wanted, **changes}
+    job.title = str(job.wanted.get("title") or job.title)[:200]
+    job.estimate, job.quote_error, job.edited_at = None, "", timezone.now()
+    job.save()
+    note(by, "draft.save", job.pk, fields=sorted(changes))
+    ask_price(by=by, job=job)
+    return job
+
+
+def ask_price(*, by: Membership, job: Job) -> None:
+    """Have the price asked in the background, if all that the service needs is there."""
+    check(by, Permission.RENDER)
+    if not drafts.missing(job.wanted):
+        tasks.quote.delay_on_commit(str(job.pk))
+
+
+@transaction.atomic
+def write_script(
+    *,
+    by: Membership,
+    job: Job,
+    nonce: UUID,
+    topic: str,
+    duration: int,
+    style: str,
+    tone: str,
+    language: str,
+) -> Charge:
+    """Have the service write the script. It charges the same each time (spec, Credit charges)."""
+    check(by, Permission.RENDER)
+    if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
+        return sent
+    require(
+        job,
+        JobState.DRAFT,
+        "This video was rendered already. Start a new one for a new script.",
+    )
+    price = costs.script(job.account)
+    chosen = {
+        "topic": topic,
+        "duration": duration,
+        "style": style,
+        "tone": tone,
+        "language": language,
+    }
+    body = {name: value for name, value in chosen.items() if value not in ("", None)}
+    return charge(by, Intent(job, by.user_id, "faceless.scripts", nonce, price, price, body))
+
+
+@transaction.atomic
+def render(*, by: Membership, job: Job, nonce: UUID) -> Charge:
+    """Render the draft at the estimate that was shown, with a hold a little above it."""
+    check(by, Permission.RENDER)
+    if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
+        return sent
+    require(job, JobState.DRAFT, "This video was rendered already. Its page shows how it went.")
+    for name in drafts.missing(job.wanted):
+        raise NotReady(WAYS_OUT[name])
+    if not job.priced or job.estimate is None:
+        raise NotReady(ASK_FIRST)
+    intent = Intent(
+        job, by.user_id, "faceless.render", nonce, upper_bound(job.estimate), job.estimate
+    )
+    return charge(by, intent)
+
+
+@transaction.atomic
+def retry(*, by: Membership, job: Job, nonce: UUID) -> Charge:
+    """Run a failed render again. It charges again, about what it took last time (pitfalls 41,
+    42)."""
+    check(by, Permission.RENDER)
+    if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
+        return sent
+    require(job, JobState.FAILED, "Only a failed render is retried. This one did not fail.")
+    quote = costs.retry(job)
+    if quote is None:
+        raise NotReady(ASK_FIRST)
+    return charge(by, Intent(job, by.user_id, "faceless.retry", nonce, upper_bound(quote), quote))
+
+
+@transaction.atomic
+def hide(*, by: Membership, job: Job) -> None:
+    """Take it out of the library. The service has no delete, and credits do not come back."""
+    check(by, Permission.RENDER)
+    Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
+    note(by, "video.hide", job.pk)
+
+
+def charge(by: Membership, intent: Intent) -> Charge:
+    """The intent row and its audit row, then the doorbell once both are committed."""
+    charge = record(intent)
+    note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(intent.job.pk))
+    tasks.send_charge.delay_on_commit(str(charge.pk))
+    return charge
+
+
+def require(job: Job, state: JobState, sentence: str) -> None:
+    if job.state != state:
+        raise NotReady(sentence)
+
+
+def upper_bound(quote: Decimal) -> Decimal:
+    """What is held for an approximate price, in whole credits."""
+    margin = Decimal(str(settings.HOLD_MARGIN))
+    return (quote * margin).to_integral_value(rounding=ROUND_CEILING)

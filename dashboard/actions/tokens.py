@@ -1,0 +1,27 @@
+"""Tokens of members: added after a check, removed for good."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from dashboard.access import check
+from dashboard.actions.audit import note
+from dashboard.models import Membership
+from dashboard.roles import Permission
+from proxyapi import tasks, tokens
+from proxyapi.models import Token
+
+
+def add_token(*, by: Membership, text: str) -> Token:
+    """Check the token with the service and store it sealed. Raises `TokenRefused`."""
+    check(by, Permission.KEEP_TOKEN)
+    token = tokens.add(by.team.vault, by.user_id, text)
+    note(by, "token.add", token, fingerprint=token.fingerprint, account=token.account.upstream_id)
+    tasks.refresh_account.delay_on_commit(str(token.account_id))
+    return token
+
+
+@transaction.atomic
+def remove_token(*, by: Membership, token: Token) -> None:
+    tokens.remove(token)
+    note(by, "token.remove", token, fingerprint=token.fingerprint)

@@ -1,0 +1,111 @@
+"""The way to the upstream: allowance first, then the token for one call, then the record of it.
+
+Nothing else in the project calls the upstream. What a call teaches about the token, the account and
+the
+allowance is noted here, whoever asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from proxyapi import allowance, door
+from proxyapi.allowance import Lane
+from proxyapi.events import Event, publish
+from proxyapi.models import Call, CallOutcome, Token, TokenState
+from proxyapi.upstream import errors
+from proxyapi.upstream.client import Client
+from proxyapi.upstream.reply import Reply
+
+PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
+OUTCOMES = {
+    errors.Outcome.NOT_SENT: CallOutcome.NOT_SENT,
+    errors.Outcome.REFUSED: CallOutcome.REFUSED,
+    errors.Outcome.UNKNOWN: CallOutcome.UNKNOWN,
+}
+
+
+@lru_cache(maxsize=1)
+def client() -> Client:
+    return Client(settings.VIDEO_API_BASE_URL)
+
+
+def admit(token: Token, lane: Lane, patience: float = 0) -> None:
+    """Take one request from the token's allowance, waiting up to `patience` seconds.
+
+    Raises `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the service has
+    refused before: nobody asks again with it (pitfall 88).
+    """
+    if token.state in (TokenState.REVOKED, TokenState.REMOVED):
+        raise errors.Unauthorized()
+    allowance.wait_for(allowance.connection(), str(token.pk), lane, patience)
+
+
+def call(token: Token, name: str, lane: Lane, *, patience: float = 0, **parts: Any) -> Reply:
+    """Admit and send. Raises `errors.UpstreamError` or `allowance.AllowanceExhausted`."""
+    admit(token, lane, patience)
+    return send(token, name, **parts)
+
+
+def send(
+    token: Token,
+    name: str,
+    *,
+    path: Mapping[str, str | int] | None = None,
+    query: Mapping[str, str | int] | None = None,
+    json: Mapping[str, Any] | None = None,
+) -> Reply:
+    """Send one admitted request once, and note what it taught. Raises `errors.UpstreamError`."""
+    sent_at, started = timezone.now(), time.monotonic()
+    call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
+    try:
+        reply = client().call(name, door.opened(token), path=path, query=query, json=json)
+    except errors.UpstreamError as error:
+        call.outcome, call.status, call.code = OUTCOMES[error.outcome], error.status, error.code
+        note_failure(token, error)
+        raise
+    else:
+        call.outcome, call.status = CallOutcome.ANSWERED, reply.status
+        call.allowance_left = reply.allowance.remaining if reply.allowance else None
+        note_answer(token, reply)
+        if reply.credits and reply.credits.remaining is not None:
+            token.account.note_balance(reply.credits.remaining, sent_at)
+            publish(token.vault_id, Event.ACCOUNT, token.account_id)
+        return reply
+    finally:
+        call.milliseconds = round((time.monotonic() - started) * 1000)
+        call.save()
+
+
+def note_answer(token: Token, reply: Reply) -> None:
+    if reply.allowance:
+        allowance.correct(
+            allowance.connection(),
+            str(token.pk),
+            reply.allowance.limit,
+            reply.allowance.remaining,
+        )
+
+
+def note_failure(token: Token, error: errors.UpstreamError) -> None:
+    if isinstance(error, errors.RateLimited) and error.token_wide:
+        allowance.pause(allowance.connection(), str(token.pk), error.retry_after or 60)
+    elif isinstance(error, errors.Unauthorized):
+        change_state(token, TokenState.REVOKED)
+    elif isinstance(error, PLAN_ERRORS):
+        change_state(token, TokenState.PAUSED)
+
+
+def change_state(token: Token, state: TokenState) -> None:
+    """A token stops or works again; everybody who shows it hears of it."""
+    if token.state == state or token.state == TokenState.REMOVED:
+        return
+    token.state, token.state_since = state, timezone.now()
+    token.save(update_fields=["state", "state_since"])
+    publish(token.vault_id, Event.TOKEN, token.pk)

@@ -1,0 +1,74 @@
+"""Record: the intent row, written with its hold in one transaction, before anything is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi.events import Event, publish
+from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
+from proxyapi.upstream.catalog import operation
+
+# The doorbell rings at once; the sweep takes over when nobody answered it.
+SWEEP_AFTER = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What somebody decided: one charging operation on one job, at a price they saw."""
+
+    job: Job
+    member_id: int
+    operation: str
+    nonce: UUID
+    hold: Decimal
+    quote: Decimal | None = None
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+@transaction.atomic
+def record(intent: Intent) -> Charge:
+    """Write the charge and reserve its hold, or answer the one this form already made.
+
+    Raises `AlreadyOpen` when the same operation is under way, `NotEnoughCredits` when the hold does
+    not fit. The account row is locked meanwhile: two members cannot both pass on the last credit.
+    """
+    if not operation(intent.operation).charging:
+        raise ValueError(f"{intent.operation} charges nothing")
+    account = Account.objects.select_for_update().get(pk=intent.job.account_id)
+    if existing := Charge.objects.filter(vault_id=intent.job.vault_id, nonce=intent.nonce).first():
+        return same(existing, intent)
+    if intent.job.charges.open().exists():
+        raise AlreadyOpen("This video has something under way already. Nothing was sent twice.")
+    if intent.hold > (free := account.free_to_spend()):
+        raise NotEnoughCredits(intent.hold, free)
+    charge = Charge.objects.create(
+        vault_id=intent.job.vault_id,
+        account=account,
+        token_id=intent.job.token_id,
+        member_id=intent.member_id,
+        job=intent.job,
+        operation=intent.operation,
+        body=intent.body,
+        nonce=intent.nonce,
+        state=ChargeState.HELD,
+        quote=intent.quote,
+        hold=intent.hold,
+        due_at=timezone.now() + SWEEP_AFTER,
+    )
+    publish(charge.vault_id, Event.CHARGE, charge.pk)
+    return charge
+
+
+def same(charge: Charge, intent: Intent) -> Charge:
+    """A form sent twice is one charge; a form's nonce under another deed is a mistake."""
+    if (charge.job_id, charge.operation) != (intent.job.pk, intent.operation):
+        raise AlreadyOpen("This form was used for something else already. Nothing was sent.")
+    return charge

@@ -1,0 +1,100 @@
+"""Send: claim a held charge, send it at most once, and settle what the answer says.
+
+The claim is one conditional update, so a task that runs twice sends once. Only what provably did
+not
+start (no connection, 429) goes back to `held`; a lost answer is `unknown` and is never sent again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from proxyapi import calls, drafts
+from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.charges import evidence, outcome
+from proxyapi.models import Charge, ChargeState
+from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import operation
+
+PATIENCE = 60.0  # seconds a person's charge waits for its turn within one attempt
+AGAIN_AFTER = timedelta(seconds=10)
+GIVE_UP_AFTER = timedelta(minutes=15)
+# After its time-out plus this, a charge still in `sending` was abandoned by a dead worker.
+ABANDONED_AFTER = timedelta(seconds=30)
+
+
+def send(charge_id: UUID) -> None:
+    """Send the charge if it is held and nobody else does."""
+    charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
+    if charge.state != ChargeState.HELD:
+        return
+    try:
+        before = evidence.before(charge, drafts.sync(charge.job, Lane.PERSON, PATIENCE))
+        calls.admit(charge.token, Lane.PERSON, PATIENCE)
+    except errors.Refused as error:
+        outcome.refused(charge, error)
+    except (errors.UpstreamError, AllowanceExhausted) as error:
+        wait(charge, error)
+    else:
+        if claim(charge, before):
+            post(charge)
+
+
+def claim(charge: Charge, before: dict[str, object]) -> bool:
+    now = timezone.now()
+    timeout = timedelta(seconds=operation(charge.operation).timeout)
+    return Charge.objects.move(
+        charge,
+        ChargeState.SENDING,
+        before=before,
+        tries=charge.tries + 1,
+        sent_at=now,
+        due_at=now + timeout + ABANDONED_AFTER,
+    )
+
+
+def post(charge: Charge) -> None:
+    """The one request of a charge."""
+    try:
+        reply = calls.send(
+            charge.token,
+            charge.operation,
+            path={"faceless": str(charge.job.remote_id)},
+            json=charge.body,
+        )
+    except errors.UpstreamError as error:
+        if error.outcome is errors.Outcome.NOT_SENT:
+            unsend(charge, error)
+        elif error.outcome is errors.Outcome.REFUSED:
+            outcome.refused(charge, error)
+        else:
+            outcome.unknown(charge, error)
+    else:
+        outcome.answered(charge, reply)
+
+
+def unsend(charge: Charge, error: errors.UpstreamError) -> None:
+    """It provably did not start: back in line."""
+    if Charge.objects.move(charge, ChargeState.HELD, due_at=again_at(error)):
+        give_up_late(charge, error)
+
+
+def wait(charge: Charge, error: Exception) -> None:
+    """Nothing was sent yet; the sweep comes back to it, for a quarter of an hour."""
+    Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(due_at=again_at(error))
+    give_up_late(charge, error)
+
+
+def again_at(error: Exception) -> datetime:
+    pause = getattr(error, "retry_after", None)
+    return timezone.now() + (timedelta(seconds=float(pause)) if pause else AGAIN_AFTER)
+
+
+def give_up_late(charge: Charge, error: Exception) -> None:
+    if timezone.now() - charge.created_at > GIVE_UP_AFTER:
+        outcome.never_sent(charge, error)
+    else:
+        outcome.delayed(charge, error)

@@ -1,0 +1,53 @@
+"""What we refuse before anything is sent, each with the sentence a person reads.
+
+Refusal
+├── NotEnoughCredits   the hold does not fit into what is free
+├── AlreadyOpen        the same thing is on its way
+├── NotReady           a precondition of the service is not met
+├── TokenRefused       the token cannot be used or taken
+└── Stale              somebody changed it meanwhile
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+
+class Refusal(Exception):
+    """Nothing was sent and nothing was charged. `field` names the form field it is about, if
+    one."""
+
+    def __init__(self, sentence: str, field: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.field = field
+
+
+class NotEnoughCredits(Refusal):
+    def __init__(self, needed: Decimal, free: Decimal) -> None:
+        super().__init__(
+            f"Not sent. It needs {credits(needed)} cr, {credits(max(free, Decimal(0)))} are free. "
+            "Nothing was charged."
+        )
+        self.needed, self.free = needed, free
+
+
+class AlreadyOpen(Refusal):
+    pass
+
+
+class NotReady(Refusal):
+    pass
+
+
+class TokenRefused(Refusal):
+    pass
+
+
+class Stale(Refusal):
+    pass
+
+
+def credits(amount: Decimal) -> str:
+    """An amount of credits for a sentence: no trailing zeros, thousands with a comma."""
+    return f"{amount.normalize():,f}"

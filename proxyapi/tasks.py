@@ -1,0 +1,72 @@
+"""Celery tasks: one to three lines over the modules. They take ids, may run twice and may be
+lost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from celery import shared_task
+from django.db.models import Q
+from django.utils import timezone
+
+from proxyapi import drafts, tokens
+from proxyapi.allowance import AllowanceExhausted, connection
+from proxyapi.charges import send, settle
+from proxyapi.models import Account, ChargeState, Job, Plan
+from proxyapi.upstream import errors
+from proxyapi.watching import due
+from proxyapi.watching.look import look
+
+HEARTBEAT = "reelroom:heartbeat"
+REFRESH_AFTER = timedelta(minutes=10)
+LAPSED_REFRESH_AFTER = timedelta(minutes=2)
+
+
+@shared_task
+def tick() -> None:
+    """Every second: ring for whatever is due (law 7)."""
+    connection().set(HEARTBEAT, timezone.now().isoformat(), ex=30)
+    for job_id in due.jobs():
+        look_at.delay(str(job_id))
+    for charge_id, state in due.charges():
+        (send_charge if state == ChargeState.HELD else settle_charge).delay(str(charge_id))
+
+
+@shared_task
+def send_charge(charge_id: str) -> None:
+    send(UUID(charge_id))
+
+
+@shared_task
+def settle_charge(charge_id: str) -> None:
+    settle(UUID(charge_id))
+
+
+@shared_task
+def look_at(job_id: str) -> None:
+    look(UUID(job_id))
+
+
+@shared_task
+def quote(job_id: str) -> None:
+    drafts.quote(Job.objects.select_related("token__account", "account").get(pk=job_id))
+
+
+@shared_task
+def refresh_account(account_id: str) -> None:
+    try:
+        tokens.refresh(Account.objects.get(pk=account_id))
+    except (errors.UpstreamError, AllowanceExhausted):
+        return  # the next round comes by itself; what we know keeps its age
+
+
+@shared_task
+def refresh_accounts() -> None:
+    """Every minute: accounts whose profile is old; lapsed ones sooner, so that they resume by
+    themselves."""
+    now = timezone.now()
+    old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - REFRESH_AFTER)
+    lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)
+    for account_id in Account.objects.filter(old | lapsed).values_list("pk", flat=True):
+        refresh_account.delay(str(account_id))

@@ -1,0 +1,102 @@
+"""Tokens come and go: one is checked with `GET /me`, stored sealed, and opens an account row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi import allowance, calls, door
+from proxyapi.allowance import Lane
+from proxyapi.events import Event, publish
+from proxyapi.models import Account, Plan, Token, TokenState, Vault
+from proxyapi.refusals import TokenRefused
+from proxyapi.upstream import errors
+from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
+
+
+def add(vault: Vault, owner_id: int, text: str) -> Token:
+    """Check, seal and store a token; answers its row. Raises `TokenRefused`; the value is never
+    echoed."""
+    try:
+        secret = clean_token(text)
+    except TokenMalformed as malformed:
+        raise TokenRefused(str(malformed), field="token") from None
+    if Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret)).exists():
+        raise TokenRefused("This token is already in the team's room.", field="token")
+    token = Token(vault=vault, owner_id=owner_id)
+    profile = ask_who(token, secret)
+    with transaction.atomic():
+        token.account = account_of(vault, profile)
+        token.checked_at = timezone.now()
+        token.state = state_for(token.account)
+        door.seal_in(token, secret)
+        token.save()
+        publish(vault.pk, Event.TOKEN, token.pk)
+        publish(vault.pk, Event.ACCOUNT, token.account_id)
+    return token
+
+
+def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
+    """The profile behind a token that has no row yet (spec, Account)."""
+    try:
+        allowance.wait_for(allowance.connection(), str(token.pk), Lane.PERSON, 5)
+        reply = calls.client().call("me.get", secret)
+    except errors.Unauthorized:
+        raise TokenRefused(
+            "The service does not know this token. Copy it again from your account settings there.",
+            field="token",
+        ) from None
+    except (errors.UpstreamError, allowance.AllowanceExhausted):
+        raise TokenRefused(
+            "The service did not answer, so the token could not be checked and was not stored.",
+            field="token",
+        ) from None
+    calls.note_answer(token, reply)
+    if not isinstance(reply.data, dict) or not isinstance(reply.data.get("id"), int):
+        raise TokenRefused(
+            "The service answered, but not with an account. Nothing was stored.", field="token"
+        )
+    return reply.data
+
+
+def account_of(vault: Vault, profile: dict[str, Any]) -> Account:
+    """The one row of this upstream account; two members' tokens of one account share it."""
+    account, _ = Account.objects.get_or_create(
+        vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
+    )
+    account.note_profile(profile)
+    return account
+
+
+def state_for(account: Account) -> TokenState:
+    return TokenState.WORKING if account.plan == Plan.PAID else TokenState.PAUSED
+
+
+def remove(token: Token) -> None:
+    """Destroy the sealed value at once; the row stays for what it made."""
+    token.sealed = b""
+    calls.change_state(token, TokenState.REMOVED)
+    token.save(update_fields=["sealed"])
+
+
+def refresh(account: Account, lane: Lane = Lane.MIRRORING) -> None:
+    """Re-read profile, costs and options through any token that still opens the account.
+
+    A paused token resumes here by itself once the plan is paid again (spec, Authentication 6).
+    """
+    token = account.tokens.usable().select_related("account").order_by("state_since").first()
+    Account.objects.filter(pk=account.pk).update(refreshed_at=timezone.now())
+    if token is None:
+        return
+    account.note_profile(calls.call(token, "me.get", lane, patience=30).data)
+    for one in account.tokens.usable():
+        calls.change_state(one, state_for(account))
+    account.costs = calls.call(token, "credits.costs", lane, patience=30).data or {}
+    if account.plan == Plan.PAID:
+        account.options = calls.call(token, "faceless.options", lane, patience=30).data or {}
+        account.options_as_of = timezone.now()
+    account.save(update_fields=["costs", "options", "options_as_of"])
+    publish(account.vault_id, Event.ACCOUNT, account.pk)

@@ -1,0 +1,83 @@
+"""What an answer says about a job: one table a kind (spec, States and transitions; pitfalls 5 to
+12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proxyapi.models import JobKind, JobState
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a kind keeps its status, and which words end it. Every other word is "in progress"."""
+
+    operation: str
+    inner: str  # the object in `data` that carries the status, or "" for `data` itself
+    completed: frozenset[str]
+    failed: frozenset[str]
+    media: str = "url"
+
+
+WAYS: Mapping[str, Way] = {
+    JobKind.FACELESS: Way("faceless.get", "video", frozenset({"completed"}), frozenset({"failed"})),
+    JobKind.CLIP: Way("text_to_video.get", "asset", frozenset({"success"}), frozenset({"failed"})),
+    # The spec shows no failing word for these three: they stay in progress until they are done.
+    JobKind.STORYBOARD: Way("text_to_scene.get", "video", frozenset({"completed"}), frozenset()),
+    JobKind.CLONE: Way(
+        "voice_clones.get", "", frozenset({"completed"}), frozenset(), "preview_url"
+    ),
+    JobKind.CHARACTER: Way("characters.get", "", frozenset({"ready"}), frozenset()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one look saw. `state` is None when the answer says nothing that we can read."""
+
+    state: JobState | None
+    raw: str = ""
+    media_url: str = ""
+    failure_code: str = ""
+    failure_message: str = ""
+
+
+def read(kind: str, data: Any) -> Sight:
+    """Read a resource's answer. Never raises: what is not understood is not known (law 6)."""
+    way = WAYS[kind]
+    status_holder = inner(data, way.inner)
+    raw = status_holder.get("status")
+    if not isinstance(raw, str) or not raw:
+        return Sight(None)
+    raw = raw[:60]
+    url = status_holder.get(way.media)
+    media_url = url if isinstance(url, str) else ""
+    if raw in way.completed:
+        # Done without its file is not done yet (pitfall 10).
+        state = JobState.COMPLETED if media_url or kind == JobKind.CHARACTER else JobState.RUNNING
+        return Sight(state, raw, media_url)
+    if raw in way.failed:
+        return Sight(JobState.FAILED, raw, "", *failure(status_holder.get("failure")))
+    return Sight(JobState.RUNNING, raw)
+
+
+def inner(data: Any, name: str) -> dict[str, Any]:
+    """The object that carries the status, whether the record stands in `data` or one level down."""
+    if not isinstance(data, dict):
+        return {}
+    if not name:
+        return data
+    found = data.get(name)
+    if isinstance(found, dict):
+        return found
+    nested = [value[name] for value in data.values() if isinstance(value, dict) and name in value]
+    return nested[0] if nested and isinstance(nested[0], dict) else {}
+
+
+def failure(value: Any) -> tuple[str, str]:
+    """Code and message: an object for faceless videos, a bare reason for clips (pitfall 11)."""
+    if isinstance(value, dict):
+        return str(value.get("code") or "")[:100], str(value.get("message") or "")[:2000]
+    return "", str(value or "")[:2000]
