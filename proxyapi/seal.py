@@ -1,0 +1,154 @@
+"""Sealing at rest: AES-256-GCM, bound to one row, naming the key that made it.
+
+Contract: what `seal` makes, only `open_sealed` opens, and only for the same row. The envelope:
+
+    1 byte     version, 1
+    1 byte     length n of the key id
+    n bytes    key id, ASCII
+    12 bytes   nonce, random
+    the rest   ciphertext and its 16-byte tag
+
+and the associated data is everything before the nonce, then the row's name in UTF-8. So an
+envelope that is moved to another row, flipped, cut, or relabelled to another key or version
+does not open: `SealBroken`, never a wrong plaintext. The row's name must exist before the row
+is written; rows that hold sealed values therefore have UUID keys made by us.
+
+Keys come from the setting SEALING_KEYS, `id:base64` of 32 bytes, several separated by commas:
+the first seals, all of them open. To rotate: put a new key first, seal every row again, remove
+the old key when no envelope names it (`key_id`). SECRET_KEY plays no part in this.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Self
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+
+VERSION = 1
+KEY_BYTES = 32
+NONCE_BYTES = 12
+TAG_BYTES = 16
+
+
+class SealError(Exception):
+    """The keys are not usable; the text says why and quotes no key."""
+
+
+class SealBroken(SealError):
+    """The envelope does not open for this row with these keys. Never a reason to go on."""
+
+
+@dataclass(frozen=True)
+class KeyRing:
+    """The keys by id, and the id of the one that seals. Its repr shows ids only."""
+
+    current: str
+    keys: Mapping[str, bytes] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.current not in self.keys:
+            raise SealError(f"There is no sealing key with the id {self.current!r}.")
+        for name, key in self.keys.items():
+            _check(name, key)
+        object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The ring in `k2:base64,k1:base64`; the first is current. Raises SealError."""
+        keys: dict[str, bytes] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, colon, value = part.partition(":")
+            if not colon:
+                raise SealError("A sealing key is written id:base64.")
+            if name in keys:
+                raise SealError(f"The sealing key id {name!r} is given twice.")
+            keys[name] = _decoded(name, value)
+        if not keys:
+            raise SealError("There is no sealing key.")
+        return cls(next(iter(keys)), keys)
+
+
+def _check(name: str, key: bytes) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name):
+        raise SealError("The id of a sealing key has 1 to 32 letters, digits, - or _.")
+    if len(key) != KEY_BYTES:
+        raise SealError(
+            f"The sealing key {name!r} has {len(key)} bytes instead of {KEY_BYTES}."
+        )
+    if len(set(key)) < 8:
+        raise SealError(f"The sealing key {name!r} is a placeholder, not a random key.")
+
+
+def _decoded(name: str, value: str) -> bytes:
+    try:
+        return base64.b64decode(value.translate(str.maketrans("-_", "+/")), validate=True)
+    except (binascii.Error, ValueError):
+        sentence = f"The sealing key {name!r} is not base64."
+    raise SealError(sentence)
+
+
+def seal(plain: bytes, row: str, ring: KeyRing) -> bytes:
+    """The envelope of `plain` for the row of that name, made with the ring's current key."""
+    if not row:
+        raise SealError("A seal is bound to a row; the row has no name yet.")
+    head = _head(ring.current)
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    sealed = AESGCM(ring.keys[ring.current]).encrypt(nonce, plain, head + row.encode())
+    return head + nonce + sealed
+
+
+def open_sealed(blob: bytes, row: str, ring: KeyRing) -> bytes:
+    """What `seal` was given for this row; raises SealBroken for anything else."""
+    name, start = _read_head(blob)
+    if name not in ring.keys:
+        raise SealBroken(f"The key {name!r} that sealed this is not in the key ring.")
+    nonce, sealed = blob[start : start + NONCE_BYTES], blob[start + NONCE_BYTES :]
+    try:
+        return AESGCM(ring.keys[name]).decrypt(nonce, sealed, blob[:start] + row.encode())
+    except InvalidTag:
+        pass
+    raise SealBroken("The sealed value was changed, or belongs to another row.")
+
+
+def key_id(blob: bytes) -> str:
+    """The id of the key that made the envelope: what a rotation looks for."""
+    return _read_head(blob)[0]
+
+
+def generate_key() -> str:
+    """A new random key in base64, to be written after an id and a colon."""
+    return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+def ring() -> KeyRing:
+    """The key ring of the setting SEALING_KEYS. Raises SealError."""
+    return _parsed(settings.SEALING_KEYS)
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> KeyRing:
+    return KeyRing.parse(text)
+
+
+def _head(name: str) -> bytes:
+    return bytes((VERSION, len(name))) + name.encode("ascii")
+
+
+def _read_head(blob: bytes) -> tuple[str, int]:
+    if len(blob) < 2 or blob[0] != VERSION:
+        raise SealBroken("This is no sealed value of a version that we know.")
+    start = 2 + blob[1]
+    name = blob[2:start].decode("ascii", errors="replace")
+    if len(blob) < start + NONCE_BYTES + TAG_BYTES or not re.fullmatch(r"[\w-]{1,32}", name):
+        raise SealBroken("The sealed value is cut short.")
+    return name, start
