@@ -19,7 +19,7 @@ from proxyapi.upstream.reply import Allowance
 LARGEST = 10 * 1024 * 1024  # bytes of one answer, unpacked
 DEEPEST = 50  # levels of JSON
 LONGEST_WAIT = 3600.0  # seconds; a Retry-After beyond it is taken for a mistake
-LARGEST_LIMIT = 100_000  # requests a minute; likewise
+LARGEST_LIMIT = 10_000  # requests a minute; likewise
 LARGEST_AMOUNT = Decimal(10) ** 12  # credits; likewise
 
 PASSED_ON = frozenset(

@@ -29,7 +29,7 @@ class InsufficientCredits(Refused):
     def user_message(self) -> str:
         if self.required is None or self.available is None:
             return "The account has not enough credits for this. Nothing was charged."
-        need, has = f"{self.required:,f}", f"{self.available:,f}"
+        need, has = (f"{x.normalize():,f}" for x in (self.required, self.available))
         return f"It needs {need} cr, the account has {has}. Nothing was charged."
 
 
