@@ -1,0 +1,33 @@
+# Six verbs, for a laptop and for CI. Each makes .venv first, when it is not up to date.
+PYTHON ?= python3
+IN = .venv/bin/python
+.DEFAULT_GOAL := help
+.PHONY: help run check test bench drill fix packages
+
+help:  ## list the verbs
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+run: packages  ## start everything on this machine; Ctrl-C stops it
+	@$(IN) -m dashboard.up
+
+check: packages  ## style, types, imports, templates, budgets, lock, secrets
+	@$(IN) -m tests.house
+
+test: packages  ## all tests: on SQLite, on PostgreSQL, in a browser
+	@$(IN) -m tests
+
+bench: packages  ## measure the figures of the README
+	@$(IN) -m tests.bench
+
+drill: packages  ## kill processes and cut lines under load
+	@$(IN) -m pytest -m drill -p no:randomly tests/drills
+
+fix: packages  ## format, and repair what can be repaired alone
+	@$(IN) -m ruff check --fix --quiet .
+	@$(IN) -m ruff format --quiet .
+	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
+	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py document
+
+packages:
+	@command -v $(PYTHON) >/dev/null || { echo "reelroom: There is no $(PYTHON) on the PATH." >&2; exit 1; }
+	@$(PYTHON) -m dashboard.install

@@ -1,0 +1,142 @@
+"""Makes `.venv` and installs the lock into it: `python3 -m dashboard.install`.
+
+Runs on whatever Python the machine calls `python3`, so it is written for old ones too and imports
+nothing but the standard library. One lock serves run and test (docs/decisions/0001-one-lock.md).
+Does nothing when `.venv` already holds this lock for this Python. Whatever goes wrong ends in one
+sentence and exit code 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "requirements.lock"
+STAMP = VENV / "installed"
+OLDEST = (3, 11)
+OPTIONS = [
+    *(
+        "--disable-pip-version-check",
+        "--no-input",
+        "--quiet",
+        "--progress-bar",
+        "off",
+        "--retries",
+        "2",
+    ),
+    # Only wheels: a bare machine has no compiler, and a source build runs somebody's code.
+    *("--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement", str(LOCK)),
+]
+REASONS = [
+    (
+        r"do not match the hashes",
+        "A package is not the one that was locked ({}). Empty pip's cache and try again.",
+    ),
+    (
+        r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Connection refused",
+        "The package index does not answer. Check the network or pip's settings, then try again.",
+    ),
+    (r"No space left", "The disk is full. The packages need about 900 MB."),
+    (
+        r"No matching distribution found for (\S+)|is not a supported wheel",
+        "There is no ready-made package of {} for this machine; Linux and macOS have them all.",
+    ),
+]
+
+
+class Unable(Exception):
+    """What stands in the way, as one sentence for the person at the terminal."""
+
+
+def main() -> int:
+    try:
+        return install()
+    except Unable as reason:
+        print(f"reelroom: {reason}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("reelroom: Stopped before the packages were installed.", file=sys.stderr)
+    return 1
+
+
+def install() -> int:
+    if sys.version_info < OLDEST:
+        version = "{}.{}".format(*sys.version_info[:2])
+        raise Unable(
+            f"Reelroom needs Python 3.11 or newer; {sys.executable} is {version}. "
+            "Name a newer one: make PYTHON=python3.13 run"
+        )
+    held = STAMP.read_text() if STAMP.is_file() and PYTHON.exists() else ""
+    if held == stamp():
+        return 0
+    print("reelroom: Installing the packages into .venv (about 900 MB, once).", flush=True)
+    if python_of(held) != python_of(stamp()):
+        make_venv()
+    done = run([*pip(), "install", *OPTIONS])
+    if done.returncode != 0:
+        raise Unable(why(done.stdout))
+    STAMP.write_text(stamp())
+    return 0
+
+
+def stamp() -> str:
+    """What `.venv` must hold: this lock, for this Python."""
+    version = "{}.{}.{}".format(*sys.version_info[:3])
+    return f"{hashlib.sha256(LOCK.read_bytes()).hexdigest()} {version}"
+
+
+def python_of(stamped: str) -> str:
+    return stamped.partition(" ")[2]
+
+
+def make_venv() -> None:
+    """A fresh `.venv`, without a pip of its own where Python came without (as Debian packs it)."""
+    if not has("venv") or not (has("ensurepip") or has("pip")):
+        raise Unable(
+            f"{sys.executable} has no venv or no pip. On Debian: apt-get install python3-venv"
+        )
+    shutil.rmtree(VENV, ignore_errors=True)
+    bare = [] if has("ensurepip") else ["--without-pip"]
+    done = run([sys.executable, "-m", "venv", *bare, str(VENV)])
+    if done.returncode != 0:
+        raise Unable(f"No virtual environment could be made in {VENV}: {last_line(done.stdout)}")
+
+
+def pip() -> list[str]:
+    """The pip that fills `.venv`: its own, else the one of the Python that runs this."""
+    if (VENV / "bin" / "pip").exists():
+        return [str(PYTHON), "-m", "pip"]
+    return [sys.executable, "-m", "pip", "--python", str(PYTHON)]
+
+
+def has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own words only
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+
+
+def why(output: str) -> str:
+    for pattern, sentence in REASONS:
+        found = re.search(pattern, output, re.IGNORECASE)
+        if found:
+            return sentence.format(next(filter(None, found.groups()), "one of them"))
+    return f"The packages were not installed: {last_line(output)}"
+
+
+def last_line(output: str) -> str:
+    return (output.strip().splitlines() or ["no reason was given."])[-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""`make check`: the rules of the house, a line each; the first broken one stops with its output."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from tests.house import budgets, lock, words
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+MANAGE = (sys.executable, "manage.py")
+TEMPLATES = sorted(str(path) for path in (ROOT / "templates").rglob("*.html"))
+PRODUCTION = {
+    "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+    "SECRET_KEY": os.urandom(40).hex(),
+    "SEALING_KEYS": "k1:" + "A" * 43 + "=",
+    "BEHIND_TLS": "true",
+    "ALLOWED_HOSTS": "reelroom.example",
+    "REELROOM_VAR": "/nonexistent",
+    "DATABASE_URL": "sqlite://:memory:",
+}
+Rule = tuple[str, Callable[[], str]]
+
+
+def program(*command: str, **environment: str) -> Callable[[], str]:
+    """A rule that a program checks: its output when it fails, nothing when it passes."""
+
+    def checked() -> str:
+        environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", **environment}
+        done = subprocess.run(
+            command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False
+        )
+        return "" if done.returncode == 0 else (done.stdout + done.stderr).strip() or "failed"
+
+    return checked
+
+
+def ours(check: Callable[[Path], Iterator[str]]) -> Callable[[], str]:
+    return lambda: "\n".join(check(ROOT))
+
+
+# The slow one comes first and runs beside the others.
+RULES: list[Rule] = [
+    ("types", program(str(BIN / "mypy"), "--no-error-summary", "dashboard", "proxyapi", "tests")),
+    ("format", program(str(BIN / "ruff"), "format", "--check", "--output-format=concise", ".")),
+    ("lint", program(str(BIN / "ruff"), "check", "--quiet", "--output-format=concise", ".")),
+    (
+        "template format",
+        program(str(BIN / "djade"), "--target-version", "5.2", "--check", *TEMPLATES),
+    ),
+    ("template lint", program(str(BIN / "djlint"), "--lint", "--quiet", "templates")),
+    ("imports", program(str(BIN / "lint-imports"), "--no-logo")),
+    ("migrations", program(*MANAGE, "makemigrations", "--check", "--dry-run")),
+    ("production", program(*MANAGE, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)),
+    ("documents", program(*MANAGE, "document", "--check")),
+    ("packages", program(sys.executable, "-m", "pip", "check")),
+    ("lock", ours(lock.broken)),
+    ("budgets", ours(budgets.broken)),
+    ("words", ours(words.broken)),
+]
+
+
+def main() -> int:
+    started = time.monotonic()
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        running = [(name, pool.submit(rule)) for name, rule in RULES]
+        for name, outcome in [*running[1:], running[0]]:
+            if not passed(name, outcome):
+                pool.shutdown(wait=False, cancel_futures=True)
+                return 1
+    print(f"All {len(RULES)} rules hold ({time.monotonic() - started:.0f} s).")
+    return 0
+
+
+def passed(name: str, outcome: Future[str]) -> bool:
+    complaint = outcome.result()
+    print(f"{'broken' if complaint else 'ok':<6}  {name}", flush=True)
+    if complaint:
+        print(f"\n{complaint}", file=sys.stderr)
+    return not complaint
+
+
+if __name__ == "__main__":
+    sys.exit(main())

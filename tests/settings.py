@@ -1,0 +1,48 @@
+"""The settings of the tests: the site's own, with secrets of the day and servers of the run.
+
+`TEST_DATABASE=postgresql` runs on the PostgreSQL that tests/conftest.py starts; else it is SQLite
+in a file, because in memory it would lock differently. An address in REDIS_URL goes before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import os
+import secrets
+import shutil
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+if "REELROOM_TEST_DIR" not in os.environ:
+    # Processes of one run share it: they inherit the environment of the first.
+    os.environ["REELROOM_TEST_DIR"] = tempfile.mkdtemp(prefix="reelroom-")
+    atexit.register(shutil.rmtree, os.environ["REELROOM_TEST_DIR"], ignore_errors=True)
+TEST_DIR = Path(os.environ["REELROOM_TEST_DIR"])
+(TEST_DIR / "var" / "static").mkdir(parents=True, exist_ok=True)
+POSTGRES_DIR = TEST_DIR / "postgres"
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+VALKEY_SOCKET = TEST_DIR / f"valkey-{WORKER}.sock"
+ON_POSTGRES = os.environ.get("TEST_DATABASE") == "postgresql"
+
+os.environ["REELROOM_VAR"] = str(TEST_DIR / "var")
+os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(40))
+os.environ.setdefault("SEALING_KEYS", f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}")
+if os.environ.get("REDIS_URL", str(TEST_DIR)).startswith((str(TEST_DIR), f"unix://{TEST_DIR}")):
+    os.environ["REDIS_URL"] = f"unix://{VALKEY_SOCKET}"
+os.environ["DATABASE_URL"] = (
+    f"postgres://postgres@{quote(str(POSTGRES_DIR), safe='')}/postgres"
+    if ON_POSTGRES
+    else f"sqlite:///{TEST_DIR / 'site.sqlite3'}"
+)
+
+# The site's own, read once the secrets are there.
+from dashboard.settings import *  # noqa: E402, F403, TID251
+from dashboard.settings import DATABASES, STORAGES  # noqa: E402, TID251
+
+if not ON_POSTGRES:
+    DATABASES["default"].setdefault("TEST", {})["NAME"] = str(TEST_DIR / "test.sqlite3")
+# Slow hashing proves nothing here.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
