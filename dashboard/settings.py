@@ -23,7 +23,7 @@ if (VAR / "env").is_file():
 
 def required(name: str, remedy: str) -> str:
     """The variable, or a refusal to start. A placeholder is as good as nothing."""
-    value = env.str(name, default="")
+    value: str = env.str(name, default="")
     if not value or value.lower().startswith(
         ("change", "placeholder", "secret", "django-insecure")
     ):
@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "django.forms",
     "allauth",
     "allauth.account",
     "csp",
@@ -103,6 +104,9 @@ TEMPLATES = [
         },
     }
 ]
+
+# Fields are written by templates/django/forms, so that every form has the look's markup.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # Data --------------------------------------------------------------------------------------------
 # IMMEDIATE and the long timeout are not tuning: without them concurrent read-modify-write

@@ -54,14 +54,10 @@ class _Share:
 
 _SHARES = {
     Lane.PERSON: _Share(0, 0, "Somebody is waiting."),
-    Lane.GATEWAY: _Share(
-        15, 0, "A script must not lock a person out: 4 of 30 stay for people."
-    ),
-    Lane.SETTLEMENT: _Share(
-        20, 0, "A few reads settle a charge, and they should not wait long."
-    ),
+    Lane.GATEWAY: _Share(15, 0, "A script must not lock a person out: 4 of 30 stay for people."),
+    Lane.SETTLEMENT: _Share(20, 0, "A few reads settle a charge, and they should not wait long."),
     Lane.WATCHING: _Share(
-        33, 20, "20 of 30 a minute feed 4 videos; 10 stay for people. 4 in 10 s."
+        34, 20, "20 of 30 a minute feed 4 videos; 10 stay for people. 4 in 10 s."
     ),
     Lane.MIRRORING: _Share(60, 20, "The ledger can be a few minutes old. 3 in 10 s."),
 }

@@ -7,4 +7,6 @@ from django.apps import AppConfig
 
 class ProxyapiConfig(AppConfig):
     name = "proxyapi"
-    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proxyapi import checks  # noqa: F401 - registers them

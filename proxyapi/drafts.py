@@ -85,6 +85,7 @@ def quote(job: Job) -> None:
     """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not
     raised."""
     if job.state not in (JobState.DRAFT, JobState.FAILED) or missing(job.wanted):
+        Job.objects.filter(pk=job.pk).update(quote_due_at=None)
         return
     asked_at = timezone.now()
     try:
@@ -107,7 +108,8 @@ def quote(job: Job) -> None:
             "All requests of this minute are used. The price comes by itself.",
         )
     job.estimate_as_of = asked_at
-    job.save(update_fields=["estimate", "estimate_as_of", "quote_error"])
+    job.quote_due_at = None
+    job.save(update_fields=["estimate", "estimate_as_of", "quote_due_at", "quote_error"])
     publish(job.vault_id, Event.JOB, job.pk)
 
 

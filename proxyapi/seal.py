@@ -82,9 +82,7 @@ def _check(name: str, key: bytes) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name):
         raise SealError("The id of a sealing key has 1 to 32 letters, digits, - or _.")
     if len(key) != KEY_BYTES:
-        raise SealError(
-            f"The sealing key {name!r} has {len(key)} bytes instead of {KEY_BYTES}."
-        )
+        raise SealError(f"The sealing key {name!r} has {len(key)} bytes instead of {KEY_BYTES}.")
     if len(set(key)) < 8:
         raise SealError(f"The sealing key {name!r} is a placeholder, not a random key.")
 

@@ -3,12 +3,15 @@ lost."""
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from uuid import UUID
 
-from celery import shared_task
+from celery import Task, shared_task
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from proxyapi import drafts, tokens
 from proxyapi.allowance import AllowanceExhausted, connection
@@ -18,9 +21,23 @@ from proxyapi.upstream import errors
 from proxyapi.watching import due
 from proxyapi.watching.look import look
 
+log = logging.getLogger(__name__)
+SWEEP_AFTER = timedelta(seconds=15)  # when the tick does what no doorbell rang for
 HEARTBEAT = "reelroom:heartbeat"
 REFRESH_AFTER = timedelta(minutes=10)
 LAPSED_REFRESH_AFTER = timedelta(minutes=2)
+
+
+def ring(task: Task[[str], None], id: UUID) -> None:
+    """Ring for a worker after commit. A broker that is away costs time, not the work: see `tick`."""
+    transaction.on_commit(lambda: _ring(task, str(id)))
+
+
+def _ring(task: Task[[str], None], id: str) -> None:
+    try:
+        task.apply_async((id,), retry=False)
+    except OperationalError:
+        log.warning("the doorbell of %s is dead; the tick finds it", task.name)
 
 
 @shared_task
@@ -29,6 +46,8 @@ def tick() -> None:
     connection().set(HEARTBEAT, timezone.now().isoformat(), ex=30)
     for job_id in due.jobs():
         look_at.delay(str(job_id))
+    for job_id in due.quotes():
+        quote.delay(str(job_id))
     for charge_id, state in due.charges():
         (send_charge if state == ChargeState.HELD else settle_charge).delay(str(charge_id))
 

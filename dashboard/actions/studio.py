@@ -82,7 +82,8 @@ def ask_price(*, by: Membership, job: Job) -> None:
     """Have the price asked in the background, if all that the service needs is there."""
     check(by, Permission.RENDER)
     if not drafts.missing(job.wanted):
-        tasks.quote.delay_on_commit(str(job.pk))
+        Job.objects.filter(pk=job.pk).update(quote_due_at=timezone.now() + tasks.SWEEP_AFTER)
+        tasks.ring(tasks.quote, job.pk)
 
 
 @transaction.atomic
@@ -161,7 +162,7 @@ def charge(by: Membership, intent: Intent) -> Charge:
     """The intent row and its audit row, then the doorbell once both are committed."""
     charge = record(intent)
     note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(intent.job.pk))
-    tasks.send_charge.delay_on_commit(str(charge.pk))
+    tasks.ring(tasks.send_charge, charge.pk)
     return charge
 
 

@@ -17,7 +17,7 @@ def add_token(*, by: Membership, text: str) -> Token:
     check(by, Permission.KEEP_TOKEN)
     token = tokens.add(by.team.vault, by.user_id, text)
     note(by, "token.add", token, fingerprint=token.fingerprint, account=token.account.upstream_id)
-    tasks.refresh_account.delay_on_commit(str(token.account_id))
+    tasks.ring(tasks.refresh_account, token.account_id)
     return token
 
 

@@ -16,7 +16,7 @@ from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
 
 
-def before(charge: Charge, record: dict[str, Any]) -> dict[str, object]:
+def before(record: dict[str, Any]) -> dict[str, object]:
     """What to keep of the resource as it was read just before sending."""
     return {"status": status_of(record), "script": digest(record.get("script"))}
 

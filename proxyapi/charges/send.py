@@ -8,6 +8,7 @@ start (no connection, 429) goes back to `held`; a lost answer is `unknown` and i
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -32,7 +33,7 @@ def send(charge_id: UUID) -> None:
     if charge.state != ChargeState.HELD:
         return
     try:
-        before = evidence.before(charge, drafts.sync(charge.job, Lane.PERSON, PATIENCE))
+        before = evidence.before(sync(charge))
         calls.admit(charge.token, Lane.PERSON, PATIENCE)
     except errors.Refused as error:
         outcome.refused(charge, error)
@@ -41,6 +42,11 @@ def send(charge_id: UUID) -> None:
     else:
         if claim(charge, before):
             post(charge)
+
+
+def sync(charge: Charge) -> dict[str, Any]:
+    """The resource as it is just before sending, with the settings the person saw the price of."""
+    return drafts.sync(charge.job, Lane.PERSON, PATIENCE) if charge.job else {}
 
 
 def claim(charge: Charge, before: dict[str, object]) -> bool:
@@ -62,7 +68,7 @@ def post(charge: Charge) -> None:
         reply = calls.send(
             charge.token,
             charge.operation,
-            path={"faceless": str(charge.job.remote_id)},
+            path={"faceless": str(charge.job.remote_id)} if charge.job else {},
             json=charge.body,
         )
     except errors.UpstreamError as error:

@@ -67,6 +67,9 @@ class Job(models.Model):
     sent = models.JSONField(default=dict, blank=True)
     estimate = models.DecimalField(**CREDITS, null=True, blank=True)
     estimate_as_of = models.DateTimeField(null=True, blank=True)
+    quote_due_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set while a price is being asked; when to ask again."
+    )
     quote_error = models.TextField(blank=True, help_text="Why there is no price now, for people.")
     media_url = models.TextField(blank=True)
     media_as_of = models.DateTimeField(null=True, blank=True)

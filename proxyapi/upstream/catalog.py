@@ -101,9 +101,7 @@ _B_ROLL = (
 
 _AI_VISUALS = (
     _free("ai_visuals.create", "POST", "/ai-visuals"),
-    _paid(
-        "ai_visuals.scripts", "PUT", "/ai-visuals/{faceless}/scripts", SCRIPT, timeout=WRITING
-    ),
+    _paid("ai_visuals.scripts", "PUT", "/ai-visuals/{faceless}/scripts", SCRIPT, timeout=WRITING),
     _free("ai_visuals.patch", "PATCH", "/ai-visuals/{id}"),
     _get("ai_visuals.estimate", "/ai-visuals/{faceless}/estimate"),
     _paid("ai_visuals.render", "POST", "/ai-visuals/{faceless}/render", STATUS),
@@ -166,12 +164,8 @@ _TEXT_TO_SCENE = (
     _paid("text_to_scene.prompt", "POST", f"{_SCENE}/prompt", STATUS, timeout=WRITING),
     _free("text_to_scene.scenes", "POST", f"{_SCENE}/scenes"),
     _free("text_to_scene.sort", "PUT", f"{_SCENE}/scenes/sort", method_shown=False),
-    _free(
-        "text_to_scene.frames", "PUT", f"{_SCENE}/scenes/{{scene}}/frames", method_shown=False
-    ),
-    _free(
-        "text_to_scene.chain", "POST", f"{_SCENE}/scenes/{{scene}}/chain", method_shown=False
-    ),
+    _free("text_to_scene.frames", "PUT", f"{_SCENE}/scenes/{{scene}}/frames", method_shown=False),
+    _free("text_to_scene.chain", "POST", f"{_SCENE}/scenes/{{scene}}/chain", method_shown=False),
     _paid("text_to_scene.clips", "POST", f"{_SCENE}/clips", STATUS),
     _get("text_to_scene.estimate", f"{_SCENE}/estimate"),
     _paid("text_to_scene.render", "POST", f"{_SCENE}/render", STATUS),

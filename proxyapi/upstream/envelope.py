@@ -133,9 +133,7 @@ def _encoded(operation: Operation, json: Any) -> bytes:
     try:
         return dumps(json, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError):
-        raise Unsendable(
-            operation, "the body holds a value that JSON has no form for"
-        ) from None
+        raise Unsendable(operation, "the body holds a value that JSON has no form for") from None
 
 
 def read(operation: Operation, status: int, headers: Mapping[str, str], body: bytes) -> Reply:
@@ -163,9 +161,7 @@ def read(operation: Operation, status: int, headers: Mapping[str, str], body: by
     return _reply(status, headers, body, top)
 
 
-def _reply(
-    status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]
-) -> Reply:
+def _reply(status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]) -> Reply:
     meta = wire.mapping(top.get("meta"))
     money = wire.mapping(meta.get("credits"))
     cost, remaining = wire.amount(money.get("cost")), wire.amount(money.get("remaining"))

@@ -54,9 +54,7 @@ _BY_STATUS: Mapping[int, type[UpstreamError]] = {
     405: errors.MethodNotAllowed,
     409: errors.Conflict,
     422: errors.Invalid,
-    **dict.fromkeys(
-        (406, 410, 411, 413, 414, 415, 417, 421, 423, 426, 428, 431), errors.Refused
-    ),
+    **dict.fromkeys((406, 410, 411, 413, 414, 415, 417, 421, 423, 426, 428, 431), errors.Refused),
 }
 
 _ACCOUNT_AREA = frozenset({"me", "credits", "top_up"})

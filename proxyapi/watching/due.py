@@ -24,6 +24,15 @@ def jobs() -> Iterator[UUID]:
             yield id
 
 
+def quotes() -> Iterator[UUID]:
+    """Drafts whose price was asked and did not come, each leased to the caller."""
+    now = timezone.now()
+    waiting = Job.objects.filter(quote_due_at__lte=now).values_list("pk", "quote_due_at")
+    for id, due_at in waiting[:BATCH]:
+        if Job.objects.filter(pk=id, quote_due_at=due_at).update(quote_due_at=now + LEASE):
+            yield id
+
+
 def charges() -> Iterator[tuple[UUID, ChargeState]]:
     """Charges that no doorbell served, each leased to the caller, with the state they were found
     in."""

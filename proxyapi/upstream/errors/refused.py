@@ -40,9 +40,7 @@ class Forbidden(Refused):
 
 class SubscriptionRequired(Refused):
     code = "SUBSCRIPTION-REQUIRED"
-    sentence = (
-        "The account has no active plan. The balance and the ledger can be read meanwhile."
-    )
+    sentence = "The account has no active plan. The balance and the ledger can be read meanwhile."
 
 
 class PaidSubscriptionRequired(Refused):

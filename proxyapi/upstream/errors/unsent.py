@@ -76,9 +76,7 @@ class RateLimited(UpstreamError):
 
     @property
     def user_message(self) -> str:
-        wait = (
-            f" It takes the next one in {self.retry_after:.0f} s." if self.retry_after else ""
-        )
+        wait = f" It takes the next one in {self.retry_after:.0f} s." if self.retry_after else ""
         if self.token_wide:
             return f"The service has had its fill of requests.{wait} Nothing was charged."
         return f"The service does no more of this kind for now.{wait} Nothing was charged."

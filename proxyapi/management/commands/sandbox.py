@@ -1,0 +1,29 @@
+"""`manage.py sandbox`: the same sandbox as `python -m proxyapi.sandbox`, with the same options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from proxyapi.sandbox import serving
+
+
+class Command(BaseCommand):
+    help = "Serve the sandbox of the upstream API on 127.0.0.1."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        serving.add_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            serving.serve(
+                port=options["port"],
+                db=options["db"],
+                media_dir=options["media_dir"],
+                seed=options["seed"],
+                clock_mode=options["clock"],
+            )
+        except ValueError as error:
+            raise CommandError(str(error)) from error

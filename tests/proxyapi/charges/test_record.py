@@ -1,0 +1,96 @@
+"""Recording: one nonce is one charge, one job has one charge under way, holds never exceed what is free."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from proxyapi.charges import Intent, record
+from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
+
+Held = Callable[..., Charge]
+
+
+def intent(job: Job, hold: int = 106, nonce: uuid.UUID | None = None, **fields: object) -> Intent:
+    operation = fields.pop("operation", "faceless.render")
+    return Intent(
+        job=job,
+        member_id=job.member_id,
+        operation=str(operation),
+        nonce=nonce or uuid.uuid4(),
+        hold=Decimal(hold),
+    )
+
+
+def test_a_charge_reserves_its_hold(job: Job) -> None:
+    charge = record(intent(job))
+    assert charge.state == ChargeState.HELD
+    assert job.account.held() == 106
+    assert job.account.free_to_spend() == 894
+
+
+def test_pitfall_40_the_same_form_twice_is_one_charge(job: Job) -> None:
+    nonce = uuid.uuid4()
+    assert record(intent(job, nonce=nonce)) == record(intent(job, nonce=nonce))
+    assert Charge.objects.count() == 1
+
+
+def test_a_nonce_under_another_deed_is_refused(job: Job) -> None:
+    nonce = uuid.uuid4()
+    record(intent(job, nonce=nonce))
+    with pytest.raises(AlreadyOpen):
+        record(intent(job, nonce=nonce, operation="faceless.retry"))
+
+
+def test_a_second_tab_cannot_start_a_second_render(job: Job) -> None:
+    record(intent(job))
+    with pytest.raises(AlreadyOpen):
+        record(intent(job))
+
+
+def test_the_database_itself_refuses_a_second_open_charge(held: Held) -> None:
+    charge = held()
+    twin = {"vault_id": charge.vault_id, "account_id": charge.account_id, "job": charge.job}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Charge.objects.create(
+            **twin,
+            token=charge.token,
+            member=charge.member,
+            operation=charge.operation,
+            nonce=uuid.uuid4(),
+            state=ChargeState.HELD,
+        )
+
+
+def test_pitfall_54_holds_together_never_exceed_the_balance(job: Job) -> None:
+    record(intent(job, hold=600))
+    other = Job.objects.get(pk=job.pk)
+    other.pk, other.remote_id = uuid.uuid4(), "8"
+    other.save(force_insert=True)
+    with pytest.raises(NotEnoughCredits) as refusal:
+        record(intent(other, hold=401))
+    assert refusal.value.sentence == (
+        "Not sent. It needs 401 cr, 400 are free. Nothing was charged."
+    )
+
+
+def test_free_operations_are_no_charges(job: Job) -> None:
+    with pytest.raises(ValueError, match="charges nothing"):
+        record(intent(job, operation="faceless.estimate"))
+
+
+def test_a_charge_takes_only_the_transitions_of_its_table(held: Held) -> None:
+    with pytest.raises(ValueError, match="does not go"):
+        Charge.objects.move(held(), ChargeState.MATCHED)
+
+
+def test_a_transition_that_somebody_else_took_is_not_taken_twice(held: Held) -> None:
+    charge = held()
+    stale = Charge.objects.get(pk=charge.pk)
+    assert Charge.objects.move(charge, ChargeState.REFUSED)
+    assert not Charge.objects.move(stale, ChargeState.REFUSED)

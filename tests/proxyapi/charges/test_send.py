@@ -1,0 +1,172 @@
+"""Sending: once at most, whoever calls how often; each answer ends in the state that law 2 names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import send
+from proxyapi.models import Charge, ChargeState, Job, JobState, TokenState
+from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+
+
+def test_a_confirmed_render_settles_at_its_cost_and_starts_the_job(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, charged({"id": 7}, 92, remaining=908))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 92)
+    assert job.state == JobState.RUNNING
+    assert job.account.balance == 908
+    assert job.account.held() == 0
+
+
+def test_pitfall_39_a_task_that_runs_twice_sends_once(held: Held, upstream: Upstream) -> None:
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    charge = held()
+    send(charge.pk)
+    send(charge.pk)
+    assert len(upstream.asked(*RENDER)) == 1
+
+
+def test_two_workers_that_read_it_together_send_once(held: Held, upstream: Upstream) -> None:
+    charge = held()
+
+    def meanwhile(request: httpx.Request) -> httpx.Response:
+        Charge.objects.filter(pk=charge.pk).update(
+            state=ChargeState.SENDING, sent_at=timezone.now()
+        )
+        return answer({"id": 7, "video": {"status": "draft"}})
+
+    upstream.on("GET", "/faceless/7", meanwhile)
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    send(charge.pk)
+    assert upstream.asked(*RENDER) == []
+
+
+@pytest.mark.parametrize("wire", [httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError])
+def test_pitfall_37_a_lost_answer_is_unknown_and_not_sent_again(
+    wire: type[Exception], held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, wire)
+    charge = held()
+    send(charge.pk)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert charge.account.held() == 106
+    assert len(upstream.asked(*RENDER)) == 1
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        httpx.Response(500, json={"error": {"code": "GEN-API-ERROR"}}),
+        httpx.Response(502, html="<h1>Bad gateway</h1>"),
+        httpx.Response(202, content=b'{"data": {'),
+        httpx.Response(302, headers={"Location": "https://elsewhere.example/"}),
+        answer({"id": 7}, 202),
+    ],
+)
+def test_an_answer_that_proves_nothing_is_unknown(
+    odd: httpx.Response, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, odd)
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize("wire", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout])
+def test_what_provably_did_not_start_goes_back_in_line(
+    wire: type[Exception], held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, wire, charged({"id": 7}, 92))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.CONFIRMED
+
+
+def test_pitfall_26_a_429_waits_as_long_as_it_says(held: Held, upstream: Upstream) -> None:
+    headers = {"Retry-After": "40", "X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "0"}
+    upstream.on(*RENDER, httpx.Response(429, json={"message": "slow"}, headers=headers))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+    assert charge.due_at > timezone.now() + timedelta(seconds=35)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message"),
+    [
+        (403, "GEN-FORBIDDEN", "A script is required before rendering."),
+        (403, "FEATURE-NOT-ALLOWED", "not in the plan"),
+        (404, "GEN-NOT-FOUND", "not found"),
+        (403, "EMAIL-NOT-VERIFIED", "verify"),
+        (422, "GEN-WRONG-ARGS", "A genre is required."),
+    ],
+)
+def test_a_refusal_frees_the_hold_and_says_why(
+    status: int, code: str, message: str, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, refused(status, code, message))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.REFUSED, None)
+    assert charge.reason
+    assert charge.account.held() == 0
+
+
+def test_pitfall_58_too_few_credits_tells_the_balance(held: Held, upstream: Upstream) -> None:
+    upstream.on(
+        *RENDER, refused(402, "INSUFFICIENT-CREDITS", "too few", required=412, available=388)
+    )
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert "412" in charge.reason
+    assert "388" in charge.reason
+    assert charge.account.balance == 388
+
+
+def test_pitfall_88_a_revoked_token_is_asked_once(held: Held, upstream: Upstream) -> None:
+    upstream.on("GET", "/faceless/7", refused(401, "GEN-UNAUTHORIZED"))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    charge.token.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.token.state == TokenState.REVOKED
+    assert len(upstream.requests) == 1
+
+
+def test_an_upstream_that_is_down_keeps_the_charge_for_a_quarter_of_an_hour(
+    held: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", httpx.ConnectError)
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+    Charge.objects.filter(pk=charge.pk).update(created_at=timezone.now() - timedelta(minutes=16))
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert "Nothing was charged" in charge.reason

@@ -1,0 +1,141 @@
+"""Settling: a lost answer is settled by reading the resource and the ledger, never by sending again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import settle
+from proxyapi.models import Charge, ChargeState, Job, JobState
+from tests.proxyapi.charges.conftest import video
+from tests.proxyapi.upstream_script import Upstream, answer
+
+Held = Callable[..., Charge]
+LEDGER = ("GET", "/credits/history")
+
+
+@pytest.fixture
+def lost(held: Held) -> Callable[..., Charge]:
+    """An unknown charge that was sent some seconds ago."""
+
+    def make(operation: str = "faceless.render", seconds: int = 40, before: str = "draft") -> Charge:
+        charge = held(operation)
+        Charge.objects.filter(pk=charge.pk).update(
+            state=ChargeState.UNKNOWN,
+            sent_at=timezone.now() - timedelta(seconds=seconds),
+            before={"status": before, "script": ""},
+        )
+        charge.refresh_from_db()
+        return charge
+
+    return make
+
+
+def debit(amount: str, seconds_ago: int = 30) -> dict[str, str]:
+    booked = timezone.now() - timedelta(seconds=seconds_ago)
+    return {"credit_spend": amount, "created_at": booked.isoformat(), "transaction_type": "Debit"}
+
+
+def test_a_render_that_runs_and_a_debit_are_a_match(
+    job: Job, lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video("rendering")))
+    upstream.on(*LEDGER, answer([debit("-94")]))
+    charge = lost()
+    settle(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 94)
+    assert job.state == JobState.RUNNING
+
+
+def test_a_render_that_runs_without_its_debit_is_watched_and_stays_unknown(
+    job: Job, lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video("rendering")))
+    upstream.on(*LEDGER, answer([]))
+    charge = lost()
+    settle(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert job.state == JobState.RUNNING
+
+
+def test_no_trace_after_half_a_minute_was_never_charged(lost: Held, upstream: Upstream) -> None:
+    upstream.on(*LEDGER, answer([debit("-4", seconds_ago=3000)]))
+    charge = lost()
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.reason.startswith("It was never charged. The 106 cr held are free again.")
+
+
+def test_no_trace_right_after_sending_proves_nothing(lost: Held, upstream: Upstream) -> None:
+    upstream.on(*LEDGER, answer([]))
+    charge = lost(seconds=10)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+
+
+def test_a_retry_that_failed_again_is_told_by_the_ledger(
+    job: Job, lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video("failed")))
+    upstream.on(*LEDGER, answer([debit("-96")]))
+    charge = lost("faceless.retry", before="failed")
+    settle(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
+    assert job.state == JobState.RUNNING
+
+
+def test_pitfall_62_a_debit_that_another_charge_has_is_not_taken_twice(
+    lost: Held, upstream: Upstream
+) -> None:
+    first = lost()
+    Charge.objects.filter(pk=first.pk).update(state=ChargeState.MATCHED, cost=96)
+    upstream.on(*LEDGER, answer([debit("-96")]))
+    second = lost()
+    settle(second.pk)
+    second.refresh_from_db()
+    assert second.state == ChargeState.REFUSED
+
+
+def test_a_charge_left_in_sending_becomes_unknown_and_is_read_back(
+    lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video("rendering")))
+    upstream.on(*LEDGER, answer([debit("-96")]))
+    charge = lost()
+    Charge.objects.filter(pk=charge.pk).update(
+        state=ChargeState.SENDING, due_at=timezone.now() - timedelta(seconds=1)
+    )
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.MATCHED
+
+
+def test_a_charge_that_is_being_sent_is_left_alone(lost: Held, upstream: Upstream) -> None:
+    charge = lost()
+    Charge.objects.filter(pk=charge.pk).update(
+        state=ChargeState.SENDING, due_at=timezone.now() + timedelta(seconds=60)
+    )
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.SENDING
+    assert upstream.requests == []
+
+
+def test_law_6_an_upstream_that_is_away_changes_nothing(lost: Held, upstream: Upstream) -> None:
+    upstream.on("GET", "/faceless/7", httpx.ConnectError)
+    charge = lost()
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN

@@ -1,0 +1,97 @@
+"""Drafts: created upstream when a price is asked, patched with what changed, priced or told why not."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import httpx
+import pytest
+
+from proxyapi import calls, drafts
+from proxyapi.models import Job
+from proxyapi.upstream.client import Client
+from tests.factories import JobFactory
+from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+
+READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
+ESTIMATE = ("GET", "/faceless/7/estimate")
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    script = Upstream()
+    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "client", lambda: client)
+    script.on("POST", "/faceless", answer({"id": 7, "video_id": 1007}, 201))
+    script.on("PATCH", "/faceless/7", answer({"id": 7}))
+    script.on("GET", "/faceless/7", answer({"id": 7}))
+    return script
+
+
+@pytest.fixture
+def job(db: None) -> Job:
+    return JobFactory(wanted=READY)
+
+
+def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
+    job: Job, upstream: Upstream
+) -> None:
+    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.remote_id == "7"
+    assert upstream.asked("POST", "/faceless") == [{"type": "ai-visuals", "title": "Ice"}]
+    assert upstream.asked("PATCH", "/faceless/7") == [
+        {"script": "It moves.", "voice_id": 3, "genre_id": 2}
+    ]
+    assert job.estimate == Decimal(96)
+    assert job.priced
+
+
+def test_pitfall_120_a_later_price_sends_only_what_changed(job: Job, upstream: Upstream) -> None:
+    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    drafts.quote(job)
+    job.wanted = {**job.wanted, "voice_id": 4}
+    job.save()
+    assert not job.priced
+    drafts.quote(job)
+    assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
+    assert len(upstream.asked("POST", "/faceless")) == 1
+
+
+def test_an_incomplete_draft_costs_no_request(upstream: Upstream, db: None) -> None:
+    drafts.quote(JobFactory(wanted={"type": "ai-visuals", "title": "Ice"}))
+    assert upstream.requests == []
+
+
+def test_a_refused_price_is_a_sentence(job: Job, upstream: Upstream) -> None:
+    upstream.on(*ESTIMATE, refused(422, "GEN-WRONG-ARGS", "Voice not found."))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.estimate is None
+    assert job.quote_error
+
+
+def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) -> None:
+    upstream.on("POST", "/faceless", httpx.ConnectError)
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.wanted == READY
+    assert job.quote_error
+
+
+@pytest.mark.parametrize(
+    ("data", "price"),
+    [
+        ({"credits": 96}, 96),
+        ({"estimate": {"credits": "96.5"}}, Decimal("96.5")),
+        ({"cost": 12, "balance": 900}, 12),
+        (96, 96),
+        ({"credits": None, "balance": 900}, None),
+        ({"credits": -3}, None),
+        ("soon", None),
+        (None, None),
+    ],
+)
+def test_a_price_is_found_in_whatever_shape_it_comes(data: object, price: object) -> None:
+    assert drafts.price_in(data) == price

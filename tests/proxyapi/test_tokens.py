@@ -1,0 +1,121 @@
+"""Tokens: checked, sealed, shared accounts; what is wrong with one is said without showing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from proxyapi import calls, door, tokens
+from proxyapi.models import Account, Plan, Token, TokenState
+from proxyapi.refusals import TokenRefused
+from proxyapi.seal import SealBroken
+from proxyapi.upstream.client import Client
+from tests.factories import UserFactory, VaultFactory
+from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+
+ME = ("GET", "/me")
+
+
+def profile(id: int = 5, **subscription: Any) -> httpx.Response:
+    plan = {"exists": True, "active": True, "trial": False, "plan": "Studio", **subscription}
+    credits = {"remaining": 800, "total": 1200, "extra": 0}
+    return answer({"id": id, "email_verified": True, "credits": credits, "subscription": plan})
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    script = Upstream()
+    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "client", lambda: client)
+    return script
+
+
+def value(letter: str = "a") -> str:
+    return "sbx_" + letter * 24
+
+
+def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: Upstream) -> None:
+    upstream.on(*ME, profile())
+    vault, user = VaultFactory(), UserFactory()
+    token = tokens.add(vault, user.pk, f"  {value()}\n")
+    other = tokens.add(vault, user.pk, value("b"))
+    assert value().encode() not in bytes(token.sealed)
+    assert door.opened(token).reveal() == value()
+    other.sealed = token.sealed
+    with pytest.raises(SealBroken):
+        door.opened(other)
+
+
+def test_two_tokens_of_one_account_share_its_row(db: None, upstream: Upstream) -> None:
+    upstream.on(*ME, profile())
+    vault = VaultFactory()
+    first = tokens.add(vault, UserFactory().pk, value("a"))
+    second = tokens.add(vault, UserFactory().pk, value("b"))
+    assert first.account == second.account
+    assert Account.objects.get().balance == 800
+
+
+def test_the_same_token_twice_is_refused(db: None, upstream: Upstream) -> None:
+    upstream.on(*ME, profile())
+    vault = VaultFactory()
+    tokens.add(vault, UserFactory().pk, value())
+    with pytest.raises(TokenRefused, match="already"):
+        tokens.add(vault, UserFactory().pk, value())
+
+
+@pytest.mark.parametrize("text", ["", "   ", "a\nb", "x" * 10_000, "tök€n", "two words"])
+def test_f7_a_malformed_token_never_leaves_and_is_never_echoed(
+    text: str, db: None, upstream: Upstream
+) -> None:
+    with pytest.raises(TokenRefused) as refusal:
+        tokens.add(VaultFactory(), UserFactory().pk, text)
+    assert upstream.requests == []
+    assert not text.strip() or text.strip() not in refusal.value.sentence
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [refused(401, "GEN-UNAUTHORIZED"), httpx.ConnectError, httpx.Response(200, html="<p>hi</p>")],
+)
+def test_a_token_that_cannot_be_checked_is_not_stored(
+    trouble: Any, db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, trouble)
+    with pytest.raises(TokenRefused) as refusal:
+        tokens.add(VaultFactory(), UserFactory().pk, value())
+    assert value() not in refusal.value.sentence
+    assert not Token.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("subscription", "plan"), [({"trial": True}, Plan.TRIAL), ({"active": False}, Plan.NONE)]
+)
+def test_pitfall_86_a_plan_that_may_not_render_pauses_the_token(
+    subscription: dict[str, bool], plan: Plan, db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile(**subscription))
+    token = tokens.add(VaultFactory(), UserFactory().pk, value())
+    assert token.state == TokenState.PAUSED
+    assert token.account.plan == plan
+
+
+def test_a_paused_token_resumes_by_itself(db: None, upstream: Upstream) -> None:
+    upstream.on(*ME, profile(trial=True), profile())
+    upstream.on("GET", "/credits/costs", answer({"CONTENT_PROMPT_REQUESTED": {"credits": 4}}))
+    upstream.on("GET", "/faceless/options", answer({"mandatory": {}, "optional": {}}))
+    token = tokens.add(VaultFactory(), UserFactory().pk, value())
+    tokens.refresh(token.account)
+    token.refresh_from_db()
+    assert token.state == TokenState.WORKING
+    assert Account.objects.get().costs == {"CONTENT_PROMPT_REQUESTED": {"credits": 4}}
+
+
+def test_a_removed_token_leaves_nothing_to_open(db: None, upstream: Upstream) -> None:
+    upstream.on(*ME, profile())
+    token = tokens.add(VaultFactory(), UserFactory().pk, value())
+    tokens.remove(token)
+    token.refresh_from_db()
+    assert bytes(token.sealed) == b""
+    assert token.state == TokenState.REMOVED

@@ -1,0 +1,163 @@
+"""Watching: a look tells what a job is; a look that fails changes only what we know (law 6)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxyapi import calls
+from proxyapi.models import Job, JobKind, JobState, TokenState
+from proxyapi.upstream.client import Client
+from proxyapi.watching import due
+from proxyapi.watching.look import cadence, look, refresh_media
+from proxyapi.watching.states import read
+from tests.factories import JobFactory
+from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+
+GET = ("GET", "/faceless/7")
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    script = Upstream()
+    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "client", lambda: client)
+    return script
+
+
+@pytest.fixture
+def job(db: None) -> Job:
+    now = timezone.now()
+    return JobFactory(
+        remote_id="7",
+        state=JobState.RUNNING,
+        raw_status="rendering",
+        started_at=now,
+        looked_at=now,
+        next_look_at=now,
+    )
+
+
+def seen(job: Job) -> Job:
+    look(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def video(status: object, **more: object) -> httpx.Response:
+    return answer({"id": 7, "video": {"status": status, **more}})
+
+
+def test_a_completed_video_keeps_its_address(job: Job, upstream: Upstream) -> None:
+    upstream.on(*GET, video("completed", url="http://127.0.0.1:8001/media/a.mp4"))
+    assert seen(job).state == JobState.COMPLETED
+    assert job.media_url == "http://127.0.0.1:8001/media/a.mp4"
+    assert job.finished_at is not None
+
+
+def test_pitfall_10_completed_without_its_file_is_looked_at_again(
+    job: Job, upstream: Upstream
+) -> None:
+    upstream.on(*GET, video("completed", url=None))
+    assert seen(job).state == JobState.RUNNING
+
+
+def test_pitfall_11_a_failure_keeps_code_and_message(job: Job, upstream: Upstream) -> None:
+    failure = {"code": "RENDER-FAILED", "message": "Image for scene 7 could not be made."}
+    upstream.on(*GET, video("failed", failure=failure))
+    assert seen(job).state == JobState.FAILED
+    assert (job.failure_code, job.failure_message) == (failure["code"], failure["message"])
+
+
+def test_pitfall_7_an_unknown_word_is_in_progress(job: Job, upstream: Upstream) -> None:
+    upstream.on(*GET, video("transmogrifying"))
+    assert seen(job).state == JobState.RUNNING
+    assert job.raw_status == "transmogrifying"
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        refused(404, "GEN-NOT-FOUND"),
+        refused(403, "GEN-FORBIDDEN"),
+        httpx.Response(500, html="<h1>oops</h1>"),
+        httpx.ReadTimeout,
+        httpx.ConnectError,
+    ],
+)
+def test_pitfall_14_a_failed_look_leaves_the_job_as_it_is(
+    trouble: Any, job: Job, upstream: Upstream
+) -> None:
+    upstream.on(*GET, trouble)
+    assert seen(job).state == JobState.RUNNING
+    assert job.look_error
+    assert job.look_error_since is not None
+    assert job.next_look_at is not None
+    assert job.next_look_at > timezone.now()
+
+
+def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
+    job: Job, upstream: Upstream
+) -> None:
+    upstream.on(*GET, refused(403, "SUBSCRIPTION-REQUIRED"))
+    assert seen(job).state == JobState.RUNNING
+    job.token.refresh_from_db()
+    assert job.token.state == TokenState.PAUSED
+
+
+def test_a_good_look_after_trouble_clears_it(job: Job, upstream: Upstream) -> None:
+    upstream.on(*GET, httpx.ConnectError, video("rendering"))
+    assert seen(job).look_error
+    assert seen(job).look_error == ""
+    assert job.look_error_since is None
+
+
+def test_pitfall_19_jobs_of_a_token_share_its_minute(job: Job) -> None:
+    assert cadence(job.token) == timedelta(seconds=5)
+    for number in range(8, 18):
+        JobFactory(
+            token=job.token,
+            account=job.account,
+            vault=job.vault,
+            remote_id=str(number),
+            state=JobState.RUNNING,
+            next_look_at=timezone.now(),
+        )
+    assert cadence(job.token) == timedelta(seconds=30)
+
+
+def test_two_ticks_take_a_due_job_once(job: Job) -> None:
+    assert list(due.jobs()) == [job.pk]
+    assert list(due.jobs()) == []
+
+
+def test_a_finished_film_whose_address_died_is_read_again(job: Job, upstream: Upstream) -> None:
+    Job.objects.filter(pk=job.pk).update(state=JobState.COMPLETED, media_url="http://old/a.mp4")
+    job.refresh_from_db()
+    upstream.on(*GET, video("completed", url="http://127.0.0.1:8001/media/b.mp4"))
+    assert refresh_media(job)
+    job.refresh_from_db()
+    assert job.media_url.endswith("b.mp4")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["video", "asset", "status", "url", "failure"]), inner),
+    max_leaves=10,
+)
+
+
+@given(kind=st.sampled_from(JobKind.values), data=json_values)
+def test_no_answer_makes_reading_fail_or_invents_an_end(kind: str, data: Any) -> None:
+    sight = read(kind, data)
+    if sight.state == JobState.COMPLETED:
+        assert sight.raw in {"completed", "success", "ready"}
+    if sight.state == JobState.FAILED:
+        assert sight.raw == "failed"

@@ -1,0 +1,57 @@
+"""A scripted upstream behind the real client: what it answers, and what it was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+BASE = "http://127.0.0.1:8001/v2"
+ALLOWANCE = {"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "29"}
+Answer = httpx.Response | type[Exception] | Callable[[httpx.Request], httpx.Response]
+
+
+def answer(data: Any, status: int = 200, **meta: Any) -> httpx.Response:
+    body = {"message": "OK", "status": status, "data": data, "meta": meta}
+    return httpx.Response(status, json=body, headers=ALLOWANCE)
+
+
+def charged(data: Any, cost: object, remaining: int = 900, status: int = 202) -> httpx.Response:
+    return answer(data, status, credits={"cost": cost, "remaining": remaining})
+
+
+def refused(status: int, code: str, message: str = "no", **more: Any) -> httpx.Response:
+    error = {"code": code, "message": message, **more}
+    body = {"message": message, "status": status, "error": error}
+    return httpx.Response(status, json=body, headers=ALLOWANCE)
+
+
+class Upstream:
+    """Answers by method and path; the last answer of a list repeats."""
+
+    def __init__(self) -> None:
+        self.script: dict[tuple[str, str], list[Answer]] = {}
+        self.requests: list[httpx.Request] = []
+
+    def on(self, method: str, path: str, *answers: Answer) -> None:
+        self.script[method, path] = list(answers)
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        answers = self.script[request.method, request.url.path.removeprefix("/v2")]
+        chosen = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(chosen, httpx.Response):
+            return chosen
+        if isinstance(chosen, type):
+            raise chosen("the wire broke")
+        return chosen(request)
+
+    def asked(self, method: str, path: str) -> list[dict[str, Any]]:
+        """The JSON bodies of the requests that came for this method and path."""
+        return [
+            json.loads(request.content or b"{}")
+            for request in self.requests
+            if (request.method, request.url.path) == (method, f"/v2{path}")
+        ]
