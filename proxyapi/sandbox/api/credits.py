@@ -1,0 +1,76 @@
+"""GET /credits/costs and /credits/history (spec: Account). Work without a subscription."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+
+from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.clock import iso
+from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.gate import Caller, gated
+from proxyapi.sandbox.records import Entry
+
+router = APIRouter(prefix="/credits", tags=["Account"])
+router.route_class = gated(paid=False, account_area=True)
+
+
+@router.get("/costs", response_model=shapes.Envelope[dict[str, shapes.CostShape]])
+async def list_costs(call: Caller) -> Response:
+    costs = call.world.settings.costs
+    return success({key: price.model_dump(exclude_none=True) for key, price in costs.items()})
+
+
+@router.get("/history", response_model=shapes.Listed[shapes.EntryShape])
+async def list_history(
+    call: Caller,
+    order: Literal["ASC", "DESC"] = "DESC",
+    per_page: Annotated[int, Query(ge=1, le=50)] = 12,
+    page: Annotated[int, Query(ge=1)] = 1,
+    source: str | None = None,
+) -> Response:
+    entries = call.world.ledgers[call.account.id]
+    if source == "api":
+        entries = [entry for entry in entries if entry.source == "api"]
+    total, first = len(entries), (page - 1) * per_page
+    if order == "ASC":
+        rows = entries[first : first + per_page]
+    else:
+        rows = entries[max(0, total - first - per_page) : max(0, total - first)][::-1]
+    last_page = max(1, math.ceil(total / per_page))
+    meta = {
+        "current_page": page,
+        "per_page": per_page,
+        "total": total,
+        "last_page": last_page,
+        "from": first + 1 if rows else None,
+        "to": first + len(rows) if rows else None,
+    }
+    links = _links(call.request, page, last_page)
+    return success([describe(row) for row in rows], meta=meta, links=links)
+
+
+def describe(entry: Entry) -> dict[str, Any]:
+    return {
+        "label": entry.label,
+        "content_type": entry.content_type,
+        "credit_spend": str(entry.credits),
+        "transaction_type": entry.transaction_type,
+        "created_at": iso(entry.created_at),
+    }
+
+
+def _links(request: Request, page: int, last_page: int) -> dict[str, str | None]:
+    def to(number: int) -> str:
+        query = urlencode({**request.query_params, "page": number})
+        return str(request.url.replace(query=query))
+
+    return {
+        "first": to(1),
+        "last": to(last_page),
+        "prev": to(page - 1) if page > 1 else None,
+        "next": to(page + 1) if page < last_page else None,
+    }

@@ -1,0 +1,75 @@
+"""PUT /faceless/{faceless}/scripts: write a script for a draft; charges each time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import Field, StringConstraints, field_validator
+
+from proxyapi.sandbox import money, writer
+from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.api.faceless import find
+from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.errors import Invalid
+from proxyapi.sandbox.faceless import record
+from proxyapi.sandbox.faceless.changes import Body
+from proxyapi.sandbox.gate import Call, Caller, gated
+from proxyapi.sandbox.money import Use
+from proxyapi.sandbox.records import Charge
+
+router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated(find=find))
+
+Duration = Literal[30, 60, 180, 300, 600, 900, 1200]
+Words = Annotated[str, StringConstraints(max_length=60)]
+
+
+class ScriptOptions(Body):
+    topic: Annotated[str, StringConstraints(max_length=500)] | None = Field(
+        default=None, description="Left out, the draft's topic or title is used."
+    )
+    duration: Duration = Field(description="Seconds of speech.")
+    style: Words | None = None
+    tone: Words | None = None
+    language: Words | None = None
+
+    @field_validator("language", mode="after")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        if value is not None and writer.language_code(value) is None:
+            raise ValueError("The selected language is invalid.")
+        return value
+
+
+@router.put("/{faceless}/scripts", response_model=shapes.Charged[shapes.FacelessShape])
+async def write_script(call: Caller, wanted: ScriptOptions) -> Response:
+    topic = (wanted.topic or call.owned.topic or call.owned.title or "").strip()
+    if not topic:
+        raise Invalid({"topic": ["The topic field is required."]})
+    charge = generate(call, topic, wanted)
+    shown = record.show(call, call.owned)
+    return success(shown, "Script generated", meta=money.meta(call, charge))
+
+
+def generate(call: Call, topic: str, wanted: ScriptOptions) -> Charge:
+    """Charge CONTENT_PROMPT_REQUESTED, write the script and store it in the draft."""
+    world, video = call.world, call.owned
+    feature = "content_prompt_requested"
+    credits = money.price(world, feature)
+    resource = f"faceless:{video.id}"
+    use = Use(feature, credits, resource, "Script generation", "content-prompt")
+    money.require(call, use)
+    charge = money.charge(call, use)
+    video.script = writer.write(
+        topic,
+        seconds=wanted.duration,
+        style=wanted.style or "",
+        tone=wanted.tone or "",
+        language=writer.language_code(wanted.language or "en") or "en",
+        chance=world.chance("script"),
+    )
+    video.topic = topic
+    video.title = video.title or topic[:255]
+    video.updated_at = world.now
+    world.videos.put(video)
+    return charge

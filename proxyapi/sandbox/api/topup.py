@@ -1,0 +1,103 @@
+"""GET and PUT /account/auto-topup (spec: Account, rules 1 to 4)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from proxyapi.sandbox import top_up
+from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.clock import iso
+from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.errors import Invalid
+from proxyapi.sandbox.gate import Call, Caller, gated
+from proxyapi.sandbox.records import TopUp
+
+PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
+MOST_UNITS = 199_999
+
+router = APIRouter(prefix="/account", tags=["Account"])
+router.route_class = gated(account_area=True)
+
+
+class Wish(BaseModel):
+    """Loose, for when enabled is false every other field is ignored, wrong ones too."""
+
+    model_config = ConfigDict(strict=True)
+
+    enabled: bool
+    type: Any = Field(default=None, description="extra-credits or dynamic-credits")
+    plan_id: Any = Field(default=None, description="integer, for extra-credits")
+    units: Any = Field(default=None, description="integer, for dynamic-credits")
+
+
+@router.get("/auto-topup", response_model=shapes.Envelope[shapes.TopUpShape])
+async def show_top_up(call: Caller) -> Response:
+    return success(describe(top_up.preference(call.world, call.account.id)))
+
+
+@router.put("/auto-topup", response_model=shapes.Envelope[shapes.TopUpShape])
+async def change_top_up(call: Caller, wish: Wish) -> Response:
+    world = call.world
+    chosen = top_up.preference(world, call.account.id)
+    if not wish.enabled:
+        chosen.enabled = False
+    else:
+        _choose(call, chosen, wish)
+        chosen.enabled = True
+        chosen.enabled_at = world.now
+    world.top_ups.put(chosen)
+    if world.settings.top_up_on_enabling:
+        top_up.consider(world, call.account.id)
+    return success(describe(chosen), "Auto top-up updated")
+
+
+def _choose(call: Call, chosen: TopUp, wish: Wish) -> None:
+    kind = _kind(wish)
+    if kind == "extra-credits":
+        plan_id = _integer("plan_id", wish.plan_id)
+        if plan_id not in call.world.settings.credit_packs:
+            raise Invalid({"plan_id": ["The selected plan id is invalid."]})
+    else:
+        units = _integer("units", wish.units)
+        if units not in PRESETS and not 100 < units <= MOST_UNITS:
+            raise Invalid({"units": ["The selected units is invalid."]})
+    if not call.account.payment_method:
+        raise Invalid({"enabled": ["A saved payment method is required."]})
+    chosen.type = kind
+    if kind == "extra-credits":
+        chosen.plan_id = plan_id
+    else:
+        chosen.units = units
+
+
+def _kind(wish: Wish) -> Literal["extra-credits", "dynamic-credits"]:
+    if wish.type is None:
+        raise Invalid({"type": ["The type field is required when enabled is true."]})
+    if wish.type == "extra-credits":
+        return "extra-credits"
+    if wish.type == "dynamic-credits":
+        return "dynamic-credits"
+    raise Invalid({"type": ["The selected type is invalid."]})
+
+
+def _integer(field: str, value: Any) -> int:
+    name = field.replace("_", " ")
+    if value is None:
+        raise Invalid({field: [f"The {name} field is required for this type."]})
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Invalid({field: [f"The {name} field must be an integer."]})
+    return value
+
+
+def describe(chosen: TopUp) -> dict[str, Any]:
+    return {
+        "enabled": chosen.enabled,
+        "type": chosen.type,
+        "plan_id": chosen.plan_id,
+        "units": chosen.units,
+        "enabled_at": iso(chosen.enabled_at) if chosen.enabled_at is not None else None,
+        "consecutive_failures": chosen.consecutive_failures,
+    }

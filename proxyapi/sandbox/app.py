@@ -1,0 +1,108 @@
+"""The sandbox as an ASGI application; tests run it in-process, the command over a socket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from proxyapi.sandbox import api, control, envelope, media_files
+from proxyapi.sandbox.clock import Clock
+from proxyapi.sandbox.errors import Invalid, MethodNotAllowed, NotFound, Refusal
+from proxyapi.sandbox.front import Front
+from proxyapi.sandbox.making import ProcessMaker
+from proxyapi.sandbox.store import Store
+from proxyapi.sandbox.studio import Maker, Studio
+from proxyapi.sandbox.world import World
+
+
+def create_app(
+    *,
+    media_dir: Path,
+    db: Path | None = None,
+    seed: int | None = None,
+    clock: Clock | None = None,
+    maker: Maker | None = None,
+    public_url: str | None = None,
+) -> FastAPI:
+    """A sandbox with its own world; `app.state.world` is that world.
+
+    Without `db` the world is gone with the process. `public_url` is the base of media
+    addresses; left out, it is the base that each request was sent to.
+    """
+    store = Store(db) if db is not None else None
+    world = World(seed=seed, clock=clock or Clock(), store=store)
+    world.commit()
+    made_by = maker or ProcessMaker()
+    studio = Studio(world, media_dir, made_by)
+    app = FastAPI(
+        title="Video generation API v2, sandbox",
+        version="2.0.0",
+        lifespan=_life(studio, made_by),
+        separate_input_output_schemas=False,
+    )
+    app.state.world, app.state.studio, app.state.public_url = world, studio, public_url
+    app.include_router(api.router())
+    app.include_router(control.router())
+    app.include_router(media_files.router)
+    _answer_errors(app)
+    app.add_middleware(Front, studio=studio)
+    return app
+
+
+def _life(
+    studio: Studio, maker: Maker
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        studio.tick()  # films that a killed server left unmade
+        yield
+        if isinstance(maker, ProcessMaker):
+            await maker.stop()
+        studio.world.commit()
+        if studio.world.store is not None:
+            studio.world.store.close()
+
+    return life
+
+
+def _answer_errors(app: FastAPI) -> None:
+    @app.exception_handler(Refusal)
+    async def refuse(request: Request, error: Refusal) -> Response:
+        return envelope.refusal(error, request.app.state.world.settings)
+
+    @app.exception_handler(Invalid)
+    async def answer_invalid(request: Request, error: Invalid) -> Response:
+        return envelope.invalid(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def describe_fields(request: Request, error: RequestValidationError) -> Response:
+        return envelope.invalid(envelope.field_errors(list(error.errors())))
+
+    @app.exception_handler(HTTPException)
+    async def translate(request: Request, error: HTTPException) -> Response:
+        settings = request.app.state.world.settings
+        if not request.url.path.startswith("/v2/"):
+            body = {"message": error.detail, "status": error.status_code}
+            return JSONResponse(body, error.status_code)
+        if error.status_code == 405:
+            return envelope.refusal(MethodNotAllowed(_allowed(app, request)), settings)
+        if error.status_code == 404:
+            return envelope.refusal(NotFound("This path does not exist."), settings)
+        return envelope.refusal(Refusal(str(error.detail)), settings)
+
+
+def _allowed(app: FastAPI, request: Request) -> list[str]:
+    """Every method that some route has for the path."""
+    found = set()
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        scope = {**request.scope, "method": method}
+        if any(route.matches(scope)[0] is Match.FULL for route in app.routes):
+            found.add(method)
+    return sorted(found)

@@ -1,0 +1,66 @@
+"""The money audit: does the ledger add up, and was anything charged twice?
+
+A charge is a double charge when it repeats an earlier charging request of the account (same
+method, path and body) and either the earlier answer did not arrive whole, so that the client
+sent it again blindly, or the repetition followed within `double_charge_seconds`, as a double
+click does. Each earlier charge explains at most one repetition.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from proxyapi.sandbox.clock import iso
+from proxyapi.sandbox.records import Account, Charge
+from proxyapi.sandbox.world import World
+
+
+def money(world: World, account: Account) -> dict[str, Any]:
+    """The account's books, for a drill to assert on."""
+    entries = world.ledgers[account.id]
+    charges = [it for it in world.charges if it.account_id == account.id]
+    by_resource: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for charge in charges:
+        by_resource[charge.resource].append(describe(charge))
+    total = sum(entry.credits for entry in entries)
+    return {
+        "account_id": account.id,
+        "opening": account.opening,
+        "ledger_sum": total,
+        "balance": account.balance,
+        "balanced": account.opening + total == account.balance,
+        "charges": dict(by_resource),
+        "refunds": [describe(it) for it in charges if it.refunded],
+        "top_ups": [
+            {"credits": it.credits, "at": iso(it.created_at)}
+            for it in entries
+            if it.content_type == "top-up"
+        ],
+        "double_charges": [describe(it) for it in double_charges(world, charges)],
+    }
+
+
+def double_charges(world: World, charges: list[Charge]) -> list[Charge]:
+    window = world.settings.double_charge_seconds
+    before: dict[tuple[str, str], Charge] = {}
+    found = []
+    for charge in charges:
+        earlier = before.get((charge.feature, charge.request))
+        soon = earlier is not None and charge.created_at - earlier.created_at <= window
+        if earlier is not None and (soon or not earlier.answered):
+            found.append(charge)
+        before[charge.feature, charge.request] = charge
+    return found
+
+
+def describe(charge: Charge) -> dict[str, Any]:
+    return {
+        "number": charge.id,
+        "feature": charge.feature,
+        "resource": charge.resource,
+        "credits": charge.credits,
+        "at": iso(charge.created_at),
+        "answered": charge.answered,
+        "refunded": charge.refunded,
+    }

@@ -1,0 +1,88 @@
+"""The sandbox's clock: renders, rate windows, UTC days and cooldowns all run on it.
+
+Three modes: `real` follows the machine, `frozen` moves only by `advance`, `scaled` runs
+`scale` times as fast as the machine. Instants are seconds since the epoch, UTC.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+Mode = Literal["real", "frozen", "scaled"]
+
+# A frozen world starts at a fixed instant, so that same seed + same calls = same bodies.
+FROZEN_START = datetime(2026, 1, 15, 9, 0, tzinfo=UTC).timestamp()
+
+
+class ClockState(BaseModel):
+    """What is saved of a clock: the world's instant at one instant of the machine."""
+
+    mode: Mode = "real"
+    scale: float = Field(default=1.0, gt=0, le=100_000)
+    world: float
+    machine: float
+
+
+class Clock:
+    def __init__(
+        self,
+        mode: Mode = "real",
+        *,
+        scale: float = 1.0,
+        now: float | None = None,
+        machine: Callable[[], float] = time.time,
+    ) -> None:
+        self._machine = machine
+        start = FROZEN_START if mode == "frozen" else machine()
+        self.state = ClockState(
+            mode=mode, scale=scale, world=start if now is None else now, machine=machine()
+        )
+
+    def now(self) -> float:
+        state = self.state
+        if state.mode == "frozen":
+            return state.world
+        scale = state.scale if state.mode == "scaled" else 1.0
+        return state.world + (self._machine() - state.machine) * scale
+
+    def advance(self, seconds: float) -> None:
+        self.state = self.state.model_copy(update={"world": self.state.world + seconds})
+
+    def turn(self, mode: Mode, *, now: float | None = None, scale: float = 1.0) -> None:
+        """Change the mode; without `now` the world goes on from where it is."""
+        world = self.now() if now is None else now
+        self.state = ClockState(mode=mode, scale=scale, world=world, machine=self._machine())
+
+    def resume(self, saved: ClockState) -> None:
+        """Go on from a saved world; never back in time when the mode has changed since."""
+        if saved.mode == self.state.mode and saved.scale == self.state.scale:
+            self.state = saved
+        elif saved.world > self.now():
+            self.turn(self.state.mode, now=saved.world, scale=self.state.scale)
+
+
+def iso(instant: float) -> str:
+    """ISO 8601 with offset, whole seconds: `2026-01-15T09:00:00+00:00`."""
+    return datetime.fromtimestamp(int(instant), tz=UTC).isoformat()
+
+
+def utc_day(instant: float) -> str:
+    return datetime.fromtimestamp(instant, tz=UTC).date().isoformat()
+
+
+def parse(text: str) -> tuple[Mode, float]:
+    """Read the command line's `real`, `frozen` or `xN` into a mode and a scale."""
+    if text == "real" or text == "frozen":
+        return ("real" if text == "real" else "frozen"), 1.0
+    try:
+        scale = float(text.removeprefix("x"))
+    except ValueError:
+        scale = 0.0
+    if not text.startswith("x") or not 0 < scale <= 100_000:
+        raise ValueError(f"clock must be real, frozen or xN (for example x10), not {text!r}")
+    return "scaled", scale

@@ -1,0 +1,121 @@
+"""Accounts, their tokens, spend made outside the API, and the money audit."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, ConfigDict, Field
+
+from proxyapi.sandbox import audit, money, scenarios, tokens
+from proxyapi.sandbox.control.here import Answer, TheAccount, TheWorld
+from proxyapi.sandbox.records import Account, Subscription
+from proxyapi.sandbox.world import World
+
+router = APIRouter()
+
+
+class Change(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = None
+    email: str | None = None
+    email_verified: bool | None = None
+    subscription: Subscription | None = None
+    plan: str | None = None
+    monthly_credits: int | None = Field(default=None, ge=0)
+    credits: int | None = Field(default=None, ge=0)
+    payment_method: bool | None = None
+    features: list[str] | None = None
+
+
+class Spend(BaseModel):
+    """A purchase made elsewhere; negative credits are a grant."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    credits: int
+    label: str = "Spend in the web application"
+    content_type: str = "web"
+
+
+class NewToken(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    label: Annotated[str, Field(max_length=80)] = ""
+
+
+@router.get("/accounts")
+async def list_accounts(world: TheWorld) -> list[Answer]:
+    return [describe(world, account) for account in world.accounts]
+
+
+@router.post("/accounts", status_code=201)
+async def open_account(world: TheWorld, wanted: scenarios.NewAccount | None = None) -> Answer:
+    account, token = scenarios.open_account(world, wanted or scenarios.NewAccount())
+    return scenarios.describe(world, account, [token])
+
+
+@router.patch("/accounts/{account_id}")
+async def change_account(world: TheWorld, account: TheAccount, change: Change) -> Answer:
+    """Change an account in mid-flight. New credits move the opening balance, not the ledger."""
+    values = change.model_dump(exclude_none=True)
+    credits = values.pop("credits", None)
+    if credits is not None:
+        account.opening += credits - account.balance
+        account.balance = credits
+        account.extra = min(account.extra, credits)
+    for name, value in values.items():
+        setattr(account, name, value)
+    if change.subscription is not None and account.ends_at is None:
+        account.ends_at = world.now + scenarios.MONTH_SECONDS
+    account.updated_at = world.now
+    world.accounts.put(account)
+    return describe(world, account)
+
+
+@router.post("/accounts/{account_id}/tokens", status_code=201)
+async def issue_token(
+    world: TheWorld, account: TheAccount, wanted: NewToken | None = None
+) -> Answer:
+    token, row = tokens.issue(world, account.id, wanted.label if wanted else "")
+    return {"account_id": account.id, "token": token, "fingerprint": row.fingerprint}
+
+
+@router.delete("/tokens/{fingerprint}")
+async def revoke_token(world: TheWorld, fingerprint: str) -> Answer:
+    found = [row for row in world.tokens if row.fingerprint == fingerprint]
+    if not found:
+        raise HTTPException(404, f"There is no token {fingerprint}.")
+    for row in found:
+        row.revoked = True
+        world.tokens.put(row)
+    return {"fingerprint": fingerprint, "revoked": True}
+
+
+@router.post("/accounts/{account_id}/spend")
+async def spend_outside(world: TheWorld, account: TheAccount, spend: Spend) -> Answer:
+    if spend.credits > account.balance:
+        raise HTTPException(422, f"The balance is {account.balance} credits.")
+    kind = world.settings.debit_type if spend.credits >= 0 else world.settings.top_up_type
+    money.book(
+        world, account, -spend.credits, spend.label, spend.content_type, kind, source="web"
+    )
+    return describe(world, account)
+
+
+@router.get("/accounts/{account_id}/money")
+async def show_money(world: TheWorld, account: TheAccount) -> Answer:
+    return audit.money(world, account)
+
+
+def describe(world: World, account: Account) -> Answer:
+    """The account without its tokens, of which only fingerprints are known."""
+    shown = account.model_dump(exclude={"id", "opening", "balance"})
+    return {"account_id": account.id, **shown, "credits": account.balance} | {
+        "tokens": [
+            {"fingerprint": it.fingerprint, "label": it.label, "revoked": it.revoked}
+            for it in world.tokens
+            if it.account_id == account.id
+        ]
+    }

@@ -1,0 +1,95 @@
+"""Faults: set, listed and lifted."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, ConfigDict, Field
+
+from proxyapi.sandbox.control.here import Answer, TheWorld
+from proxyapi.sandbox.records import Fault
+
+router = APIRouter()
+
+
+class Match(BaseModel):
+    """Which requests: `path` may hold `*`; `nth` counts the requests that match the rest."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    method: str | None = None
+    path: str | None = None
+    nth: int | None = Field(default=None, ge=1)
+    account_id: int | None = None
+
+
+class NewFault(BaseModel):
+    """`times` left out: until it is deleted. The rest are the options of the action."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    match: Match = Field(default_factory=Match)
+    when: Literal["before", "after"] = "before"
+    action: Literal[
+        "status",
+        "html",
+        "latency",
+        "stall",
+        "malformed_json",
+        "drop_meta",
+        "rate_limited",
+        "half_body",
+        "close",
+        "reset",
+    ]
+    times: int | None = Field(default=None, ge=1)
+    probability: float = Field(default=1.0, ge=0, le=1)
+    seed: int = 0
+    code: int | None = Field(default=None, ge=200, le=599, description="status, html")
+    headers: dict[str, str] | None = Field(default=None, description="status")
+    body: Any = Field(default=None, description="status: text, or what becomes JSON")
+    ms: float | None = Field(default=None, ge=0, le=600_000, description="latency")
+    seconds: float | None = Field(default=None, ge=0, le=600, description="stall")
+    retry_after: int | None = Field(default=None, ge=1, description="rate_limited")
+
+
+OPTIONS = ("code", "headers", "body", "ms", "seconds", "retry_after")
+
+
+@router.post("/faults", status_code=201)
+async def set_fault(world: TheWorld, wanted: NewFault) -> Fault:
+    options = {name: getattr(wanted, name) for name in OPTIONS}
+    return world.faults.put(
+        Fault(
+            id=world.number("fault"),
+            action=wanted.action,
+            when=wanted.when,
+            match=wanted.match.model_dump(exclude_none=True),
+            options={name: value for name, value in options.items() if value is not None},
+            times=wanted.times,
+            probability=wanted.probability,
+            seed=wanted.seed,
+        )
+    )
+
+
+@router.get("/faults")
+async def list_faults(world: TheWorld) -> list[Fault]:
+    return list(world.faults)
+
+
+@router.delete("/faults")
+async def lift_faults(world: TheWorld) -> Answer:
+    found = [fault.id for fault in world.faults]
+    for number in found:
+        world.faults.drop(number)
+    return {"lifted": found}
+
+
+@router.delete("/faults/{number}")
+async def lift_fault(world: TheWorld, number: int) -> Answer:
+    if world.faults.get(number) is None:
+        raise HTTPException(404, f"There is no fault {number}.")
+    world.faults.drop(number)
+    return {"lifted": [number]}

@@ -1,0 +1,36 @@
+"""What the control routes work on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Request
+
+from proxyapi.sandbox.records import Account
+from proxyapi.sandbox.studio import Studio
+from proxyapi.sandbox.world import World
+
+
+async def _studio(request: Request) -> Studio:
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+async def _world(request: Request) -> World:
+    world: World = request.app.state.world
+    return world
+
+
+TheStudio = Annotated[Studio, Depends(_studio)]
+TheWorld = Annotated[World, Depends(_world)]
+Answer = dict[str, Any]
+
+
+async def _account(world: TheWorld, account_id: int) -> Account:
+    account = world.accounts.get(account_id)
+    if account is None:
+        raise HTTPException(404, f"There is no account {account_id}.")
+    return account
+
+
+TheAccount = Annotated[Account, Depends(_account)]

@@ -1,0 +1,34 @@
+"""The open choices, job durations and prices: read, and changed in part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException
+from pydantic import ValidationError
+
+from proxyapi.sandbox.control.here import TheWorld
+from proxyapi.sandbox.settings import Settings
+
+router = APIRouter()
+
+
+@router.get("/settings")
+async def show_settings(world: TheWorld) -> Settings:
+    return world.settings
+
+
+@router.put("/settings")
+async def change_settings(world: TheWorld, change: dict[str, Any]) -> Settings:
+    """Only what is sent changes; of `costs`, too, only the features that are sent."""
+    before = world.settings.model_dump()
+    costs = change.get("costs")
+    if isinstance(costs, dict):
+        change = {**change, "costs": {**before["costs"], **costs}}
+    try:
+        settings = Settings(**{**before, **change})
+    except ValidationError as error:
+        detail = error.errors(include_url=False, include_context=False, include_input=False)
+        raise HTTPException(422, detail) from error
+    world.keep_settings(settings)
+    return settings

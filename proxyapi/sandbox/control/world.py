@@ -1,0 +1,50 @@
+"""Reset and snapshot: the whole world, new, out and in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, ConfigDict
+
+from proxyapi.sandbox import scenarios
+from proxyapi.sandbox.control.here import Answer, TheStudio, TheWorld
+
+router = APIRouter()
+
+
+class Reset(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    seed: int | None = None
+    scenario: str | None = None
+
+
+@router.post("/reset")
+async def reset(studio: TheStudio, wanted: Reset | None = None) -> Answer:
+    """An empty world, or a named one; answers the accounts and tokens made."""
+    world, wanted = studio.world, wanted or Reset()
+    if wanted.scenario is not None and wanted.scenario not in scenarios.SCENARIOS:
+        known = ", ".join(sorted(scenarios.SCENARIOS))
+        raise HTTPException(422, f"There is no scenario {wanted.scenario!r}. Known: {known}.")
+    studio.clear()
+    world.empty(wanted.seed)
+    made = scenarios.SCENARIOS[wanted.scenario](world) if wanted.scenario else []
+    return {"seed": world.seed, "scenario": wanted.scenario, "accounts": made}
+
+
+@router.get("/snapshot")
+async def take_snapshot(world: TheWorld) -> dict[str, list[dict[str, Any]]]:
+    return world.snapshot()
+
+
+@router.put("/snapshot")
+async def put_snapshot(
+    world: TheWorld, snapshot: dict[str, list[dict[str, Any]]]
+) -> dict[str, int]:
+    """Replace the world; answers how many rows of each kind it has now."""
+    try:
+        world.restore(snapshot)
+    except (ValueError, KeyError, TypeError) as error:
+        raise HTTPException(422, f"This is no snapshot: {error}") from error
+    return {kind: len(table) for kind, table in world.tables.items()}

@@ -1,0 +1,98 @@
+"""Refusals of the upstream, each with its status and stable code (spec: Errors).
+
+    Refusal
+    ├── Unauthorized            401  GEN-UNAUTHORIZED
+    ├── InsufficientCredits     402  INSUFFICIENT-CREDITS, with required and available
+    ├── Forbidden               403  GEN-FORBIDDEN
+    │   ├── SubscriptionRequired        SUBSCRIPTION-REQUIRED
+    │   ├── PaidSubscriptionRequired    PAID-SUBSCRIPTION-REQUIRED
+    │   └── EmailNotVerified            EMAIL-NOT-VERIFIED
+    ├── NotFound                404  GEN-NOT-FOUND
+    ├── WrongArguments          400  GEN-WRONG-ARGS
+    ├── MethodNotAllowed        405  code not shown in the spec
+    ├── EmailConflict           409  body not shown in the spec
+    └── TooManyRequests         429  code not shown in the spec
+    Invalid                     422  message and errors by field, no code
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Refusal(Exception):
+    status = 500
+    code = "GEN-API-ERROR"
+    text = "An unexpected error occurred."
+
+    def __init__(self, message: str | None = None, **details: Any) -> None:
+        self.message = message or self.text
+        self.details = details
+        self.headers: dict[str, str] = {}
+        super().__init__(self.message)
+
+
+class Unauthorized(Refusal):
+    status, code, text = 401, "GEN-UNAUTHORIZED", "Unauthenticated."
+
+
+class InsufficientCredits(Refusal):
+    status, code = 402, "INSUFFICIENT-CREDITS"
+    text = "You do not have enough credits for this action."
+
+    def __init__(self, *, required: int, available: int) -> None:
+        super().__init__(required=required, available=available)
+
+
+class Forbidden(Refusal):
+    status, code, text = 403, "GEN-FORBIDDEN", "This action is not allowed."
+
+
+class SubscriptionRequired(Forbidden):
+    code, text = "SUBSCRIPTION-REQUIRED", "An active subscription is required."
+
+
+class PaidSubscriptionRequired(Forbidden):
+    code = "PAID-SUBSCRIPTION-REQUIRED"
+    text = "API access requires an active paid subscription. Trials are not eligible."
+
+
+class EmailNotVerified(Forbidden):
+    code, text = "EMAIL-NOT-VERIFIED", "Your email address is not verified."
+
+
+class NotFound(Refusal):
+    status, code, text = 404, "GEN-NOT-FOUND", "The requested resource was not found."
+
+
+class WrongArguments(Refusal):
+    status, code, text = 400, "GEN-WRONG-ARGS", "The request has malformed arguments."
+
+
+class MethodNotAllowed(Refusal):
+    status, code = 405, "GEN-METHOD-NOT-ALLOWED"
+    text = "This method is not allowed on this path."
+
+    def __init__(self, allowed: list[str]) -> None:
+        super().__init__()
+        self.headers["Allow"] = ", ".join(allowed)
+
+
+class EmailConflict(Refusal):
+    status, code, text = 409, "EMAIL-NOT-VERIFIED", "Verify your email address first."
+
+
+class TooManyRequests(Refusal):
+    status, code, text = 429, "GEN-TOO-MANY-REQUESTS", "Too many requests. Try again later."
+
+
+class Invalid(Exception):
+    """422: what is wrong with which field."""
+
+    def __init__(self, errors: dict[str, list[str]]) -> None:
+        self.errors = errors
+        first = next(iter(errors.values()))[0]
+        more = sum(map(len, errors.values())) - 1
+        tail = f" (and {more} more error{'s' if more > 1 else ''})" if more else ""
+        self.message = first + tail
+        super().__init__(self.message)

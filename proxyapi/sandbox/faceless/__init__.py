@@ -1,0 +1,1 @@
+"""Faceless videos: drafts, their settings, what they cost, renders and exports."""

@@ -1,0 +1,117 @@
+"""Bodies of create, PATCH and export, and what they may set.
+
+A PATCH is partial: only the fields that are sent change, null clears one, unknown ones are
+ignored. An unknown voice_id is kept, for the render refuses it; every other id and slug must
+be one of the catalogue.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.types import StringConstraints
+
+from proxyapi.sandbox import catalogue
+from proxyapi.sandbox.errors import Forbidden, Invalid
+from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.records import Video, VideoType
+
+Title = Annotated[str, StringConstraints(max_length=255)]
+Topic = Annotated[str, StringConstraints(max_length=500)]
+Script = Annotated[str, StringConstraints(max_length=30_000)]
+
+COLUMNS = ("type", "title", "topic", "script")
+_ACCEPTED = catalogue.accepted()
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class Draft(Body):
+    type: VideoType
+    title: Title | None = None
+    topic: Topic | None = None
+
+
+class Style(Body):
+    """What an export may restyle."""
+
+    captions: bool | None = None
+    font: str | None = None
+    caption_effect: str | None = None
+    caption_position: str | None = None
+    transition: str | None = None
+    overlay: str | None = None
+    watermark_position: str | None = None
+    animation: str | None = None
+    sfx: str | None = None
+    volume: str | None = None
+    aspect_ratio: str | None = None
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _in_catalogue(cls, value: Any, info: ValidationInfo) -> Any:
+        name = info.field_name or ""
+        if value is not None and name in _ACCEPTED and value not in _ACCEPTED[name]:
+            raise ValueError(f"The selected {name.replace('_', ' ')} is invalid.")
+        return value
+
+    def chosen(self) -> dict[str, Any]:
+        """The fields that were sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Changes(Style):
+    type: VideoType | None = None
+    title: Title | None = None
+    topic: Topic | None = None
+    script: Script | None = None
+    voice_id: int | None = Field(default=None, ge=1)
+    genre_id: int | None = None
+    image_engine_id: int | None = None
+    clip_engine_id: int | None = None
+    background_id: int | None = None
+    character_id: str | None = None
+
+    @field_validator("type", mode="after")
+    @classmethod
+    def _type_is_kept(cls, value: VideoType | None) -> VideoType:
+        if value is None:
+            raise ValueError("The selected type is invalid.")
+        return value
+
+    def apply(self, call: Call, video: Video) -> Self:
+        world = call.world
+        busy = video.status in ("rendering", "syncing")
+        if busy and world.settings.patch_while_busy == "refused":
+            raise Forbidden("The video is processing currently. Try again once finished.")
+        chosen = self.chosen()
+        kind = chosen.get("type", video.type)
+        if kind != video.type and "url-based" in (kind, video.type):
+            raise Invalid({"type": ["The type of a url-based video is fixed at creation."]})
+        for name, value in chosen.items():
+            if name in COLUMNS:
+                setattr(video, name, value)
+            else:
+                video.settings[name] = value
+        video.updated_at = world.now
+        world.videos.put(video)
+        return self
+
+
+def create(call: Call, draft: Draft) -> Video:
+    world = call.world
+    return world.videos.put(
+        Video(
+            id=world.plausible_id("faceless", 41_200),
+            video_id=world.plausible_id("video", 1_380_000),
+            account_id=call.account.id,
+            type=draft.type,
+            title=draft.title,
+            topic=draft.topic,
+            created_at=world.now,
+            updated_at=world.now,
+        )
+    )

@@ -1,0 +1,57 @@
+"""Exports: a restyled cut of a completed video.
+
+The spec shows no resource for an export; here the record lists its exports with status and
+url, and the video itself stays completed while one is made.
+"""
+
+from __future__ import annotations
+
+from proxyapi.sandbox import jobs, money
+from proxyapi.sandbox.errors import Forbidden
+from proxyapi.sandbox.faceless import cost, rendering
+from proxyapi.sandbox.faceless.changes import Style
+from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.money import Use
+from proxyapi.sandbox.records import Charge, Job, Video
+from proxyapi.sandbox.world import World
+
+
+def export(call: Call, video: Video, style: Style) -> Charge:
+    world = call.world
+    if video.status in rendering.BUSY:
+        raise Forbidden("The video is processing currently. Try again once finished.")
+    if video.status != "completed":
+        raise Forbidden("Only a completed video can be exported.")
+    price = money.price(world, "faceless_export")
+    resource = f"faceless:{video.id}"
+    use = Use("faceless_export", price, resource, "Faceless video export", video.type)
+    money.require(call, use)
+    charge = money.charge(call, use)
+    restyled = rendering.film(world, video, style.chosen())
+    seconds = cost.job_seconds(world, video)
+    job = jobs.start(world, "export", video.id, seconds=seconds, film=restyled)
+    status = jobs.word(world, job)
+    video.exports.append({"id": job.id, "status": status, "file": None, "failure": None})
+    video.updated_at = world.now
+    world.videos.put(video)
+    return charge
+
+
+def follow(world: World, job: Job) -> None:
+    """Bring the export to where its job is now."""
+    video = world.videos.get(job.resource_id)
+    entry = next((it for it in video.exports if it["id"] == job.id), None) if video else None
+    if video is None or entry is None:
+        jobs.end(world, job)
+        return
+    word = jobs.word(world, job)
+    if word != entry["status"]:
+        entry["status"] = word
+        world.videos.put(video)
+    if jobs.over(world, job):
+        jobs.end(world, job)
+        if word == "completed":
+            entry["file"] = job.file
+        elif word == "failed":
+            entry["failure"] = job.failure or jobs.BROKEN
+        world.videos.put(video)

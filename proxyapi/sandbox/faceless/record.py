@@ -1,0 +1,67 @@
+"""The faceless record as the API shows it (spec: Faceless video)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proxyapi.sandbox import media_url
+from proxyapi.sandbox.clock import iso
+from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.records import Video
+
+DEFAULTS: dict[str, Any] = {
+    "voice_id": None,
+    "genre_id": None,
+    "image_engine_id": None,
+    "clip_engine_id": None,
+    "background_id": None,
+    "character_id": None,
+    "aspect_ratio": "16:9",
+    "captions": True,
+    "font": "aileron",
+    "caption_effect": "pop",
+    "caption_position": "bottom",
+    "transition": "fade",
+    "overlay": None,
+    "watermark_position": None,
+    "animation": None,
+    "sfx": None,
+    "volume": "low",
+}
+
+
+def settings(video: Video) -> dict[str, Any]:
+    return DEFAULTS | video.settings
+
+
+def show(call: Call, video: Video) -> dict[str, Any]:
+    """The whole record with its embedded video. `url` is set only when it can be played."""
+    ready = video.status == "completed" and video.file
+    return {
+        "id": video.id,
+        "video_id": video.video_id,
+        "type": video.type,
+        "title": video.title,
+        "topic": video.topic,
+        "script": video.script,
+        **settings(video),
+        "assets": video.assets,
+        "video": {
+            "status": video.status or call.world.settings.draft_status,
+            "url": media_url.make(call, str(video.file)) if ready else None,
+            "failure": video.failure,
+        },
+        "exports": [_export(call, export) for export in video.exports],
+        "created_at": iso(video.created_at),
+        "updated_at": iso(video.updated_at),
+    }
+
+
+def _export(call: Call, export: dict[str, Any]) -> dict[str, Any]:
+    file = export["file"]
+    return {
+        "id": export["id"],
+        "status": export["status"],
+        "url": media_url.make(call, file) if file else None,
+        "failure": export["failure"],
+    }

@@ -1,0 +1,123 @@
+"""Render and retry: preconditions in the spec's order, then the charge, then the job.
+
+    draft ──render──▶ rendering ──▶ syncing ──▶ completed
+                          │            │
+                          └────────────┴─────▶ failed ──retry──▶ rendering
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proxyapi.sandbox import catalogue, jobs, money
+from proxyapi.sandbox.errors import Forbidden, Invalid
+from proxyapi.sandbox.faceless import cost, record
+from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.money import Use
+from proxyapi.sandbox.records import Charge, Job, Video
+from proxyapi.sandbox.world import World
+
+BUSY = ("rendering", "syncing")
+
+
+def render(call: Call, video: Video) -> Charge:
+    return _start(call, video, _use(call, video, "Faceless video render"))
+
+
+def retry(call: Call, video: Video) -> Charge:
+    """Run a failed render again, charging again."""
+    use = _use(call, video, "Faceless video retry")
+    check(call, video, use)
+    if video.status != "failed":
+        raise Forbidden("Only a failed render can be retried.")
+    return _start(call, video, use)
+
+
+def _use(call: Call, video: Video, label: str) -> Use:
+    credits = cost.render_credits(call.world, video)
+    return Use("faceless_render", credits, f"faceless:{video.id}", label, video.type)
+
+
+def check(call: Call, video: Video, use: Use) -> None:
+    """Every precondition of the spec's table, in its order, before anything is charged."""
+    chosen = record.settings(video)
+    if not (video.script or "").strip():
+        raise Forbidden("A script is required before rendering.")
+    if chosen["voice_id"] is None:
+        raise Forbidden("Voice was not provided.")
+    if catalogue.voice(chosen["voice_id"]) is None:
+        raise Forbidden("Voice not found.")
+    if video.type in ("ai-visuals", "ai-clips") and chosen["genre_id"] is None:
+        raise Invalid({"genre_id": ["A genre is required for AI visuals and AI clips."]})
+    money.require(call, use)
+    if video.type == "url-based" and not video.assets:
+        raise Invalid({"assets": ["Scrape the images of the page before rendering."]})
+    if video.status in BUSY:
+        raise Forbidden("The video is processing currently. Try again once finished.")
+
+
+def _start(call: Call, video: Video, use: Use) -> Charge:
+    world = call.world
+    check(call, video, use)
+    charge = money.charge(call, use)
+    seconds = cost.job_seconds(world, video)
+    job = jobs.start(world, "faceless", video.id, seconds=seconds, film=film(world, video))
+    video.job_id, video.failure = job.id, None
+    video.status = jobs.word(world, job)
+    video.updated_at = world.now
+    world.videos.put(video)
+    return charge
+
+
+def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The film's plain values, as the maker takes them."""
+    chosen = record.settings(video) | (restyled or {})
+    voice = catalogue.voice(chosen["voice_id"])
+    values = {name: chosen[name] or record.DEFAULTS[name] for name in _LOOKS}
+    return values | {
+        "script": video.script or "",
+        "title": video.title or "",
+        "language": voice.code if voice else "en",
+        "gender": voice.gender if voice else "female",
+        "voice_seed": voice.id if voice else 0,
+        "genre": catalogue.genre_slug(chosen["genre_id"]) or "cinematic",
+        "captioned": chosen["captions"] is not False,
+        "seed": world.steady_chance(f"film/{video.id}").getrandbits(32),
+    }
+
+
+_LOOKS = (
+    "aspect_ratio",
+    "font",
+    "caption_effect",
+    "caption_position",
+    "transition",
+    "volume",
+)
+
+
+def follow(world: World, job: Job) -> None:
+    """Bring the video to where its job is now."""
+    video = world.videos.get(job.resource_id)
+    if video is None or video.job_id != job.id:
+        jobs.end(world, job)
+        return
+    word = jobs.word(world, job)
+    if word != video.status:
+        video.status = word
+        video.updated_at = world.now
+        world.videos.put(video)
+    if jobs.over(world, job):
+        jobs.end(world, job)
+        _finish(world, video, job)
+
+
+def _finish(world: World, video: Video, job: Job) -> None:
+    if video.status == "completed":
+        video.file = job.file
+    if video.status == "failed":
+        video.failure = job.failure or jobs.BROKEN
+        charge = money.last_charge(world, f"faceless:{video.id}")
+        if charge is not None and world.settings.failed_render_refunds:
+            money.refund(world, charge, "Faceless video refund", video.type)
+    world.videos.put(video)

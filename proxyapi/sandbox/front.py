@@ -1,0 +1,172 @@
+"""The front of the sandbox: everything a request passes before and after the routes.
+
+For /v2: the rate limit, then faults, then the routes, then the journal, then saving; only
+then is the request answered. The control plane and media are neither limited nor journaled.
+"""
+
+from __future__ import annotations
+
+import logging
+from hashlib import sha256
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from proxyapi.sandbox import envelope, faults, limits, tokens, top_up
+from proxyapi.sandbox.errors import Refusal, TooManyRequests
+from proxyapi.sandbox.faults import Answer
+from proxyapi.sandbox.records import Fault, Visit
+from proxyapi.sandbox.studio import Studio
+from proxyapi.sandbox.world import World
+
+log = logging.getLogger("sandbox")
+NOBODY = "nobody"
+
+
+class Front:
+    def __init__(self, app: ASGIApp, studio: Studio) -> None:
+        self._app = app
+        self._studio = studio
+
+    @property
+    def _world(self) -> World:
+        return self._studio.world
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._studio.tick()
+        if scope["path"].startswith("/v2/"):
+            await self._visit(scope, receive, send)
+        else:
+            await self._app(scope, receive, self._saving(send))
+
+    def _saving(self, send: Send) -> Send:
+        async def save_then_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._studio.tick()  # a job that was just started begins at once
+                self._world.commit()
+            await send(message)
+
+        return save_then_send
+
+    async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        world, method, path = self._world, scope["method"], scope["path"]
+        body = await _read(receive)
+        presented = tokens.bearer(scope["headers"])
+        key = tokens.digest(presented) if presented else NOBODY
+        token = world.tokens.get(key)
+        visit = Visit(
+            id=world.number("visit"),
+            at=world.now,
+            token=key[:12] if presented else None,
+            method=method,
+            path=path,
+            status=None,
+        )
+        digest = sha256(b"\0".join([method.encode(), path.encode(), body])).hexdigest()
+        scope["sandbox.token"], scope["sandbox.request"] = token, (digest, visit.id)
+        allowance = limits.take(world, key)
+        told = [
+            (name.lower().encode(), value.encode())
+            for name, value in allowance.headers(world.now).items()
+        ]
+        fault = None
+        if not allowance.allowed:
+            answer = _refused(TooManyRequests(), world)
+        else:
+            fault = faults.pick(world, method, path, token.account_id if token else None)
+            answer = await self._work(scope, body, fault)
+        answer = answer._replace(headers=[*answer.headers, *told])
+        if fault is not None:
+            visit.fault = f"{fault.action} {fault.when}"
+            answer = faults.instead(fault, told, world.now) or faults.spoil(fault, answer)
+        self._settle(visit, answer, fault)
+        await self._deliver(answer, fault, scope, send)
+
+    async def _work(self, scope: Scope, body: bytes, fault: Fault | None) -> Answer:
+        if not faults.does_work(fault):
+            return Answer(500, [], b"")
+        try:
+            answer = await _capture(self._app, scope, body)
+        except Exception:
+            log.exception("%s %s", scope["method"], scope["path"])
+            return _refused(Refusal(), self._world)
+        self._studio.tick()
+        return answer
+
+    def _settle(self, visit: Visit, answer: Answer, fault: Fault | None) -> None:
+        """Write the journal, let the top-up rules look, save."""
+        world = self._world
+        whole = fault is None or fault.action in faults.HARMLESS
+        for charge in reversed(world.charges.rows.values()):
+            if charge.visit != visit.id:
+                break
+            visit.charge += charge.credits
+            charge.answered = whole
+            world.charges.put(charge)
+            if charge.credits:
+                top_up.consider(world, charge.account_id)
+        silent = fault is not None and fault.action in ("close", "reset", "stall")
+        visit.status = None if silent else answer.status
+        world.visits.put(visit)
+        while len(world.visits) > world.settings.journal_lines:
+            world.visits.drop(next(iter(world.visits.rows)))
+        if visit.id % 1000 == 0:
+            limits.forget_old(world)
+        world.commit()
+
+    async def _deliver(
+        self, answer: Answer, fault: Fault | None, scope: Scope, send: Send
+    ) -> None:
+        transport = scope.get("state", {}).get("transport")
+        if fault is not None:
+            await faults.linger(fault)
+            if fault.action in ("close", "reset", "stall"):
+                faults.cut(fault, transport)
+                return
+        length = str(len(answer.body)).encode()
+        headers = [pair for pair in answer.headers if pair[0] != b"content-length"]
+        headers.append((b"content-length", length))
+        await send(
+            {"type": "http.response.start", "status": answer.status, "headers": headers}
+        )
+        if fault is not None and fault.action == "half_body":
+            half = answer.body[: len(answer.body) // 2]
+            await send({"type": "http.response.body", "body": half, "more_body": True})
+            faults.cut(fault, transport)
+            return
+        await send({"type": "http.response.body", "body": answer.body})
+
+
+def _refused(error: Refusal, world: World) -> Answer:
+    response = envelope.refusal(error, world.settings)
+    return Answer(response.status_code, list(response.raw_headers), bytes(response.body))
+
+
+async def _read(receive: Receive) -> bytes:
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _capture(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
+    """Run the routes on a body already read, and keep what they answer."""
+    kept: dict[str, Any] = {"status": 500, "headers": []}
+    parts: list[bytes] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept["status"], kept["headers"] = message["status"], list(message["headers"])
+        else:
+            parts.append(message.get("body", b""))
+
+    await app(scope, receive, send)
+    return Answer(kept["status"], kept["headers"], b"".join(parts))

@@ -1,0 +1,69 @@
+"""The request limit: 30 a minute per token by default (spec: Limits)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from proxyapi.sandbox.records import Window
+from proxyapi.sandbox.world import World
+
+
+class Allowance(NamedTuple):
+    """What the rate headers say. `wait` is the seconds until a request is let in again."""
+
+    limit: int
+    remaining: int
+    allowed: bool
+    wait: float
+
+    def headers(self, now: float) -> dict[str, str]:
+        told = {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(self.remaining),
+        }
+        if not self.allowed:
+            # Rounded up, so that a client that waits exactly so long is let in.
+            told["Retry-After"] = str(max(1, math.ceil(self.wait)))
+            told["X-RateLimit-Reset"] = str(math.ceil(now + self.wait))
+        return told
+
+
+def take(world: World, key: str) -> Allowance:
+    """Count one request of a token (by digest) and say whether it is let in."""
+    settings, now = world.settings, world.now
+    window = world.windows.get(key) or Window(id=key, since=now)
+    if settings.rate_window == "sliding":
+        used, wait = _slide(window, now, settings.rate_seconds, settings.rate_limit)
+    else:
+        if now >= window.since + settings.rate_seconds or now < window.since:
+            window.since, window.count = now, 0
+        used, wait = window.count, window.since + settings.rate_seconds - now
+    allowed = used < settings.rate_limit
+    if allowed or settings.rejected_count:
+        window.count += 1
+        if settings.rate_window == "sliding":
+            window.hits.append(now)
+        used += 1
+    world.windows.put(window)
+    remaining = max(0, settings.rate_limit - used)
+    return Allowance(settings.rate_limit, remaining, allowed, wait)
+
+
+def _slide(window: Window, now: float, seconds: int, limit: int) -> tuple[int, float]:
+    window.hits = [hit for hit in window.hits if now - seconds < hit <= now]
+    used = len(window.hits)
+    wait = window.hits[used - limit] + seconds - now if used >= limit else 0.0
+    return used, wait
+
+
+def forget_old(world: World) -> None:
+    """Drop windows that are over; presented strings that are no token have one, too."""
+    over = world.now - world.settings.rate_seconds
+    old = [it.id for it in world.windows if it.since <= over and not _recent(it, over)]
+    for key in old:
+        world.windows.drop(key)
+
+
+def _recent(window: Window, over: float) -> bool:
+    return bool(window.hits) and window.hits[-1] > over

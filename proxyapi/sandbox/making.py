@@ -1,0 +1,66 @@
+"""Films made one to a process. Run as a module it makes the film described on its stdin.
+
+The child lowers its own priority, and ends by itself when the server is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from proxyapi.sandbox.studio import Done
+
+AT_ONCE = 2
+
+
+class ProcessMaker:
+    def __init__(self) -> None:
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, film: dict[str, Any], path: Path, done: Done) -> None:
+        task = asyncio.get_running_loop().create_task(self._make(film, path, done))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _make(self, film: dict[str, Any], path: Path, done: Done) -> None:
+        async with self._room:
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "proxyapi.sandbox.making", str(path.absolute())),
+                stdin=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,  # ^C reaches the server, which then ends its children
+            )
+            try:
+                _, errors = await child.communicate(json.dumps(film).encode())
+            except asyncio.CancelledError:
+                child.kill()
+                await child.wait()
+                raise
+        if child.returncode == 0:
+            done(None)
+        else:
+            last = errors.decode(errors="replace").strip().splitlines()[-1:]
+            done(f"The film could not be made: {''.join(last) or 'no reason given'}")
+
+    async def stop(self) -> None:
+        """End the films being made; their jobs go on after the next start."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def main() -> None:
+    os.nice(5)
+    from proxyapi.sandbox.media import films
+
+    film = films.Film(**json.load(sys.stdin))
+    films.make(film, Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Credits: what a use costs, the ledger, the balance, refunds.
+
+Law: balance == opening + sum of the ledger, after every call. Free uses come before credits
+and leave no ledger row. Credits bought on top (`extra`) are spent last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from proxyapi.sandbox.errors import InsufficientCredits
+from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.records import Account, Charge, Entry
+from proxyapi.sandbox.world import World
+
+
+class Use(NamedTuple):
+    """One use of a charged feature: its price, and the words of its ledger row."""
+
+    feature: str
+    credits: int
+    resource: str  # for the audit, such as `faceless:41234`
+    label: str
+    content_type: str
+
+
+def price(world: World, feature: str) -> int:
+    return world.settings.costs[feature].credits
+
+
+def due(world: World, account: Account, use: Use) -> int:
+    """Credits that the use would charge now: 0 while free uses are left."""
+    free = world.settings.costs[use.feature].free or 0
+    return 0 if account.free_used.get(use.feature, 0) < free else use.credits
+
+
+def require(call: Call, use: Use) -> None:
+    """Raise 402 if the balance does not cover the use."""
+    required = due(call.world, call.account, use)
+    if required > call.account.balance:
+        raise InsufficientCredits(required=required, available=call.account.balance)
+
+
+def charge(call: Call, use: Use) -> Charge:
+    """Take the credits of a use that `require` has let through."""
+    world, account = call.world, call.account
+    credits = due(world, account, use)
+    if credits < use.credits:
+        account.free_used[use.feature] = account.free_used.get(use.feature, 0) + 1
+        world.accounts.put(account)
+    if credits:
+        book(world, account, -credits, use.label, use.content_type, world.settings.debit_type)
+    return world.charges.put(
+        Charge(
+            id=world.number("charge"),
+            account_id=account.id,
+            feature=use.feature,
+            resource=use.resource,
+            credits=credits,
+            created_at=world.now,
+            request=call.digest,
+            visit=call.visit,
+        )
+    )
+
+
+def refund(world: World, charge: Charge, label: str, content_type: str) -> None:
+    """Give the credits of a charge back, once."""
+    account = world.accounts.get(charge.account_id)
+    if account is None or charge.refunded or not charge.credits:
+        return
+    charge.refunded = True
+    world.charges.put(charge)
+    kind = world.settings.refund_type
+    book(world, account, charge.credits, label, content_type, kind)
+
+
+def book(
+    world: World,
+    account: Account,
+    credits: int,
+    label: str,
+    content_type: str,
+    transaction_type: str,
+    *,
+    source: str = "api",
+) -> Entry:
+    """Write a ledger row and move the balance by it. Credits are signed, debits negative."""
+    account.balance += credits
+    account.extra = max(0, min(account.extra, account.balance))
+    account.updated_at = world.now
+    world.accounts.put(account)
+    return world.enter(
+        Entry(
+            id=world.number("entry"),
+            account_id=account.id,
+            label=label,
+            content_type=content_type,
+            credits=credits,
+            transaction_type=transaction_type,
+            source=source,
+            created_at=world.now,
+        )
+    )
+
+
+def remaining(world: World, account: Account) -> int:
+    """The balance as the API shows it."""
+    including = world.settings.remaining_includes_extra
+    return account.balance if including else account.balance - account.extra
+
+
+def meta(call: Call, charge: Charge) -> dict[str, Any]:
+    """`meta` of an answer that charged."""
+    left = remaining(call.world, call.account)
+    return {"credits": {"cost": charge.credits, "remaining": left}}
+
+
+def last_charge(world: World, resource: str) -> Charge | None:
+    """The newest charge of a resource."""
+    newest_first = reversed(world.charges.rows.values())
+    return next((it for it in newest_first if it.resource == resource), None)

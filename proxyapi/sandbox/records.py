@@ -1,0 +1,186 @@
+"""The rows of the world: what is kept of accounts, money, videos, jobs and requests.
+
+Instants are seconds since the epoch, UTC; credits are whole numbers. No row holds a token:
+of a token only its SHA-256 is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+Subscription = Literal["paid", "trial", "none", "expired"]
+VideoType = Literal["ai-visuals", "ai-clips", "b-roll", "url-based"]
+Key = int | str
+
+
+class Row(BaseModel):
+    id: Any
+
+
+class Account(Row):
+    id: int
+    name: str
+    email: str
+    email_verified: bool = True
+    subscription: Subscription = "paid"
+    plan: str = "Studio"
+    ends_at: float | None = None
+    monthly_credits: int = 1000
+    opening: int = 1000
+    balance: int = 1000
+    extra: int = 0  # the part of the balance that was bought on top; spent last
+    payment_method: bool = True
+    features: list[str] = Field(default_factory=list)
+    free_used: dict[str, int] = Field(default_factory=dict)
+    created_at: float
+    updated_at: float
+
+
+class Token(Row):
+    id: str  # SHA-256 of the token
+    account_id: int
+    label: str = ""
+    revoked: bool = False
+    created_at: float
+
+    @property
+    def fingerprint(self) -> str:
+        return self.id[:12]
+
+
+class Entry(Row):
+    """One row of an account's ledger. `source` is `api` or where else the spend came from."""
+
+    id: int
+    account_id: int
+    label: str
+    content_type: str
+    credits: int  # signed, debits negative
+    transaction_type: str
+    source: str
+    created_at: float
+
+
+class Charge(Row):
+    """One use of a charged feature, kept for the money audit; `credits` 0 is a free use.
+
+    `answered` turns false when the answer that reported the charge did not arrive whole.
+    """
+
+    id: int
+    account_id: int
+    feature: str
+    resource: str
+    credits: int
+    created_at: float
+    request: str = ""  # digest of method, path and body
+    visit: int = 0  # the journal's number of the request
+    answered: bool = True
+    refunded: bool = False
+
+
+class Video(Row):
+    """A faceless video. `settings` holds what PATCH may set besides the named columns."""
+
+    id: int
+    video_id: int
+    account_id: int
+    type: VideoType
+    title: str | None = None
+    topic: str | None = None
+    script: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    assets: list[dict[str, Any]] = Field(default_factory=list)
+    status: str | None = None
+    file: str | None = None
+    file_since: float = 0.0
+    failure: dict[str, str] | None = None
+    job_id: int | None = None
+    exports: list[dict[str, Any]] = Field(default_factory=list)
+    created_at: float
+    updated_at: float
+
+
+class Job(Row):
+    """Work on the sandbox clock. It ends after `seconds`, and not before its file is made."""
+
+    id: int
+    kind: str  # faceless, export
+    resource_id: int
+    statuses: list[str]
+    failure: dict[str, str] | None = None
+    started_at: float
+    seconds: float
+    film: dict[str, Any] | None = None
+    file: str | None = None
+    made: bool = False
+    ended: bool = False
+
+
+class Outcome(Row):
+    """A scripted way for the next job of a kind, or for the next job of one resource."""
+
+    id: int
+    kind: str
+    resource_id: int | None = None
+    statuses: list[str]
+    failure: dict[str, str] | None = None
+
+
+class TopUp(Row):
+    """An account's auto top-up preference and what its rules remember. `id` = account id."""
+
+    id: int
+    enabled: bool = False
+    type: Literal["extra-credits", "dynamic-credits"] | None = None
+    plan_id: int | None = None
+    units: int | None = None
+    enabled_at: float | None = None
+    consecutive_failures: int = 0
+    failed_at: float | None = None
+    day: str = ""
+    successes_of_day: int = 0
+
+
+class Window(Row):
+    """Requests of one token in the current minute. `id` = SHA-256 of the token."""
+
+    id: str
+    since: float
+    count: int = 0
+    hits: list[float] = Field(default_factory=list)  # only for a sliding window
+
+
+class Visit(Row):
+    """One line of the journal. `status` is None when nothing was answered."""
+
+    id: int
+    at: float
+    token: str | None
+    method: str
+    path: str
+    status: int | None
+    charge: int = 0
+    fault: str | None = None
+
+
+class Fault(Row):
+    id: int
+    action: str
+    when: Literal["before", "after"] = "before"
+    match: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+    times: int | None = None
+    probability: float = 1.0
+    seed: int = 0
+    matched: int = 0
+    fired: int = 0
+
+
+class Note(Row):
+    """A single value of the world: its seed, clock, settings or counters."""
+
+    id: str
+    value: Any

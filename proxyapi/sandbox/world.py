@@ -1,0 +1,191 @@
+"""The world: every row in memory, the changed ones saved after every request.
+
+Handlers run on one event loop and never wait in the middle of a change, so each request is
+atomic. Whoever changes a row puts it back with `table.put(row)`; `commit` saves what was put.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Generic, TypeVar
+
+from proxyapi.sandbox import records
+from proxyapi.sandbox.clock import Clock, ClockState
+from proxyapi.sandbox.records import Key, Row
+from proxyapi.sandbox.settings import Settings
+from proxyapi.sandbox.store import Address, Store
+
+R = TypeVar("R", bound=Row)
+
+
+class Table(Generic[R]):
+    """Rows of one kind by id, in order of their making."""
+
+    def __init__(self, kind: str, model: type[R], dirty: dict[Address, Row | None]) -> None:
+        self.kind = kind
+        self.model = model
+        self.rows: dict[Key, R] = {}
+        self._dirty = dirty
+
+    def get(self, key: Key | None) -> R | None:
+        return self.rows.get(key) if key is not None else None
+
+    def put(self, row: R) -> R:
+        self.rows[row.id] = row
+        self._dirty[self.kind, str(row.id)] = row
+        return row
+
+    def drop(self, key: Key) -> None:
+        del self.rows[key]
+        self._dirty[self.kind, str(key)] = None
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self.rows.values())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class World:
+    def __init__(self, *, seed: int | None, clock: Clock, store: Store | None = None) -> None:
+        self.clock = clock
+        self.store = store
+        self.settings = Settings()
+        self._dirty: dict[Address, Row | None] = {}
+        self._lay_tables()
+        self._set_seed(seed)
+        if store is not None:
+            self._load(store)
+
+    def _lay_tables(self) -> None:
+        dirty = self._dirty
+        self.accounts = Table("account", records.Account, dirty)
+        self.tokens = Table("token", records.Token, dirty)
+        self.entries = Table("entry", records.Entry, dirty)
+        self.charges = Table("charge", records.Charge, dirty)
+        self.top_ups = Table("top_up", records.TopUp, dirty)
+        self.videos = Table("video", records.Video, dirty)
+        self.jobs = Table("job", records.Job, dirty)
+        self.outcomes = Table("outcome", records.Outcome, dirty)
+        self.windows = Table("window", records.Window, dirty)
+        self.visits = Table("visit", records.Visit, dirty)
+        self.faults = Table("fault", records.Fault, dirty)
+        self.notes = Table("note", records.Note, dirty)
+        self.ledgers: dict[int, list[records.Entry]] = defaultdict(list)
+        self.running: set[int] = set()  # ids of jobs that have not ended
+
+    @property
+    def tables(self) -> dict[str, Table[Any]]:
+        return {it.kind: it for it in vars(self).values() if isinstance(it, Table)}
+
+    @property
+    def now(self) -> float:
+        return self.clock.now()
+
+    # Numbers and chance
+
+    def number(self, purpose: str) -> int:
+        """The next number of a purpose: 1, 2, 3, …"""
+        note = self.notes.get(purpose) or records.Note(id=purpose, value=0)
+        note.value += 1
+        self.notes.put(note)
+        return int(note.value)
+
+    def chance(self, purpose: str) -> Random:
+        """A fresh source of chance: the same for the same seed and the same calls before."""
+        number = self.number(f"chance:{purpose}")
+        # Not for cryptography: a given seed must give the same world again.
+        return Random(f"{self.seed}/{purpose}/{number}")  # noqa: S311
+
+    def steady_chance(self, name: str) -> Random:
+        """Chance that is the same for the same seed and name, whatever was called before."""
+        return Random(f"{self.seed}/{name}")  # noqa: S311
+
+    def plausible_id(self, purpose: str, first: int) -> int:
+        """Rising ids with gaps, like those of a service that has other customers."""
+        note = self.notes.get(f"id:{purpose}") or records.Note(id=f"id:{purpose}", value=first)
+        note.value += self.chance(purpose).randint(1, 19)
+        self.notes.put(note)
+        return int(note.value)
+
+    # The ledger's order is its identity, so it is kept per account as it was written.
+
+    def enter(self, entry: records.Entry) -> records.Entry:
+        self.ledgers[entry.account_id].append(entry)
+        return self.entries.put(entry)
+
+    # Saving
+
+    def keep_settings(self, settings: Settings) -> None:
+        self.settings = settings
+        self.notes.put(records.Note(id="settings", value=settings.model_dump()))
+
+    def keep_clock(self) -> None:
+        self.notes.put(records.Note(id="clock", value=self.clock.state.model_dump()))
+
+    def commit(self) -> None:
+        """Save the rows put since the last commit."""
+        if self._dirty and self.store is not None:
+            self.store.write(
+                {at: row.model_dump_json() if row else None for at, row in self._dirty.items()}
+            )
+        self._dirty.clear()
+
+    def empty(self, seed: int | None = None) -> None:
+        """Start again with nothing: no accounts, settings at their defaults."""
+        self._dirty.clear()
+        self._lay_tables()
+        self.settings = Settings()
+        if self.store is not None:
+            self.store.clear()
+        self._set_seed(self.seed if seed is None else seed)
+        self.keep_clock()
+
+    def snapshot(self) -> dict[str, list[dict[str, Any]]]:
+        self.keep_clock()
+        return {
+            kind: [row.model_dump(mode="json") for row in table]
+            for kind, table in self.tables.items()
+        }
+
+    def restore(self, snapshot: dict[str, list[dict[str, Any]]]) -> None:
+        """Replace the world; a bad snapshot raises ValueError or KeyError, changing nothing."""
+        tables = self.tables
+        rows = [tables[kind].model(**row) for kind in snapshot for row in snapshot[kind]]
+        self.empty()
+        by_model = {table.model: table for table in self.tables.values()}
+        for row in rows:
+            by_model[type(row)].put(row)
+        self._settle_in()
+
+    def _load(self, store: Store) -> None:
+        tables = self.tables
+        found = [(kind, body) for kind, body in store.read() if kind in tables]
+        if not found:
+            self.keep_clock()
+            return
+        self._dirty.clear()
+        for kind, body in found:
+            row = tables[kind].model.model_validate_json(body)
+            tables[kind].rows[row.id] = row
+        self._settle_in()
+
+    def _settle_in(self) -> None:
+        for table in self.tables.values():
+            table.rows = dict(sorted(table.rows.items()))
+        for entry in self.entries:
+            self.ledgers[entry.account_id].append(entry)
+        self.running = {job.id for job in self.jobs if not job.ended}
+        if (seed := self.notes.get("seed")) is not None:
+            self.seed = int(seed.value)
+        if (settings := self.notes.get("settings")) is not None:
+            self.settings = Settings(**settings.value)
+        if (clock := self.notes.get("clock")) is not None:
+            self.clock.resume(ClockState(**clock.value))
+
+    def _set_seed(self, seed: int | None) -> None:
+        self.seed = secrets.randbits(48) if seed is None else seed
+        self.notes.put(records.Note(id="seed", value=self.seed))
