@@ -40,7 +40,7 @@ class TeamMiddleware:
 
 
 def membership_of(request: HttpRequest) -> Membership | None:
-    mine = Membership.objects.filter(user__pk=request.user.pk)
+    mine = Membership.objects.filter(user_id=request.user.pk or 0)
     mine = mine.select_related("team", "team__vault", "user")
     chosen = request.session.get(TEAM_IN_SESSION)
     return (mine.filter(team_id=chosen).first() if chosen else None) or mine.first()

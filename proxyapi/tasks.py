@@ -29,7 +29,7 @@ LAPSED_REFRESH_AFTER = timedelta(minutes=2)
 
 
 def ring(task: Task[[str], None], id: UUID) -> None:
-    """Ring for a worker after commit. A broker that is away costs time, not the work: see `tick`."""
+    """Ring for a worker after commit. A dead broker costs time, not the work: see `tick`."""
     transaction.on_commit(lambda: _ring(task, str(id)))
 
 
