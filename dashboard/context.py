@@ -1,15 +1,20 @@
-"""What the shell around every page shows: the purse, the counts beside the navigation."""
+"""What every page knows: the shell around it where there is a team, else how this installation is
+run. The shell is only asked for where a template shows it: a fragment costs nothing."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from dashboard.queries.shell import shell_of
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    if not hasattr(request, "membership"):
-        return {}
-    from dashboard.queries.shell import shell_of
-
-    return {"shell": shell_of(request.membership)}
+    membership = getattr(request, "membership", None)
+    if membership is None:
+        sandbox = settings.VIDEO_API_IS_SANDBOX
+        return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
+    return {"shell": SimpleLazyObject(lambda: shell_of(membership))}

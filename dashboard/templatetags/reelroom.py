@@ -1,7 +1,183 @@
-"""Filters and tags of our own templates: amounts, spans of time, glyphs."""
+"""Filters and tags of our own templates: states, amounts, spans of time, where one is.
+
+Credits are Decimal, spans are seconds, moments are aware datetimes. Nothing rounds an amount.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from decimal import Decimal
+
 from django import template
+from django.http import HttpRequest
+from django.template import Context
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
+
+CR = mark_safe('<abbr title="credits">cr</abbr>')
+# The symbols of templates/components/glyphs.html.
+STATES = frozenset(
+    {"draft", "waiting", "running", "late", "completed", "failed"}
+    | {"unknown", "paused", "good", "outside", "likely", "info"}
+)
+
+
+@register.simple_tag
+def glyph(state: str, class_: str = "", *, bare: bool = False) -> SafeString:
+    """A state's own shape; the word stands beside it. `bare` takes the colour around."""
+    if state not in STATES:
+        raise template.TemplateSyntaxError(f"there is no glyph for {state!r}")
+    return format_html(
+        '<svg class="glyph{}"{} viewBox="0 0 16 16" aria-hidden="true"><use href="#g-{}"/></svg>',
+        f" {class_}" if class_ else "",
+        "" if bare else format_html(' data-state="{}"', state),
+        state,
+    )
+
+
+# Amounts -----------------------------------------------------------------------------------------
+@register.filter
+def credits(value: Decimal | float | str | None) -> str:
+    """Credits as a number: comma for thousands, a true minus, no trailing zeros."""
+    if value is None or value == "":
+        return ""
+    text = f"{Decimal(str(value)):,f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "\N{MINUS SIGN}") if text not in ("-0", "") else "0"
+
+
+FORMS = {
+    "exact": "{value}",
+    "about": "≈ {value}",
+    "held": "{value}",
+    "unknown": "{low} or {value}",
+    "in": "+{value}",
+    "out": "\N{MINUS SIGN}{value}",
+}
+
+
+@register.simple_tag
+def amount(
+    value: Decimal | float | str | None,
+    is_: str = "exact",
+    low: Decimal | int = 0,
+    class_: str = "",
+) -> SafeString:
+    """Credits in the form that says how sure they are (look §10.4): exact, about, held, unknown
+    ("low or value"), in, out, free. Without a value there is nothing."""
+    if is_ == "free":
+        return mark_safe('<data class="amount" data-is="free" value="0">free</data>')
+    if value is None or value == "":
+        return mark_safe("")
+    number = Decimal(str(value))
+    shown = abs(number) if is_ in ("in", "out") else number
+    return format_html(
+        '<data class="amount{}"{} value="{}">{} {}</data>',
+        f" {class_}" if class_ else "",
+        "" if is_ == "exact" else format_html(' data-is="{}"', is_),
+        "" if is_ == "unknown" else credits(number).replace(",", "").replace("\N{MINUS SIGN}", "-"),
+        FORMS[is_].format(value=credits(shown), low=credits(low)),
+        CR,
+    )
+
+
+# Time --------------------------------------------------------------------------------------------
+@register.filter
+def seconds(value: timedelta | float | None) -> int:
+    """Whole seconds of a span, never below 0."""
+    if value is None:
+        return 0
+    span = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    return max(0, int(span))
+
+
+@register.filter
+def duration(value: timedelta | float | None) -> str:
+    """A span for people: "40 s", "1 min 52 s", "5 min", "2 h 05 min". Without one, nothing."""
+    if value is None:
+        return ""
+    minutes, rest = divmod(seconds(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min" if minutes else f"{hours} h"
+    if minutes:
+        return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
+    return f"{rest} s"
+
+
+@register.filter
+def playtime(value: timedelta | float | None) -> str:
+    """The length of a film: "0:31", "1:02", "1:04:05". Without one, nothing."""
+    if value is None:
+        return ""
+    minutes, rest = divmod(seconds(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+@register.filter
+def clock(value: datetime | None) -> str:
+    """A moment: "14:21" today, "18 Nov 14:21" this year, "18 Nov 2024 14:21" before."""
+    if value is None:
+        return ""
+    moment, now = timezone.localtime(value), timezone.localtime()
+    if moment.date() == now.date():
+        return f"{moment:%H:%M}"
+    year = "" if moment.year == now.year else f" {moment.year}"
+    return f"{moment.day} {moment:%b}{year} {moment:%H:%M}"
+
+
+@register.filter
+def day(value: datetime | None) -> str:
+    """A date: "today", "18 Nov", "18 Nov 2024"."""
+    if value is None:
+        return ""
+    moment, now = timezone.localtime(value), timezone.localtime()
+    if moment.date() == now.date():
+        return "today"
+    year = "" if moment.year == now.year else f" {moment.year}"
+    return f"{moment.day} {moment:%b}{year}"
+
+
+# Drawings ----------------------------------------------------------------------------------------
+@register.filter
+def percent(value: float | Decimal | None) -> str:
+    """A length for an SVG attribute, "46.7%", kept between 0 and 100."""
+    return f"{min(100.0, max(0.0, float(value or 0))):.2f}".rstrip("0").rstrip(".") + "%"
+
+
+@register.filter
+def share_of(since: timedelta | float | None, next_: timedelta | float | None) -> int:
+    """How much of the way from the last look to the next has passed, 0 to 100."""
+    whole = seconds(since) + seconds(next_)
+    return round(100 * seconds(since) / whole) if whole else 0
+
+
+# People and places -------------------------------------------------------------------------------
+@register.filter
+def initials(value: object) -> str:
+    """Of a person or of any name: "PR"."""
+    known = getattr(value, "initials", None)
+    if known:
+        return str(known)
+    parts = str(value).split() or ["?"]
+    return (parts[0][:1] + (parts[-1][:1] if len(parts) > 1 else "")).upper()
+
+
+@register.filter
+def toast_state(level_tag: str) -> str:
+    """The state a message is shown in: what was done leaves by itself, the rest stays."""
+    return {"success": "good", "warning": "late", "error": "failed"}.get(level_tag, "info")
+
+
+@register.simple_tag(takes_context=True)
+def here(context: Context, name: str, also: str = "") -> SafeString:
+    """Marks the entry of a navigation whose page, or a page beneath it, this is."""
+    request = context.get("request")
+    match = request.resolver_match if isinstance(request, HttpRequest) else None
+    if match is None or match.url_name not in {name, *also.split()}:
+        return mark_safe("")
+    return mark_safe(' aria-current="page"')

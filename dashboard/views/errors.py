@@ -5,6 +5,24 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import get_template
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Shows the sentence of the PermissionDenied that was raised."""
+    return render(request, "403.html", {"sentence": str(exception or "")}, status=403)
+
+
+def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Shows the sentence of the Http404; an address that never was has none."""
+    said = exception.args[0] if exception and exception.args else ""
+    sentence = said if isinstance(said, str) and said.endswith(".") else ""
+    return render(request, "404.html", {"sentence": sentence}, status=404)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Without a context: no query, no session, nothing that may be what broke."""
+    return HttpResponse(get_template("500.html").render(), status=500)
 
 
 @login_not_required

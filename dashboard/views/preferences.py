@@ -1,0 +1,51 @@
+"""A person's own choices: light or dark, and which of their teams they look at."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from dashboard.http import TeamRequest
+from dashboard.middleware import TEAM_IN_SESSION
+from dashboard.queries.shell import shell_of
+
+THEMES = ("", "light", "dark")
+
+
+@require_POST
+def theme(request: TeamRequest) -> HttpResponse:
+    """An unknown theme is the system's."""
+    wanted = request.POST.get("theme", "")
+    request.user.theme = wanted if wanted in THEMES else ""
+    request.user.save(update_fields=["theme"])
+    return HttpResponseRedirect(back(request))
+
+
+@require_POST
+def team(request: TeamRequest) -> HttpResponse:
+    """Another of the person's own teams; somebody else's does not exist."""
+    try:
+        wanted = UUID(request.POST.get("team", ""))
+    except ValueError:
+        wanted = UUID(int=0)
+    membership = get_object_or_404(request.user.memberships, team_id=wanted)
+    request.session[TEAM_IN_SESSION] = str(membership.team_id)
+    return HttpResponseRedirect("/")
+
+
+@require_GET
+def service(request: TeamRequest) -> HttpResponse:
+    """The line about the service under the purse, which every page asks for anew."""
+    return render(
+        request, "components/service.html", {"service": shell_of(request.membership).service}
+    )
+
+
+def back(request: TeamRequest) -> str:
+    next_ = request.POST.get("next", "")
+    here = url_has_allowed_host_and_scheme(next_, allowed_hosts={request.get_host()})
+    return next_ if here else "/"

@@ -1,0 +1,43 @@
+// Counts the seconds of what is live: "Checked 4 s ago, next look in 9 s" and its dial, [data-elapsed] too.
+// The server gives the seconds as they were when it wrote the page; nothing here is invented.
+(() => {
+  const seen = new WeakMap();
+
+  function words(seconds) {
+    const whole = Math.max(0, Math.floor(seconds));
+    const [minutes, rest] = [Math.floor(whole / 60), whole % 60];
+    if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+    if (!minutes) return `${rest} s`;
+    return rest ? `${minutes} min ${String(rest).padStart(2, "0")} s` : `${minutes} min`;
+  }
+
+  function passed(element) {
+    if (!seen.has(element)) seen.set(element, performance.now());
+    return (performance.now() - seen.get(element)) / 1000;
+  }
+
+  function say(element, text) {
+    if (element && element.textContent !== text) element.textContent = text;
+  }
+
+  function count(fresh) {
+    const gone = passed(fresh);
+    const since = Number(fresh.dataset.since) + gone;
+    say(fresh.querySelector('[data-count="since"]'), words(since));
+    if (fresh.dataset.next === undefined) return;
+    const left = Number(fresh.dataset.next) - gone;
+    say(fresh.querySelector('[data-count="next"]'), left > 0 ? `next look in ${words(left)}` : "looking now");
+    const share = Math.min(100, Math.round((100 * since) / Math.max(1, since + Math.max(0, left))));
+    fresh.querySelector("circle + circle")?.setAttribute("stroke-dasharray", `${share} 100`);
+  }
+
+  function tick() {
+    document.querySelectorAll("[data-since]").forEach(count);
+    document.querySelectorAll("[data-elapsed]").forEach((element) => {
+      say(element, words(Number(element.dataset.elapsed) + passed(element)));
+    });
+  }
+
+  setInterval(tick, 1000);
+  document.addEventListener("htmx:load", tick);
+})();

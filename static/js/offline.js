@@ -1,0 +1,42 @@
+// Shows [data-offline] while the stream or the network is gone. Until the stream is back, `poll` is sent to the
+// body every 10 s; what is live asks for itself then: hx-get="…" hx-trigger="poll from:body".
+(() => {
+  const PATIENCE = 3000; // a stream that comes back at once, or a page being left, is no news
+  const EVERY = 10000;
+  let waiting = null;
+  let polling = null;
+
+  function show() {
+    const banner = document.querySelector("[data-offline]");
+    if (!banner) return;
+    const away = !navigator.onLine;
+    const now = new Date().toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    banner.querySelector("[data-offline-title]").textContent = away ? "You are offline." : "Live news is interrupted.";
+    banner.querySelector("[data-offline-text]").textContent = away
+      ? `What you see is from ${now}. Renders go on, and nothing is lost.`
+      : "This page looks again every 10 s.";
+    banner.hidden = false;
+    polling ??= setInterval(poll, EVERY);
+  }
+
+  function poll() {
+    if (navigator.onLine) document.body.dispatchEvent(new CustomEvent("poll"));
+  }
+
+  function gone() {
+    waiting ??= setTimeout(show, PATIENCE);
+  }
+
+  function back() {
+    clearTimeout(waiting);
+    clearInterval(polling);
+    if (polling) poll(); // what was missed meanwhile
+    waiting = polling = null;
+    document.querySelectorAll("[data-offline]").forEach((banner) => (banner.hidden = true));
+  }
+
+  document.addEventListener("htmx:sseOpen", back);
+  document.addEventListener("htmx:sseError", gone);
+  window.addEventListener("offline", gone);
+  window.addEventListener("online", () => document.querySelector("#live") || back());
+})();
