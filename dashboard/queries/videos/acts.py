@@ -1,0 +1,89 @@
+"""What one reader may do with a video, as buttons: shown or not, disabled with the reason, priced.
+
+This is the one part that depends on the reader; it is never pushed, only fetched by their session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.urls import reverse
+
+from dashboard.access import can
+from dashboard.models import Membership
+from dashboard.roles import Permission
+from proxyapi.models import Charge, Job, TokenState
+
+RUNS = ("faceless.render", "faceless.retry")
+UNUSABLE = "The token it was made with does not work any more."
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """`price` in credits: a button with one charges. `dialog`: it asks first. `why`: disabled."""
+
+    label: str
+    url: str
+    icon: str = ""
+    kind: str = ""
+    price: Decimal | None = None
+    disabled: bool = False
+    why: str = ""
+    dialog: bool = False
+    fold: bool = False
+
+
+def retry_price(job: Job, charges: Sequence[Charge]) -> Decimal | None:
+    """About what a retry takes: what the last run took, else the estimate; none is quoted."""
+    ran = [charge.cost for charge in charges if charge.is_spent and charge.operation in RUNS]
+    return ran[-1] if ran else job.estimate
+
+
+def card_acts(
+    job: Job, charges: Sequence[Charge], state: str, reader: Membership
+) -> tuple[Button, ...]:
+    """The few acts that stand on a card."""
+    if not can(reader, Permission.RENDER):
+        return ()
+    if state == "failed":
+        return retry(job, charges), edit(job, "Edit first", kind="quiet")
+    return (edit(job, "Continue"),) if state == "draft" else ()
+
+
+def page_acts(
+    job: Job, charges: Sequence[Charge], state: str, reader: Membership
+) -> tuple[Button, ...]:
+    """The acts in the head of the video's page; one of them at most is the blue one."""
+    buttons = []
+    if state == "completed" and job.media_url:
+        url = f"{reverse('video-media', args=[job.pk])}?download=1"
+        buttons.append(Button("Download", url, "arrow-down-tray"))
+    if can(reader, Permission.RENDER):
+        hiding = reverse("video-hiding", args=[job.pk])
+        buttons.append(Button("Hide", hiding, "eye-slash", dialog=True, fold=True))
+        if state == "failed":
+            buttons += [edit(job, "Edit first"), retry(job, charges, kind="primary")]
+        elif state == "draft":
+            buttons.append(edit(job, "Continue", kind="primary"))
+    return tuple(buttons)
+
+
+def retry(job: Job, charges: Sequence[Charge], kind: str = "") -> Button:
+    works = job.token.state == TokenState.WORKING
+    return Button(
+        label="Retry",
+        url=reverse("video-retries", args=[job.pk]),
+        icon="arrow-path",
+        kind=kind,
+        price=retry_price(job, charges),
+        disabled=not works,
+        why="" if works else UNUSABLE,
+        dialog=True,
+    )
+
+
+def edit(job: Job, label: str, kind: str = "") -> Button:
+    icon = "pencil-square" if kind != "quiet" else ""
+    return Button(label, reverse("studio-step", args=[job.pk, "script"]), icon, kind)

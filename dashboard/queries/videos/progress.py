@@ -1,0 +1,84 @@
+"""How a render goes: elapsed time against the usual, and the age of what we know (look §10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.queries.videos.states import Shown
+from dashboard.queries.videos.usual import Usual
+from dashboard.templatetags.reelroom import clock, duration
+from proxyapi.models import Charge, ChargeState, Job, JobState
+
+# The bar never fills up: its end lies beyond the usual, and moves once elapsed time comes near.
+BEYOND_USUAL, BEYOND_ELAPSED = 1.3, 1.12
+LATE = "longer than 19 in 20"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Percent of the scale; `usual_width` is 0 without a band. `elapsed` is in seconds."""
+
+    state: str
+    elapsed: float
+    fill: float
+    usual_start: float
+    usual_width: float
+    note: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{duration(self.elapsed)}, {self.note}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Seconds since the last look and to the next one; `text` where it is out of sight."""
+
+    since: float | None = None
+    next: float | None = None
+    text: str = ""
+    ledger: bool = False
+
+
+def elapsed_of(job: Job, now: datetime) -> float:
+    """Seconds the latest render has run, or ran."""
+    if job.started_at is None:
+        return 0.0
+    return max(0.0, ((job.finished_at or now) - job.started_at).total_seconds())
+
+
+def bar_of(job: Job, state: Shown, usual: Usual, now: datetime) -> Bar | None:
+    """The time bar of a running render; nothing else has one."""
+    if job.state != JobState.RUNNING or state.name not in ("running", "late", "paused"):
+        return None
+    elapsed = elapsed_of(job, now)
+    end = max(elapsed * BEYOND_ELAPSED, (usual.high or elapsed * 2 or 60.0) * BEYOND_USUAL)
+    low, high = usual.low or 0.0, usual.high or 0.0
+    out_of_sight = state.name == "paused" or bool(job.look_error)
+    return Bar(
+        state="waiting" if out_of_sight else state.name,
+        elapsed=elapsed,
+        fill=100 * elapsed / end,
+        usual_start=100 * low / end,
+        usual_width=100 * (high - low) / end,
+        note=LATE if state.name == "late" else usual.note,
+    )
+
+
+def fresh_of(job: Job, charge: Charge | None, now: datetime) -> Fresh | None:
+    """When somebody looked and when the next look comes; nothing where no look is due."""
+    if charge is not None and charge.state == ChargeState.UNKNOWN:
+        return Fresh(since=0, next=seconds_until(charge.due_at, now), ledger=True)
+    if job.state != JobState.RUNNING or charge is not None or job.looked_at is None:
+        return None
+    since = max(0.0, (now - job.looked_at).total_seconds())
+    if job.look_error:
+        seen = f"Last seen {job.raw_status or 'in progress'} {duration(since)} ago"
+        away = clock(job.look_error_since or job.looked_at)
+        return Fresh(text=f"{seen}; the service has not answered since {away}")
+    return Fresh(since=since, next=seconds_until(job.next_look_at, now))
+
+
+def seconds_until(moment: datetime | None, now: datetime) -> float | None:
+    return None if moment is None else max(0.0, (moment - now).total_seconds())

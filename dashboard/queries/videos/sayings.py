@@ -1,0 +1,166 @@
+"""The sentences about one video, in the voice of look §11: what happened, its cost, what is next.
+
+`short` stands on a card, `whole` in the status card of the video's page. Plain text: the
+service's own words stand in quotes and are escaped where they are printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from dashboard.queries.videos.cost import expected, settled
+from dashboard.queries.videos.progress import LATE, elapsed_of
+from dashboard.queries.videos.states import Shown
+from dashboard.queries.videos.words import deed, quoted
+from dashboard.templatetags.reelroom import clock, credits, day, duration
+from proxyapi.models import Charge, ChargeState, Job, JobState, Token, TokenState
+
+DECIDED_WITHIN = timedelta(minutes=15)
+NO_REFUND = "the service does not refund renders by itself"
+NO_REASON = "The service gave no reason."
+STARTING = ("faceless.render", "faceless.retry", "faceless.export")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Everything the sentences are made of."""
+
+    job: Job
+    token: Token
+    state: Shown
+    charges: list[Charge]  # oldest first
+    open_charge: Charge | None
+    retry_price: Decimal | None
+    now: datetime
+
+    @property
+    def refused(self) -> Charge | None:
+        """The latest charge, if it came to nothing: its reason is still news."""
+        last = self.charges[-1] if self.charges else None
+        return last if last is not None and last.state == ChargeState.REFUSED else None
+
+
+def short(told: Told) -> str:
+    """One line or two for a card; empty where the picture and the bar say it all."""
+    charge = told.open_charge
+    if charge is not None and charge.state == ChargeState.UNKNOWN:
+        sent = clock(charge.sent_at or charge.created_at)
+        return (
+            f"Sent {sent}, no answer came. It was not sent again, and {credits(charge.hold)} cr "
+            "stay held until the ledger answers."
+        )
+    if charge is not None and charge.state == ChargeState.HELD:
+        return charge.reason or f"{credits(charge.hold)} cr are held, it is sent next."
+    if told.state.name == "failed":
+        return f"{reason(told.job)} Not refunded."
+    if told.state.name == "paused":
+        return stopped(told.token)
+    return told.refused.reason if told.refused is not None else ""
+
+
+def whole(told: Told) -> str:
+    """The full sentences for the video's own page."""
+    charge = told.open_charge
+    if charge is not None:
+        return of_charge(charge)
+    match told.state.name:
+        case "failed":
+            return of_failure(told)
+        case "late":
+            return of_lateness(told)
+        case "paused":
+            return f"{stopped(told.token)} {afterwards(told.token)}"
+        case "running":
+            return of_running(told)
+        case "draft" if told.refused is None:
+            return "Not rendered yet. Nothing is charged before a price was shown."
+    return told.refused.reason if told.refused is not None else ""
+
+
+def of_charge(charge: Charge) -> str:
+    what = deed(charge.operation)
+    if charge.state == ChargeState.UNKNOWN:
+        sent_at = charge.sent_at or charge.created_at
+        return (
+            f"We do not know whether {credits(expected(charge))} cr were spent. The {what} was "
+            f"sent at {clock(sent_at)} and the answer got lost. It will not be sent again; the "
+            f"ledger decides, at the latest by {clock(sent_at + DECIDED_WITHIN)}."
+        )
+    held = f"{credits(charge.hold)} cr are held until the exact price is known."
+    if charge.state == ChargeState.SENDING:
+        doing = "writes the script" if what == "script" else f"gets the {what}"
+        return f"The service {doing} now. {held}"
+    return f"{charge.reason or f'The {what} is sent as soon as a worker is free.'} {held}"
+
+
+def of_failure(told: Told) -> str:
+    spent = last_run(told.charges)
+    said = [reason(told.job)]
+    if spent is not None:
+        said.append(f"{credits(spent.cost)} cr were charged; {NO_REFUND}.")
+    if told.retry_price is not None:
+        said.append(f"A retry costs about {credits(told.retry_price)} cr again.")
+    return " ".join(said)
+
+
+def of_lateness(told: Told) -> str:
+    job = told.job
+    looked = duration((told.now - (job.looked_at or told.now)).total_seconds())
+    every = ""
+    if job.looked_at and job.next_look_at and job.next_look_at > job.looked_at:
+        every = f", every {duration((job.next_look_at - job.looked_at).total_seconds())}"
+    return (
+        f"{duration(elapsed_of(job, told.now))}, {LATE}. It was still {job.raw_status} {looked} "
+        f"ago. It is not failed, and we go on looking{every}."
+    )
+
+
+def of_running(told: Told) -> str:
+    """Settled doubts are told; else the bar is explained."""
+    last = told.charges[-1] if told.charges else None
+    if last is not None and last.state == ChargeState.MATCHED:
+        return (
+            f"It was charged: {credits(last.cost)} cr, ledger {clock(last.sent_at)}. The "
+            f"{deed(last.operation)} is running; nothing was sent twice."
+        )
+    if told.job.look_error:
+        return told.job.look_error
+    return "The service tells a state, not a percent."
+
+
+def stopped(token: Token) -> str:
+    whose, since = f"{token.owner.first_name}’s", token.state_since
+    match token.state:
+        case TokenState.REVOKED:
+            return f"{whose} token stopped working at {clock(since)}."
+        case TokenState.REMOVED:
+            return f"{whose} token was removed at {clock(since)}."
+    lapsed = day(since)
+    return f"The plan lapsed {lapsed if lapsed == 'today' else f'on {lapsed}'}."
+
+
+def afterwards(token: Token) -> str:
+    if token.state == TokenState.PAUSED:
+        return "Nothing is lost: watching is paused and goes on by itself when the plan is paid."
+    name = token.owner.first_name
+    return (
+        f"The render goes on at the service; Reelroom sees it again when {name} adds a new token."
+    )
+
+
+def reason(job: Job) -> str:
+    return quoted(job.failure_message) if job.failure_message.strip() else NO_REASON
+
+
+def last_run(charges: list[Charge]) -> Charge | None:
+    """The charge that paid for the latest run."""
+    paid = [charge for charge in charges if charge.is_spent and charge.operation in STARTING]
+    return paid[-1] if paid else None
+
+
+def total(told: Told) -> str:
+    """What a finished video cost, for who cannot see the card."""
+    done = "is done" if told.job.state == JobState.COMPLETED else told.state.word.lower()
+    return f"{quoted(told.job.title)} {done}, {credits(settled(told.charges))} cr."

@@ -1,0 +1,90 @@
+"""How long a render usually takes: this vault's own finished ones of its kind, type and length.
+
+No percent is invented: the band is where 8 of 10 finished, and late is longer than 19 of 20 took.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models.fields.json import KT
+from django.db.models.functions import Length
+
+from dashboard.queries.videos.words import spread
+from dashboard.templatetags.reelroom import duration
+from proxyapi.models import Job, JobState
+
+RECENT = 300  # renders that are looked back on
+ENOUGH_FOR_BAND = 3
+ENOUGH_FOR_LATE = 5
+LETTERS_PER_SECOND = 15  # of narration: 150 words a minute, six letters a word
+LENGTHS = (45, 90, 240, 600)  # seconds of film; a class ends with each, the last one is open
+FIRST = "first of its kind"
+
+Class = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """Seconds: `low` to `high` is the band, past `late_after` it is late. None: too few to say."""
+
+    low: float | None = None
+    high: float | None = None
+    late_after: float | None = None
+    note: str = FIRST
+
+    def is_late(self, elapsed: float) -> bool:
+        return self.late_after is not None and elapsed > self.late_after
+
+
+def usuals(vault_id: UUID) -> Mapping[Class, Usual]:
+    """What is usual in this vault, by class, in one query; an unseen class is first of its kind."""
+    finished = Job.objects.filter(
+        vault_id=vault_id,
+        state=JobState.COMPLETED,
+        started_at__isnull=False,
+        finished_at__isnull=False,
+    ).order_by("-finished_at")
+    columns = (
+        "kind",
+        KT("wanted__type"),
+        Length(KT("wanted__script")),
+        "started_at",
+        "finished_at",
+    )
+    took: dict[Class, list[float]] = defaultdict(list)
+    for kind, type_, letters, started_at, finished_at in finished.values_list(*columns)[:RECENT]:
+        took[class_of(kind, type_, letters)].append((finished_at - started_at).total_seconds())
+    return defaultdict(Usual, {name: usual(seconds) for name, seconds in took.items()})
+
+
+def class_of(kind: str, type_: str | None, letters: int | None) -> Class:
+    return kind, type_ or "", bisect_left(LENGTHS, (letters or 0) / LETTERS_PER_SECOND)
+
+
+def class_of_job(job: Job) -> Class:
+    return class_of(job.kind, job.wanted.get("type"), len(str(job.wanted.get("script") or "")))
+
+
+def usual(seconds: list[float]) -> Usual:
+    """The band of these durations, the newest first; of very few only the last one is told."""
+    if not seconds:
+        return Usual()
+    ordered = sorted(seconds)
+    if len(ordered) < ENOUGH_FOR_BAND:
+        return Usual(note=f"last time {duration(seconds[0])}")
+    low, high = quantile(ordered, 0.10), quantile(ordered, 0.90)
+    late_after = quantile(ordered, 0.95) if len(ordered) >= ENOUGH_FOR_LATE else None
+    return Usual(low, high, late_after, f"usually {spread(low, high)}")
+
+
+def quantile(ordered: list[float], share: float) -> float:
+    """The value below which that share of them lies, between neighbours by distance."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
