@@ -37,3 +37,12 @@ SENTENCES: dict[Role, str] = {
 
 def allows(role: str, permission: Permission) -> bool:
     return permission in ROLES[Role(role)]
+
+
+def grantable(role: str) -> frozenset[Role]:
+    """The roles that somebody with this role gives and takes."""
+    if allows(role, Permission.MANAGE_TEAM):
+        return frozenset(Role)
+    if allows(role, Permission.MANAGE_MEMBERS):
+        return frozenset(Role) - {Role.OWNER}
+    return frozenset()

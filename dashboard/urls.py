@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from dashboard.views import preferences
+from dashboard.views import health, members, preferences, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # For whoever watches over the process
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("accounts/", include("allauth.account.urls")),
     # The person and the shell
     path("preferences/theme/", preferences.theme, name="theme"),
     path("preferences/team/", preferences.team, name="team"),
     path("service/", preferences.service, name="service"),
+    # The team
+    path("members/", members.members, name="members"),
+    path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<uuid:token_id>/removals/", tokens.removals, name="token-removals"),
 ]
 
 handler403 = "dashboard.views.errors.forbidden"

@@ -6,6 +6,7 @@ reader's own requests and may not. `shell_of` takes four queries and one look in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -187,7 +188,7 @@ def own_token(membership: Membership) -> Subquery:
     return Subquery(mine.values("pk")[:1])
 
 
-def purse_from(accounts: list[Account], held: Decimal) -> Purse:
+def purse_from(accounts: Sequence[Account], held: Decimal) -> Purse:
     if not accounts:
         return Purse(known=False)
     ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]

@@ -65,9 +65,12 @@ def amount(
     is_: str = "exact",
     low: Decimal | int = 0,
     class_: str = "",
+    *,
+    unit: bool = True,
 ) -> SafeString:
     """Credits in the form that says how sure they are (look §10.4): exact, about, held, unknown
-    ("low or value"), in, out, free. Without a value there is nothing."""
+    ("low or value"), in, out, free. Without a value there is nothing. A table whose head says the
+    unit leaves it out (`unit=False`)."""
     if is_ == "free":
         return mark_safe('<data class="amount" data-is="free" value="0">free</data>')
     if value is None or value == "":
@@ -75,12 +78,12 @@ def amount(
     number = Decimal(str(value))
     shown = abs(number) if is_ in ("in", "out") else number
     return format_html(
-        '<data class="amount{}"{} value="{}">{} {}</data>',
+        '<data class="amount{}"{} value="{}">{}{}</data>',
         f" {class_}" if class_ else "",
         "" if is_ == "exact" else format_html(' data-is="{}"', is_),
         "" if is_ == "unknown" else credits(number).replace(",", "").replace("\N{MINUS SIGN}", "-"),
         FORMS[is_].format(value=credits(shown), low=credits(low)),
-        CR,
+        format_html(" {}", CR) if unit else "",
     )
 
 

@@ -1,0 +1,24 @@
+"""The form that takes a member's API token. What was typed is never written back into a page."""
+
+from __future__ import annotations
+
+from django import forms
+
+HELP = (
+    "You find it in your account settings at the service, under API. It is checked with the "
+    "service, sealed, and never shown again."
+)
+
+
+class TokenForm(forms.Form):
+    # Nothing is checked or stripped here: the field must not judge, quote or shorten a secret.
+    token = forms.CharField(
+        label="API token",
+        help_text=HELP,
+        strip=False,
+        error_messages={"required": "Paste your token here."},
+        widget=forms.PasswordInput(
+            render_value=False,
+            attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"},
+        ),
+    )

@@ -1,0 +1,93 @@
+"""The members of a team as their page shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.models import Membership, Role
+from dashboard.queries.tokens import TokenStatus, status_of
+from dashboard.roles import SENTENCES, grantable
+from proxyapi.models import Token
+
+# The better one is shown when a member keeps several tokens.
+BEST_FIRST = {"working": 0, "paused": 1, "revoked": 2}
+TOKENLESS = TokenStatus("draft", "No token")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChoice:
+    value: str
+    label: str
+    sentence: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """`roles` is empty where the reader may not change this member's role."""
+
+    id: int
+    name: str
+    initials: str
+    email: str
+    is_me: bool
+    role: str
+    joined_at: datetime
+    token: TokenStatus
+    roles: tuple[RoleChoice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MembersPage:
+    members: tuple[MemberRow, ...]
+    roles: tuple[RoleChoice, ...]
+
+    @property
+    def note(self) -> str:
+        people = len(self.members)
+        working = sum(member.token.works for member in self.members)
+        who = "One person" if people == 1 else f"{people} people"
+        with_token = {0: "none", people: "all"}.get(working, str(working)) if people > 1 else ""
+        if people == 1:
+            return f"{who}, {'with' if working else 'without'} a working token."
+        return f"{who}, {with_token} with a working token."
+
+
+def members_page(reader: Membership) -> MembersPage:
+    """Everybody in the reader's team, in order of joining; two queries."""
+    tokens = token_states(reader)
+    rows = reader.team.memberships.select_related("user")
+    return MembersPage(
+        members=tuple(row_of(row, reader, tokens) for row in rows),
+        roles=choices(frozenset(Role)),
+    )
+
+
+def token_states(reader: Membership) -> dict[int, TokenStatus]:
+    tokens = Token.objects.standing().filter(vault=reader.team.vault_id)
+    best = sorted(tokens, key=lambda token: -BEST_FIRST[token.state])
+    return {token.owner_id: status_of(token) for token in best}
+
+
+def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) -> MemberRow:
+    mine = grantable(reader.role)
+    return MemberRow(
+        id=row.pk,
+        name=str(row.user),
+        initials=row.user.initials,
+        email=row.user.email,
+        is_me=row.pk == reader.pk,
+        role=row.get_role_display(),
+        joined_at=row.joined_at,
+        token=tokens.get(row.user_id, TOKENLESS),
+        roles=choices(mine, row.role) if Role(row.role) in mine else (),
+    )
+
+
+def choices(allowed: frozenset[Role], chosen: str = "") -> tuple[RoleChoice, ...]:
+    return tuple(
+        RoleChoice(role.value, role.label, SENTENCES[role], role == chosen)
+        for role in Role
+        if role in allowed
+    )

@@ -1,0 +1,161 @@
+"""The tokens of a team by the account they open, as their page shows them. Never a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
+from uuid import UUID
+
+from dashboard.models import Membership
+from dashboard.queries.shell import renewal
+from dashboard.roles import Permission, allows
+from dashboard.templatetags.reelroom import clock
+from proxyapi.models import Account, JobState, Plan, Token, TokenState
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStatus:
+    """A token's state in the look's words. `state` chooses the glyph."""
+
+    state: str
+    word: str
+
+    @property
+    def works(self) -> bool:
+        return self.state == "completed"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    id: UUID
+    owner: str
+    initials: str
+    last_four: str
+    status: TokenStatus
+    checked_at: datetime | None
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AccountGroup:
+    name: str
+    email: str
+    plan: str
+    shared: str
+    balance: Decimal
+    tokens: tuple[TokenRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokensPage:
+    accounts: tuple[AccountGroup, ...]
+    may_keep: bool
+
+    @property
+    def note(self) -> str:
+        tokens = sum(len(account.tokens) for account in self.accounts)
+        if not tokens:
+            return "No token yet. Everything that is made here runs on the token of who made it."
+        accounts = len(self.accounts)
+        opened = "one account" if accounts == 1 else f"{accounts} accounts"
+        verb = "One token opens" if tokens == 1 else f"{tokens} tokens open"
+        return f"{verb} {opened}. What a member makes runs on their own token."
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What taking a token out means, asked before it is done."""
+
+    id: UUID
+    last_four: str
+    account: str
+    running: int
+
+    @property
+    def sentence(self) -> str:
+        """What goes on without it."""
+        if not self.running:
+            return "Nothing is rendering with it now."
+        what = "One video is" if self.running == 1 else f"{self.running} videos are"
+        it = "It goes" if self.running == 1 else "They go"
+        return (
+            f"{what} rendering with it. {it} on at the service; Reelroom looks again when you "
+            "add a token."
+        )
+
+
+def tokens_page(reader: Membership) -> TokensPage:
+    """One query."""
+    rows = (
+        Token.objects.standing()
+        .filter(vault=reader.team.vault_id)
+        .select_related("account", "owner")
+        .defer("sealed", "account__options", "account__costs")
+        .order_by("account__created_at", "account_id", "created_at")
+    )
+    groups = groupby(rows, key=lambda token: token.account)
+    return TokensPage(
+        accounts=tuple(group_of(account, list(tokens), reader) for account, tokens in groups),
+        may_keep=allows(reader.role, Permission.KEEP_TOKEN),
+    )
+
+
+def group_of(account: Account, tokens: list[Token], reader: Membership) -> AccountGroup:
+    return AccountGroup(
+        name=account.name or account.email or f"Account {account.upstream_id}",
+        email=account.email if account.name else "",
+        plan=plan_of(account),
+        shared=shared_by(tokens),
+        balance=account.balance,
+        tokens=tuple(row_of(token, reader) for token in tokens),
+    )
+
+
+def removal_of(token: Token) -> Removal:
+    """One query."""
+    return Removal(
+        id=token.pk,
+        last_four=token.last_four,
+        account=token.account.name or token.account.email,
+        running=token.jobs.filter(state=JobState.RUNNING).count(),
+    )
+
+
+def row_of(token: Token, reader: Membership) -> TokenRow:
+    return TokenRow(
+        id=token.pk,
+        owner=str(token.owner),
+        initials=token.owner.initials,
+        last_four=token.last_four,
+        status=status_of(token),
+        checked_at=token.checked_at,
+        is_mine=token.owner_id == reader.user_id,
+    )
+
+
+def status_of(token: Token) -> TokenStatus:
+    if token.state == TokenState.REVOKED:
+        return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
+    if token.state == TokenState.PAUSED:
+        return TokenStatus("paused", "Paused: no paid plan")
+    return TokenStatus("completed", "Working")
+
+
+def plan_of(account: Account) -> str:
+    """Its name and when it renews: Business plan, renews in 11 days."""
+    if account.plan == Plan.NONE:
+        return "No plan"
+    name = f"{account.plan_name} plan" if account.plan_name else "Paid plan"
+    if account.plan == Plan.TRIAL:
+        name = "Trial"
+    return f"{name}, {renewal(account.plan_ends_at)}" if account.plan_ends_at else name
+
+
+def shared_by(tokens: list[Token]) -> str:
+    """Who shares one balance; nothing where one member is alone with the account."""
+    names = list(dict.fromkeys(token.owner.first_name for token in tokens))
+    if len(names) < 2:
+        return ""
+    return f"{', '.join(names[:-1])} and {names[-1]} share it: one balance, one ledger."

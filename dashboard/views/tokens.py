@@ -1,0 +1,53 @@
+"""The tokens of the team: add one's own, see whose open which account, remove one's own."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from dashboard.access import fetch_own_token
+from dashboard.actions.tokens import add_token, remove_token
+from dashboard.forms.tokens import TokenForm
+from dashboard.http import TeamRequest
+from dashboard.queries.tokens import removal_of, tokens_page
+from proxyapi.refusals import Refusal
+
+PAGE = "dashboard/tokens/list.html"
+
+
+@sensitive_post_parameters("token")
+@sensitive_variables("form")
+@require_http_methods(["GET", "HEAD", "POST"])
+def tokens(request: TeamRequest) -> HttpResponse:
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            token = add_token(by=request.membership, text=form.cleaned_data["token"])
+        except Refusal as refusal:
+            form.add_error("token", refusal.sentence)
+        else:
+            name = token.account.name or token.account.email
+            messages.success(request, f"Your token …{token.last_four} opens {name}.")
+            return redirect("tokens")
+    context = {"page": tokens_page(request.membership), "form": form}
+    return render(request, PAGE, context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def removals(request: TeamRequest, token_id: UUID) -> HttpResponse:
+    """Asks once, then removes. htmx takes the dialog alone, a browser without script the page."""
+    token = fetch_own_token(request, token_id)
+    if request.method == "POST":
+        remove_token(by=request.membership, token=token)
+        messages.success(request, f"Token …{token.last_four} is removed.")
+        return redirect("tokens")
+    context = {"removal": removal_of(token), "fragment": bool(request.htmx)}
+    if request.htmx:
+        return render(request, "dashboard/tokens/removal.html", context)
+    page = {"page": tokens_page(request.membership), "form": TokenForm()}
+    return render(request, PAGE, {**page, **context})
