@@ -20,7 +20,7 @@ from typing import Any, Self, cast
 import httpx
 
 from proxyapi.upstream import envelope
-from proxyapi.upstream.catalog import CATALOG, Operation
+from proxyapi.upstream.catalog import CATALOG, Operation, Retry
 from proxyapi.upstream.envelope import Files, Form, Path, Query
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
@@ -28,13 +28,11 @@ from proxyapi.upstream.transport import Exchange
 
 CONNECT = POOL = 5.0  # seconds
 WRITE = 60.0  # seconds for one piece of an upload
-LIMITS = httpx.Limits(
-    max_connections=50,
-    max_keepalive_connections=10,
-    # Servers close idle connections after 5 s and more. Below that, so that no charging call
-    # meets a connection that is being closed, and ends as an unknown outcome for nothing.
-    keepalive_expiry=2.0,
-)
+# Servers close idle connections after 5 s and more; we let go of them before.
+KEPT = httpx.Limits(max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0)
+# A kept connection can be closed by the server in the moment we use it again. For a read that is
+# a repeat; for what may charge it would be an unknown outcome for nothing. So those start anew.
+FRESH = httpx.Limits(max_connections=50, max_keepalive_connections=0)
 
 
 class _Shell:
@@ -72,13 +70,7 @@ class Client(_Shell):
         methods: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(base_url, methods or {})
-        self._http = httpx.Client(
-            transport=transport,
-            trust_env=False,
-            follow_redirects=False,
-            cookies=_no_cookies(),
-            limits=LIMITS,
-        )
+        self._kept, self._fresh = _sync(transport, KEPT), _sync(transport, FRESH)
 
     def call(
         self,
@@ -106,7 +98,8 @@ class Client(_Shell):
         request.extensions["timeout"] = _timeout(row)
         exchange = Exchange(row, token)
         try:
-            response = self._http.send(request, stream=True)
+            http = self._kept if row.retry is Retry.SAFE else self._fresh
+            response = http.send(request, stream=True)
             try:
                 exchange.answered(response)
                 for chunk in cast(httpx.SyncByteStream, response.stream):
@@ -118,7 +111,8 @@ class Client(_Shell):
         return exchange.result()
 
     def close(self) -> None:
-        self._http.close()
+        self._kept.close()
+        self._fresh.close()
 
     def __enter__(self) -> Self:
         return self
@@ -143,13 +137,7 @@ class AsyncClient(_Shell):
         methods: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(base_url, methods or {})
-        self._http = httpx.AsyncClient(
-            transport=transport,
-            trust_env=False,
-            follow_redirects=False,
-            cookies=_no_cookies(),
-            limits=LIMITS,
-        )
+        self._kept, self._fresh = _async(transport, KEPT), _async(transport, FRESH)
 
     async def call(
         self,
@@ -177,7 +165,8 @@ class AsyncClient(_Shell):
         request.extensions["timeout"] = _timeout(row)
         exchange = Exchange(row, token)
         try:
-            response = await self._http.send(request, stream=True)
+            http = self._kept if row.retry is Retry.SAFE else self._fresh
+            response = await http.send(request, stream=True)
             try:
                 exchange.answered(response)
                 async for chunk in cast(httpx.AsyncByteStream, response.stream):
@@ -189,7 +178,8 @@ class AsyncClient(_Shell):
         return exchange.result()
 
     async def aclose(self) -> None:
-        await self._http.aclose()
+        await self._kept.aclose()
+        await self._fresh.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -201,6 +191,20 @@ class AsyncClient(_Shell):
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def _sync(transport: httpx.BaseTransport | None, limits: httpx.Limits) -> httpx.Client:
+    return httpx.Client(transport=transport, limits=limits, cookies=_no_cookies(), trust_env=False)
+
+
+def _async(transport: httpx.AsyncBaseTransport | None, limits: httpx.Limits) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=transport,
+        limits=limits,
+        cookies=_no_cookies(),
+        trust_env=False,
+        follow_redirects=False,
+    )
 
 
 def _no_cookies() -> CookieJar:

@@ -78,7 +78,7 @@ def base(base_url: str) -> httpx.URL:
         url = httpx.URL(base_url.strip().rstrip("/"))
     except httpx.InvalidURL:
         raise ValueError("The address of the video service is not a URL.") from None
-    if url.scheme not in {"http", "https"} or not url.host:
+    if url.scheme not in {"http", "https"} or not re.fullmatch(r"[\w.:-]+", url.host):
         raise ValueError("The address of the video service starts with http:// or https://.")
     if url.userinfo or url.query or url.fragment:
         raise ValueError("The address of the video service has no user, query or fragment.")

@@ -33,7 +33,7 @@ _BY_CODE: Mapping[str, type[UpstreamError]] = {
 
 # The spec gives the meaning of these messages, not their wording; the first that fits counts.
 _BY_PROSE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
-    (403, r"currently (being )?process|processing currently|rendering|syncing", errors.Busy),
+    (403, r"currently (being )?process|processing currently|\bis (rendering|syncing)", errors.Busy),
     (403, r"script\b.*\b(required|missing|before)", errors.ScriptMissing),
     (403, r"voice\b.*\bnot found|unknown voice", errors.VoiceUnknown),
     (403, r"voice\b.*\b(not provided|required|missing)", errors.VoiceMissing),
