@@ -1,0 +1,106 @@
+"""The catalog is the endpoint tables of the spec: every row of each is a row of the other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from proxyapi.upstream.catalog import CATALOG, Evidence, Operation, Retry, operation
+
+SPEC = Path(__file__).parents[2] / "docs" / "spec" / "video-generation-api-v2.md"
+METHODS = "GET|POST|PUT|PATCH|DELETE"
+NOT_SHOWN = "not shown"
+
+
+def endpoints_section() -> str:
+    text = SPEC.read_text(encoding="utf-8")
+    return text[text.index("\n## Endpoints") : text.index("\n### Gaps in this part")]
+
+
+def spec_routes() -> set[tuple[str, str]]:
+    """(method, path) of each row; the rows in brackets have the method `not shown`."""
+    routes = set()
+    for line in endpoints_section().splitlines():
+        if table := re.match(rf"\| ({METHODS}|\(\w+\)) \| (/\S+) \|", line):
+            method = NOT_SHOWN if table[1].startswith("(") else table[1]
+            routes.add((method, table[2]))
+        elif module := re.match(r"\| (/[\w-]+) \(type [\w-]+\) \| (.+) \|", line):
+            routes |= set(re.findall(rf"({METHODS}) (/[\w{{}}/-]+)", module[2]))
+            if "same set" in module[2]:
+                routes |= {(m, p.replace("/b-roll", module[1])) for m, p in b_roll_set(routes)}
+    return routes
+
+
+def b_roll_set(routes: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(method, path) for method, path in routes if path.startswith("/b-roll")]
+
+
+def catalog_routes() -> set[tuple[str, str]]:
+    return {(row.method if row.method_shown else NOT_SHOWN, row.path) for row in CATALOG.values()}
+
+
+def test_the_spec_has_61_endpoints():
+    assert len(spec_routes()) == 61
+
+
+def test_every_endpoint_of_the_spec_is_in_the_catalog():
+    assert spec_routes() - catalog_routes() == set()
+
+
+def test_nothing_is_in_the_catalog_that_is_not_in_the_spec():
+    assert catalog_routes() - spec_routes() == set()
+
+
+def test_no_two_rows_are_the_same_endpoint():
+    assert len(catalog_routes()) == len(CATALOG)
+
+
+def test_a_row_is_found_by_the_name_it_bears():
+    assert all(operation(name).name == name for name in CATALOG)
+    with pytest.raises(KeyError):
+        operation("faceless.delete")
+
+
+@pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
+def test_only_reads_and_free_scraping_may_be_repeated(row: Operation):
+    """pitfall_37, pitfall_38: a PUT is not idempotent here."""
+    safe = row.method == "GET" or row.name.endswith(".scrape_images")
+    assert (row.retry is Retry.SAFE) == safe
+    assert not (row.charging and safe)
+
+
+@pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
+def test_every_charging_row_names_its_evidence_and_a_free_read_of_it(row: Operation):
+    if row.charging:
+        assert row.evidence is not Evidence.NONE
+    if row.read_back is not None:
+        assert operation(row.read_back).method == "GET"
+    else:
+        assert row.evidence is Evidence.NONE
+
+
+def test_just_three_reads_go_without_a_subscription():
+    exempt = {row.name for row in CATALOG.values() if not row.subscription}
+    assert exempt == {"me.get", "credits.costs", "credits.history"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "text_to_scene.clips",
+        "text_to_scene.prompt",
+        "ai_visuals.regenerate",
+        "ai_visuals.upload",
+    ],
+)
+def test_what_the_charge_table_leaves_out_counts_as_charging(name: str):
+    """pitfall_51: clips, prompt, regenerate and upload are not called free anywhere."""
+    assert operation(name).charging
+
+
+@pytest.mark.parametrize(("name", "least"), [("ideas.discover", 150), ("characters.preview", 120)])
+def test_the_long_synchronous_calls_have_the_time_they_need(name: str, least: int):
+    """pitfall_34."""
+    assert operation(name).timeout >= least
