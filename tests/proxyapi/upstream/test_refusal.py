@@ -1,0 +1,212 @@
+"""Every answer of the spec's error tables is the error that says what it means."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from proxyapi.upstream import envelope, errors
+from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.errors import Outcome, UpstreamError
+
+DATE = "Fri, 20 Nov 2026 12:00:00 GMT"
+DATE_UNIX = 1795176000
+
+
+def refused(status: int, body: Any = b"", name: str = "faceless.render", **headers: str) -> Any:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    named = {key.replace("_", "-"): value for key, value in headers.items()}
+    with pytest.raises(UpstreamError) as caught:
+        envelope.read(operation(name), status, named, raw)
+    return caught.value
+
+
+def coded(code: str, message: str = "", **more: Any) -> dict[str, Any]:
+    return {"message": message, "status": 403, "error": {"code": code, **more}}
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "kind"),
+    [
+        ("GEN-UNAUTHORIZED", 401, errors.Unauthorized),
+        ("GEN-FORBIDDEN", 403, errors.Forbidden),
+        ("GEN-NOT-FOUND", 404, errors.NotFound),
+        ("GEN-WRONG-ARGS", 400, errors.WrongArguments),
+        ("SUBSCRIPTION-REQUIRED", 403, errors.SubscriptionRequired),
+        ("PAID-SUBSCRIPTION-REQUIRED", 403, errors.PaidSubscriptionRequired),
+        ("INSUFFICIENT-CREDITS", 402, errors.InsufficientCredits),
+        ("EMAIL-NOT-VERIFIED", 403, errors.EmailNotVerified),
+        ("FEATURE-NOT-ALLOWED", 403, errors.FeatureNotAllowed),
+        ("REACH-PLAN-LIMIT", 403, errors.PlanLimitReached),
+        ("REACH-PLAN-STORAGE-LIMIT", 403, errors.PlanLimitReached),
+        ("REACH-PLAN-PUBLISH-LIMIT", 403, errors.PlanLimitReached),
+    ],
+)
+def test_each_code_of_the_spec_is_its_error(code, status, kind):
+    """pitfall_82."""
+    error = refused(status, coded(code))
+    assert type(error) is kind
+    assert (error.code, error.status, error.outcome) == (code, status, Outcome.REFUSED)
+    assert not error.retry_safe
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (403, "A script is required before rendering.", errors.ScriptMissing),
+        (403, "Voice was not provided.", errors.VoiceMissing),
+        (403, "Voice not found", errors.VoiceUnknown),
+        (403, "The video is processing currently, try again once finished", errors.Busy),
+        (403, "This video is currently being processed.", errors.Busy),
+        (422, "A genre is required for AI visuals and AI clips.", errors.GenreMissing),
+        (422, "A saved payment method is required.", errors.PaymentMethodMissing),
+        (403, "Trials are not eligible for API access", errors.PaidSubscriptionRequired),
+        (403, "An active subscription is required", errors.SubscriptionRequired),
+        (409, "Verify your e-mail address first", errors.EmailNotVerified),
+        (403, "Something new", errors.Forbidden),
+        (422, "Something new", errors.Invalid),
+    ],
+)
+@pytest.mark.parametrize("code", ["GEN-FORBIDDEN", ""])
+def test_known_prose_says_more_than_a_vague_code(status, message, kind, code):
+    """pitfall_83, pitfall_89, pitfall_75."""
+    assert type(refused(status, coded(code, message))) is kind
+    in_error = {"error": {"code": code, "message": message}}
+    assert type(refused(status, in_error)) is kind
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "outcome"),
+    [
+        (400, errors.WrongArguments, Outcome.REFUSED),
+        (401, errors.Unauthorized, Outcome.REFUSED),
+        (402, errors.InsufficientCredits, Outcome.REFUSED),
+        (403, errors.Forbidden, Outcome.REFUSED),
+        (404, errors.NotFound, Outcome.REFUSED),
+        (405, errors.MethodNotAllowed, Outcome.REFUSED),
+        (409, errors.Conflict, Outcome.REFUSED),
+        (413, errors.Refused, Outcome.REFUSED),
+        (422, errors.Invalid, Outcome.REFUSED),
+        (429, errors.RateLimited, Outcome.NOT_SENT),
+        (500, errors.ServerError, Outcome.UNKNOWN),
+        (502, errors.ServerError, Outcome.UNKNOWN),
+        (504, errors.ServerError, Outcome.UNKNOWN),
+        (301, errors.Redirected, Outcome.UNKNOWN),
+        (303, errors.Redirected, Outcome.UNKNOWN),
+        (408, errors.Unexpected, Outcome.UNKNOWN),
+        (499, errors.Unexpected, Outcome.UNKNOWN),
+        (100, errors.Unexpected, Outcome.UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"[1]", b'{"error": 7, "errors": 3}'])
+def test_with_nothing_to_read_the_status_decides(status, kind, outcome, body):
+    """pitfall_90: a proxy's HTML is an answer too."""
+    error = refused(status, body)
+    assert (type(error), error.outcome) == (kind, outcome)
+
+
+def test_a_fault_of_the_service_is_unknown_whatever_its_code_says():
+    assert refused(500, coded("INSUFFICIENT-CREDITS")).outcome is Outcome.UNKNOWN
+    assert refused(403, coded("GEN-API-ERROR")).outcome is Outcome.UNKNOWN
+
+
+def test_an_unverified_email_is_a_409_without_words_in_the_account_area():
+    """pitfall_87."""
+    assert type(refused(409, b"", "top_up.get")) is errors.EmailNotVerified
+    assert type(refused(409, b"", "faceless.patch")) is errors.Conflict
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        coded("INSUFFICIENT-CREDITS", required=412, available="388.5"),
+        {"error": {"code": "INSUFFICIENT-CREDITS"}, "required": 412, "available": 388.5},
+        {"error": {"details": {"required": "412", "available": 388.5}}},
+        {"data": {"required": 412, "available": 388.5}},
+    ],
+)
+def test_a_shortfall_is_found_wherever_it_stands(body):
+    """pitfall_58."""
+    error = refused(402, body)
+    assert (error.required, error.available) == (Decimal(412), Decimal("388.5"))
+    assert error.user_message == "It needs 412 cr, the account has 388.5. Nothing was charged."
+
+
+def test_a_shortfall_without_numbers_still_makes_a_sentence():
+    assert "not enough credits" in refused(402).user_message
+
+
+def test_validation_errors_carry_their_fields():
+    body = {"message": "Invalid", "errors": {"topic": ["Too long.", "Too dull."], "type": "No."}}
+    error = refused(422, body)
+    assert error.fields == {"topic": ["Too long.", "Too dull."], "type": ["No."]}
+    assert error.detail == "Invalid"
+
+
+def test_missing_images_are_told_from_other_fields():
+    error = refused(422, {"errors": {"assets": ["required"]}}, "url_to_video.render")
+    assert type(error) is errors.AssetsMissing
+
+
+def test_a_429_of_the_token_is_told_from_one_of_the_operation():
+    """pitfall_27: the scraping pool is empty, the token is not."""
+    limit = {"X_RateLimit_Limit": "30"}
+    pool = refused(429, b"", "faceless.scrape_script", X_RateLimit_Remaining="12", **limit)
+    window = refused(429, b"", "faceless.scrape_script", X_RateLimit_Remaining="0", **limit)
+    assert (pool.token_wide, window.token_wide, refused(429).token_wide) == (False, True, True)
+    assert pool.retry_safe
+    assert pool.user_message != window.user_message
+    assert pool.allowance.remaining == 12
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry_After": "7"}, 7),
+        ({"Retry_After": "7", "X_RateLimit_Reset": "9999999999"}, 7),
+        ({"X_RateLimit_Reset": str(DATE_UNIX + 23), "Date": DATE}, 23),
+        ({"X_RateLimit_Reset": str(DATE_UNIX - 23), "Date": DATE}, 0),
+        ({"Retry_After": "Fri, 20 Nov 2026 12:01:00 GMT", "Date": DATE}, 60),
+        ({"Retry_After": "99999999"}, 3600),
+        ({"X_RateLimit_Reset": str(DATE_UNIX)}, None),
+        ({"Retry_After": "-3", "Date": DATE}, None),
+        ({"Retry_After": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_to_wait_is_read_without_our_own_clock(headers, seconds):
+    """pitfall_24."""
+    assert refused(429, b"", **headers).retry_after == seconds
+
+
+def test_a_405_says_which_methods_there_are():
+    """pitfall_91."""
+    assert refused(405, b"", Allow="GET, patch").allow == ("GET", "PATCH")
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [("faceless.get", True), ("faceless.scrape_images", True), ("faceless.scripts", False)],
+)
+def test_an_unknown_outcome_is_repeated_only_where_that_is_free(name, safe):
+    """pitfall_37, pitfall_38."""
+    error = refused(500, b"", name)
+    assert error.retry_safe is safe
+    assert ("Nothing was charged" in error.user_message) is safe
+
+
+def test_the_text_of_an_error_is_ours_and_its_words_are_in_detail():
+    error = refused(422, {"message": "<script>sbx_canary</script>\r\n\0x"})
+    assert str(error) == "faceless.render: INVALID (422)"
+    assert error.detail == "<script>sbx_canary</script> x"
+    assert "canary" not in repr(error)
+
+
+def test_an_error_survives_the_way_between_processes():
+    error = refused(402, coded("INSUFFICIENT-CREDITS", required=5, available=1))
+    twin = pickle.loads(pickle.dumps(error))  # noqa: S301 - it was pickled one line ago
+    assert (type(twin), str(twin), twin.required) == (type(error), str(error), Decimal(5))
