@@ -1,0 +1,243 @@
+"""The bucket of a token: never more than allowed, people first, and safe after a flush.
+
+Time passes by moving what Redis has noted into the past (`later`): the script reads the
+server's own clock, which no test can turn.
+"""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import redis
+
+from proxyapi import allowance
+from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Grant, Lane, Level
+
+TOKEN = "luca"
+BUCKET, LOG, EPOCH = f"allowance:{TOKEN}", f"allowance:{TOKEN}:log", "allowance:epoch"
+
+
+def later(store: Any, seconds: float) -> None:
+    """Let `seconds` pass."""
+    past = round(seconds * 1000)
+    for member, score in store.zrange(LOG, 0, -1, withscores=True):
+        store.zadd(LOG, {member: score - past})
+    for name in ("probed", "paused_until"):
+        if (at := store.hget(BUCKET, name)) is not None:
+            store.hset(BUCKET, name, int(at) - past)
+    if (born := store.get(EPOCH)) is not None:
+        store.set(EPOCH, int(born) - past)
+
+
+@pytest.fixture
+def old_store(store):
+    """A Redis that has remembered for longer than a window."""
+    allowance.peek(store, TOKEN)
+    later(store, 62)
+    return store
+
+
+def take(store: redis.Redis, lane: Lane = Lane.PERSON, *, cost: int = 1) -> Grant:
+    return allowance.take(store, TOKEN, lane, cost=cost)
+
+
+def granted(store: redis.Redis, lane: Lane, tries: int = 40) -> int:
+    return sum(take(store, lane).granted for _ in range(tries))
+
+
+def test_thirty_requests_are_granted_and_the_next_waits_for_the_oldest(old_store):
+    assert granted(old_store, Lane.PERSON) == 30
+    later(old_store, 41)
+    refused = take(old_store)
+    assert not refused.granted
+    assert 19 < refused.wait <= 20
+    later(old_store, 20)
+    assert take(old_store).granted
+
+
+def test_a_first_request_goes_at_once_even_on_a_new_redis(store):
+    assert take(store).granted
+
+
+def test_a_token_that_an_old_redis_never_saw_has_its_whole_allowance(old_store):
+    assert allowance.peek(old_store, TOKEN) == Level(30, 30, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("lane", "share"),
+    [(Lane.PERSON, 30), (Lane.GATEWAY, 26), (Lane.SETTLEMENT, 24)],
+)
+def test_each_lane_leaves_a_reserve_to_those_above(old_store, lane, share):
+    assert granted(old_store, lane) == share
+
+
+@pytest.mark.parametrize(
+    ("lane", "burst", "share"), [(Lane.WATCHING, 4, 20), (Lane.MIRRORING, 3, 12)]
+)
+def test_the_low_lanes_are_spread_over_the_minute(old_store, lane, burst, share):
+    bursts = []
+    for _ in range(6):
+        bursts.append(granted(old_store, lane))
+        later(old_store, 10.1)
+    assert bursts[0] == burst
+    assert max(bursts) == burst
+    assert sum(bursts) == share
+
+
+def test_a_person_is_served_when_all_lower_lanes_are_dry(old_store):
+    for lane in reversed(Lane):
+        granted(old_store, lane, tries=60)
+    assert allowance.peek(old_store, TOKEN).left == 0
+    old_store.delete(LOG)
+    for lane in (Lane.GATEWAY, Lane.SETTLEMENT, Lane.WATCHING, Lane.MIRRORING):
+        granted(old_store, lane, tries=60)
+    assert granted(old_store, Lane.PERSON) == 4
+
+
+def test_lanes_are_ordered_people_first():
+    assert list(Lane) == sorted(Lane)
+    reserves = [allowance._SHARES[lane].reserve for lane in Lane]
+    assert reserves == sorted(set(reserves))
+
+
+def test_a_cost_is_taken_whole_or_not_at_all(old_store):
+    assert take(old_store, cost=28).granted
+    assert not take(old_store, cost=3).granted
+    assert allowance.peek(old_store, TOKEN).left == 2
+    assert take(old_store, cost=2).granted
+
+
+def test_never_more_than_the_limit_in_any_sixty_seconds(old_store):
+    """pitfall_31, over half an hour of random clicks and looks."""
+    chance, now, times = random.Random(31), 0.0, []  # noqa: S311 - a repeatable walk, no secret
+    for _ in range(900):
+        step = chance.choice([0, 0.2, 1, 3, 9])
+        later(old_store, step)
+        now += step
+        lane = chance.choice(list(Lane))
+        times += [now] * sum(take(old_store, lane).granted for _ in range(chance.randint(1, 6)))
+    most = max(sum(start <= at < start + 60 for at in times) for start in times)
+    assert 28 <= most <= 30
+
+
+def test_eight_callers_at_once_get_thirty_between_them(old_store, valkey_url):
+    """pitfall_20: the bucket is one, whoever asks; each caller has its own connection."""
+
+    def caller(_):
+        with redis.Redis.from_url(valkey_url) as mine:
+            return granted(mine, Lane.PERSON, tries=20)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(caller, range(8))) == 30
+
+
+def test_tokens_do_not_share_a_bucket(old_store):
+    granted(old_store, Lane.PERSON)
+    assert allowance.take(old_store, "priya", Lane.PERSON).granted
+
+
+def test_the_limit_is_learned_from_the_headers(old_store):
+    """pitfall_22."""
+    take(old_store)
+    allowance.correct(old_store, TOKEN, 60, 59)
+    assert allowance.peek(old_store, TOKEN).limit == 60
+    assert granted(old_store, Lane.PERSON, tries=80) == 59
+
+
+def test_what_others_used_is_taken_away(old_store):
+    """pitfall_23."""
+    take(old_store)
+    allowance.correct(old_store, TOKEN, 30, 4)
+    assert allowance.peek(old_store, TOKEN).left == 4
+    assert granted(old_store, Lane.PERSON) == 4
+
+
+def test_an_answer_never_gives_back_what_is_under_way(old_store):
+    granted(old_store, Lane.PERSON, tries=20)
+    allowance.correct(old_store, TOKEN, 30, 29)
+    assert allowance.peek(old_store, TOKEN).left == 10
+
+
+def test_the_same_answer_read_twice_takes_nothing_twice(old_store):
+    for _ in range(3):
+        allowance.correct(old_store, TOKEN, 30, 12)
+    assert allowance.peek(old_store, TOKEN).left == 12
+
+
+def test_nothing_is_granted_while_the_token_is_paused(old_store):
+    """pitfall_26, for every lane of this token and for no other token."""
+    allowance.pause(old_store, TOKEN, 45)
+    allowance.pause(old_store, TOKEN, 5)
+    assert all(44 < take(old_store, lane).wait <= 45 for lane in Lane)
+    assert allowance.peek(old_store, TOKEN).left == 0
+    assert allowance.take(old_store, "priya", Lane.PERSON).granted
+    later(old_store, 45)
+    assert take(old_store).granted
+
+
+def test_a_mad_pause_is_an_hour_at_most(old_store):
+    allowance.pause(old_store, TOKEN, 10**12)
+    assert 3599 < take(old_store).wait <= 3600
+
+
+def test_after_a_flush_it_feels_its_way_until_an_answer_comes(old_store):
+    granted(old_store, Lane.PERSON)
+    old_store.flushall()
+    assert granted(old_store, Lane.PERSON) == 1
+    assert 0 < take(old_store).wait <= 2.04
+    allowance.correct(old_store, TOKEN, 30, 0)
+    later(old_store, 30)
+    assert granted(old_store, Lane.PERSON) == 0
+
+
+def test_after_a_flush_an_answer_restores_what_is_left(store):
+    take(store)
+    allowance.correct(store, TOKEN, 30, 21)
+    assert granted(store, Lane.PERSON) == 21
+
+
+def test_without_any_answer_a_new_redis_grants_thirty_in_its_first_minute(store):
+    count = 0
+    for _ in range(60):
+        count += take(store, Lane.MIRRORING).granted
+        later(store, 1.02)
+    assert 28 <= count <= 30
+    later(store, 62)
+    assert granted(store, Lane.PERSON) == 30
+
+
+def test_waiting_ends_with_a_grant(store):
+    allowance.correct(store, TOKEN, 30, 30)
+    allowance.pause(store, TOKEN, 0.05)
+    allowance.wait_for(store, TOKEN, Lane.PERSON, 2)
+    assert allowance.peek(store, TOKEN).left == 29
+
+
+def test_waiting_is_given_up_at_once_when_the_time_cannot_do(old_store):
+    granted(old_store, Lane.PERSON)
+    with pytest.raises(AllowanceExhausted) as caught:
+        allowance.wait_for(old_store, TOKEN, Lane.PERSON, 2)
+    assert 55 < caught.value.wait <= 61
+    assert caught.value.user_message.startswith("Nothing was sent.")
+
+
+def test_nothing_is_granted_when_redis_is_away(tmp_path):
+    away = redis.Redis.from_url(f"unix://{tmp_path}/nobody.sock")
+    with pytest.raises(AllowanceUnknown) as caught:
+        allowance.take(away, TOKEN, Lane.PERSON)
+    assert "Nothing was sent" in caught.value.user_message
+
+
+def test_an_idle_bucket_leaves_redis_by_itself(old_store):
+    take(old_store)
+    assert 0 < old_store.pttl(LOG) <= 61_000
+    assert 0 < old_store.ttl(BUCKET) <= 86_400
+
+
+def test_the_connection_is_the_one_of_the_settings(settings, valkey_url):
+    settings.REDIS_URL = valkey_url
+    assert allowance.connection().ping()
+    assert allowance.connection() is allowance.connection()
