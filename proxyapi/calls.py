@@ -21,7 +21,7 @@ from proxyapi.events import Event, publish
 from proxyapi.models import Call, CallOutcome, Token, TokenState
 from proxyapi.upstream import errors
 from proxyapi.upstream.client import Client
-from proxyapi.upstream.reply import Reply
+from proxyapi.upstream.reply import Allowance, Reply
 
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 OUTCOMES = {
@@ -73,7 +73,7 @@ def send(
     else:
         call.outcome, call.status = CallOutcome.ANSWERED, reply.status
         call.allowance_left = reply.allowance.remaining if reply.allowance else None
-        note_answer(token, reply)
+        note_allowance(token, reply.allowance)
         if reply.credits and reply.credits.remaining is not None:
             token.account.note_balance(reply.credits.remaining, sent_at)
             publish(token.vault_id, Event.ACCOUNT, token.account_id)
@@ -83,17 +83,15 @@ def send(
         call.save()
 
 
-def note_answer(token: Token, reply: Reply) -> None:
-    if reply.allowance:
-        allowance.correct(
-            allowance.connection(),
-            str(token.pk),
-            reply.allowance.limit,
-            reply.allowance.remaining,
-        )
+def note_allowance(token: Token, seen: Allowance | None) -> None:
+    """Learn from the headers of any answer, refusals too."""
+    if seen:
+        store = allowance.connection()
+        allowance.correct(store, str(token.pk), seen.limit, seen.remaining)
 
 
 def note_failure(token: Token, error: errors.UpstreamError) -> None:
+    note_allowance(token, error.allowance)
     if isinstance(error, errors.RateLimited) and error.token_wide:
         allowance.pause(allowance.connection(), str(token.pk), error.retry_after or 60)
     elif isinstance(error, errors.Unauthorized):

@@ -54,7 +54,7 @@ def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
             "The service did not answer, so the token could not be checked and was not stored.",
             field="token",
         ) from None
-    calls.note_answer(token, reply)
+    calls.note_allowance(token, reply.allowance)
     if not isinstance(reply.data, dict) or not isinstance(reply.data.get("id"), int):
         raise TokenRefused(
             "The service answered, but not with an account. Nothing was stored.", field="token"
