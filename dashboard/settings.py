@@ -187,6 +187,7 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
 if BEHIND_TLS:
     SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked from next door, without TLS
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
@@ -225,7 +226,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"()": "dashboard.logs.formatter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"no_probes": {"()": "dashboard.logs.NoProbes"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["no_probes"],
+        }
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # httpx would log every address, httpcore every header.
     "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpcore", "celery.app.trace")},

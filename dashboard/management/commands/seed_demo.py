@@ -1,0 +1,42 @@
+"""`manage.py seed_demo`: makes the demo team on an empty installation with the sandbox."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from dashboard import demo
+from dashboard.control import Control
+from dashboard.models import Team
+from proxyapi.refusals import Refusal
+
+
+class Command(BaseCommand):
+    help = "Makes the demo team Northlight, once; only with the sandbox."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        if not settings.VIDEO_API_IS_SANDBOX:
+            raise CommandError(
+                "The demo lives on the sandbox; VIDEO_API_BASE_URL names the service."
+            )
+        if Team.objects.exists():
+            return
+        control = Control(settings.VIDEO_API_BASE_URL)
+        try:
+            control.wait()
+            written = demo.make(portal_address(), control)
+        except OSError as error:
+            raise CommandError(
+                f"The sandbox at {control.address} does not answer: {error}"
+            ) from None
+        except Refusal as refusal:
+            raise CommandError(f"The sandbox's token was not taken: {refusal.sentence}") from None
+        self.stdout.write(f"The demo team is there; {written} says how to sign in.")
+
+
+def portal_address() -> str:
+    return f"http://127.0.0.1:{os.environ.get('PORT') or 8000}"

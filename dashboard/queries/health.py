@@ -1,0 +1,76 @@
+"""Whether this installation can do its work, and what it lacks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import redis
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from proxyapi import allowance, seal
+from proxyapi.tasks import HEARTBEAT
+
+_migrated = False
+
+
+def lacks() -> dict[str, str]:
+    """What is missing, by its name, in words for the person who runs the site; empty when ready."""
+    checks: dict[str, Callable[[], str]] = {
+        "database": database,
+        "migrations": migrations,
+        "redis": broker,
+        "keys": keys,
+        "worker": worker,
+    }
+    found = {name: check() for name, check in checks.items()}
+    return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return "The database does not answer."
+    return ""
+
+
+def migrations() -> str:
+    """Asked until the answer is yes: nobody takes a migration back under a running process."""
+    global _migrated
+    try:
+        _migrated = _migrated or is_migrated()
+    except DatabaseError:
+        return "The database does not tell its migrations."
+    return "" if _migrated else "Migrations are not applied. Run: manage.py prepare"
+
+
+def is_migrated() -> bool:
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
+def broker() -> str:
+    try:
+        allowance.connection().ping()
+    except redis.RedisError:
+        return "Redis does not answer."
+    return ""
+
+
+def keys() -> str:
+    try:
+        seal.ring()
+    except seal.SealError:
+        return "SEALING_KEYS cannot be read."
+    return ""
+
+
+def worker() -> str:
+    """The tick leaves a sign that fades after 30 s: beat sends it, a worker carries it out."""
+    try:
+        alive = allowance.connection().exists(HEARTBEAT)
+    except redis.RedisError:
+        return "Redis does not answer, so nothing is known of the worker."
+    return "" if alive else "No worker has done a tick in the last 30 s."

@@ -1,0 +1,116 @@
+"""Starts Valkey, sandbox, worker, beat and web server, says how to sign in, stops them together."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from dashboard.install import Unable
+from dashboard.up import valkey, welcome
+from dashboard.up.place import LOOPBACK, Place
+from dashboard.up.processes import Processes, ending
+
+READY_SECONDS = 90
+PYTHON = (sys.executable, "-m")
+PREPARE = (sys.executable, "manage.py", "prepare")
+CELERY = (*PYTHON, "celery", "--quiet", "-A", "dashboard")
+WORKER = (*CELERY, "worker", "--queues", "work", "--concurrency", "3", "--loglevel", "WARNING")
+BEAT = (*CELERY, "beat", "--loglevel", "WARNING")
+WEB = (*PYTHON, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
+
+
+def main() -> int:
+    started = time.monotonic()
+    try:
+        place = Place.named_by(os.environ)
+        with place.take():
+            place.check_ports()
+            place.keep_secrets()
+            with valkey.socket_in(place.var) as socket:
+                asyncio.run(up(place, socket, started))
+    except Unable as reason:
+        print(f"reelroom: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def up(place: Place, socket: Path, started: float) -> None:
+    """Returns when somebody asked to stop; raises `Unable` when something ended by itself."""
+    async with Processes() as processes:
+        waiting = {
+            asked := asyncio.create_task(asked_to_stop(processes)),
+            asyncio.create_task(processes.first_death()),
+            asyncio.create_task(begin(place, processes, socket, started)),
+        }
+        while asked in waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        for task in waiting:
+            task.cancel()
+
+
+async def asked_to_stop(processes: Processes) -> None:
+    """Wait for Ctrl-C or a signal; the second one does not wait for anybody."""
+    asked = asyncio.Event()
+
+    def hear() -> None:
+        if asked.is_set():
+            processes.kill()
+        else:
+            print("\nreelroom: Stopping.", flush=True)
+            asked.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, hear)
+    await asked.wait()
+
+
+async def begin(place: Place, processes: Processes, socket: Path, started: float) -> None:
+    """Everything in its order, as much at once as the order allows."""
+    environ = place.environment(place.redis or f"unix://{socket}")
+    if place.redis is None:
+        await processes.start("valkey", valkey.command(socket), environ)
+    if place.upstream is None:
+        await processes.start("sandbox", sandbox(place), environ)
+    if place.redis is None:
+        await until("Valkey does not answer", lambda: valkey.answers(socket))
+    await processes.start("prepare", PREPARE, environ)
+    code = await processes.finished("prepare")
+    if code:
+        raise Unable(f"The preparation failed ({ending(code)}); its last lines say why.")
+    await processes.start("web", web(place), environ)
+    await processes.start("worker", WORKER, environ)
+    await processes.start("beat", BEAT, environ)
+    await until("The portal is not ready", lambda: welcome.is_ready(place))
+    print(welcome.text(place, time.monotonic() - started), flush=True)
+
+
+def sandbox(place: Place) -> list[str]:
+    var, port = place.var, str(place.sandbox_port)
+    files = ("--db", str(var / "sandbox.sqlite3"), "--media-dir", str(var / "sandbox-media"))
+    return [*PYTHON, "proxyapi.sandbox", "--port", port, *files]
+
+
+def web(place: Place) -> list[str]:
+    patience = ("--timeout-graceful-shutdown", "5")  # streams stay open as long as they may
+    quiet = ("--lifespan", "off", "--no-access-log", "--log-level", "warning")
+    return [*WEB, "--port", str(place.port), *patience, *quiet]
+
+
+async def until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> None:
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            while not await holds():
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        raise Unable(f"{otherwise} after {READY_SECONDS} s.") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""Where this installation lives: its folder, ports, secrets, and its programs' environment."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from dashboard.install import ROOT, Unable
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    var: Path
+    port: int
+    sandbox_port: int
+    upstream: str | None  # somebody else's address of the API; None: our own sandbox
+    redis: str | None  # somebody else's server; None: a private Valkey
+
+    @classmethod
+    def named_by(cls, environ: Mapping[str, str]) -> Place:
+        place = cls(
+            var=Path(environ.get("REELROOM_VAR") or ROOT / "var").resolve(),
+            port=port_of(environ, "PORT", 8000),
+            sandbox_port=port_of(environ, "SANDBOX_PORT", 8001),
+            upstream=environ.get("VIDEO_API_BASE_URL") or None,
+            redis=environ.get("REDIS_URL") or None,
+        )
+        if place.sandbox_port == place.port and place.upstream is None:
+            raise Unable(
+                f"PORT and SANDBOX_PORT are both {place.port}. Give them different numbers."
+            )
+        return place
+
+    @property
+    def portal(self) -> str:
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def sandbox(self) -> str:
+        return f"http://{LOOPBACK}:{self.sandbox_port}"
+
+    def take(self) -> IO[str]:
+        """Make the folder and lock it; the lock holds as long as the file stays open."""
+        try:
+            self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.var.chmod(0o700)
+            lock = (self.var / "lock").open("w")
+        except OSError as error:
+            raise Unable(f"{self.var} cannot be written: {error.strerror}.") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unable(f"Reelroom already runs in {self.var}.") from None
+        return lock
+
+    def check_ports(self) -> None:
+        free(self.port, "PORT")
+        if self.upstream is None:
+            free(self.sandbox_port, "SANDBOX_PORT")
+
+    def keep_secrets(self) -> None:
+        """Write random ones on the first start; dashboard/settings.py reads them from there."""
+        try:
+            handle = os.open(self.var / "env", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return
+        key = base64.b64encode(secrets.token_bytes(32)).decode()
+        with os.fdopen(handle, "w") as file:
+            file.write(f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n")
+
+    def environment(self, redis: str) -> dict[str, str]:
+        return {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+            "PYTHONUNBUFFERED": "1",
+            # Celery warns of root at every start; a container and a bare machine have nobody else.
+            "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
+            "REELROOM_VAR": str(self.var),
+            "PORT": str(self.port),
+            "REDIS_URL": redis,
+            "VIDEO_API_BASE_URL": self.upstream or f"{self.sandbox}/v2",
+            # What the virtual environment holds goes before what the machine holds.
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        }
+
+
+def port_of(environ: Mapping[str, str], name: str, default: int) -> int:
+    text = environ.get(name) or str(default)
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise Unable(f"{name} is {text!r}; it has to be a number from 1 to 65535.")
+    return int(text)
+
+
+def free(port: int, name: str) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise Unable(
+                f"Port {port} cannot be used ({error.strerror}). "
+                f"Choose another one: {name}={port + 80} make run"
+            ) from None

