@@ -37,9 +37,7 @@ _MOVES = (
 class Shot:
     """One picture in motion; `frame` answers for any share of the shot, in any order."""
 
-    def __init__(
-        self, picture: Picture, size: tuple[int, int], seed: int, seconds: float
-    ) -> None:
+    def __init__(self, picture: Picture, size: tuple[int, int], seed: int, seconds: float) -> None:
         self.size = size
         dice = random.Random(f"camera/{seed}")  # noqa: S311  # a choice of view, not a secret
         self.move = dice.choice(_MOVES)

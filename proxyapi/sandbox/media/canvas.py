@@ -56,9 +56,7 @@ class Canvas:
         corners = [(x - across, y - down), (x + across, y + down)]
         self._drawn(corners, paint, opacity, lambda pen, shape: pen.ellipse(shape, fill=255))
 
-    def disc(
-        self, x: float, y: float, radius: float, paint: Paint, opacity: float = 1.0
-    ) -> None:
+    def disc(self, x: float, y: float, radius: float, paint: Paint, opacity: float = 1.0) -> None:
         self.ellipse(x, y, radius, radius, paint, opacity)
 
     def box(
@@ -223,9 +221,7 @@ def smooth(points: Sequence[Point], *, closed: bool = False, steps: int = 10) ->
     if len(points) < 3:
         return list(points)
     ring = (
-        [points[-1], *points, points[0], points[1]]
-        if closed
-        else [points[0], *points, points[-1]]
+        [points[-1], *points, points[0], points[1]] if closed else [points[0], *points, points[-1]]
     )
     bent: list[Point] = []
     for a, b, c, d in zip(ring, ring[1:], ring[2:], ring[3:], strict=False):
@@ -237,10 +233,7 @@ def smooth(points: Sequence[Point], *, closed: bool = False, steps: int = 10) ->
 
 def _bend(a: float, b: float, c: float, d: float, t: float) -> float:
     return 0.5 * (
-        2 * b
-        + (c - a) * t
-        + (2 * a - 5 * b + 4 * c - d) * t**2
-        + (3 * b - a - 3 * c + d) * t**3
+        2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3
     )
 
 

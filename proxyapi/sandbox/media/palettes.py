@@ -96,7 +96,6 @@ def parsed(name: str) -> Colour:
 def mixed(first: Colour, second: Colour, share: float) -> Colour:
     """`share` 0 is the first colour, 1 the second."""
     red, green, blue = (
-        round(a + (b - a) * min(1.0, max(0.0, share)))
-        for a, b in zip(first, second, strict=True)
+        round(a + (b - a) * min(1.0, max(0.0, share))) for a, b in zip(first, second, strict=True)
     )
     return red, green, blue

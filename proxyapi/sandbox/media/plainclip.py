@@ -126,9 +126,7 @@ class _painter:
 
     def __call__(self, left: int, top: int) -> bytes:
         luma = [self._colour(left + x, top + y)[0] for y in range(16) for x in range(16)]
-        half = [
-            self._colour(left + x, top + y) for y in range(0, 16, 2) for x in range(0, 16, 2)
-        ]
+        half = [self._colour(left + x, top + y) for y in range(0, 16, 2) for x in range(0, 16, 2)]
         return bytes([*luma, *(part[1] for part in half), *(part[2] for part in half)])
 
     def _colour(self, x: int, y: int) -> tuple[int, int, int]:

@@ -36,24 +36,24 @@ def read(text: str, seed: int, around: Reading | None = None) -> Reading:
     dice = random.Random(f"reading/{seed}/{len(words)}")  # noqa: S311  # taste, not a secret
     subjects = _found(words, SUBJECT_WORDS)
     settings = _found(words, SETTING_WORDS)
-    subject = subjects[0] if subjects else _carried(around, dice)
-    homes = SUBJECTS[subject].homes if subject else ()
-    named = [name for name in settings if not homes or name in homes]
-    if named:
-        setting = named[0]
-    elif subjects:
-        setting = around.setting if around and around.setting in homes else dice.choice(homes)
-    else:
-        setting = settings[0] if settings else around.setting if around else dice.choice(_QUIET)
+    subject = subjects[0] if subjects else ""
+    setting = _place(subject, settings, around, dice)
+    if not subject and around and around.subject and dice.random() < 0.6:
+        # A scene that names nothing shows the film's subject again, where it can be.
+        subject = around.subject if setting in SUBJECTS[around.subject].homes else ""
     hours = _found(words, HOUR_WORDS)
     hour: Hour = next((name for name in HOURS if name in hours[:1]), _hour(around, dice))
     weather = _found(words, WEATHER_WORDS)
     return Reading(setting, subject, hour, weather[0] if weather else "")
 
 
-def _carried(around: Reading | None, dice: random.Random) -> str:
-    """A scene that names nothing shows the film's subject again, now and then."""
-    return around.subject if around and dice.random() < 0.6 else ""
+def _place(subject: str, settings: list[str], around: Reading | None, dice: random.Random) -> str:
+    """The first setting named in which the subject can be, else one that suits."""
+    usual = around.setting if around else dice.choice(_QUIET)
+    if not subject:
+        return settings[0] if settings else usual
+    homes = SUBJECTS[subject].homes
+    return next((name for name in [*settings, usual] if name in homes), dice.choice(homes))
 
 
 def _hour(around: Reading | None, dice: random.Random) -> Hour:

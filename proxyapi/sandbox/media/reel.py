@@ -98,9 +98,7 @@ class Reel:
         told = self.story.scenes[scene]
         seed = self.film.seed * 1009 + scene
         large = tuple(round(side * MARGIN / 2) * 2 for side in self.size)
-        picture: Picture = draw(
-            told.text, self.film.genre, seed, (large[0], large[1]), self.theme
-        )
+        picture: Picture = draw(told.text, self.film.genre, seed, (large[0], large[1]), self.theme)
         return Shot(picture, self.size, seed, told.end - told.start + self.overlap)
 
 

@@ -49,20 +49,14 @@ SETTINGS: dict[str, Setting] = {
         ("dust", "fireflies", "fireflies"),
     ),
     "desert": Setting(land.desert_far, land.desert_ground, land.desert_front, 0.58),
-    "ice": Setting(
-        land.ice_far, land.ice_ground, land.ice_front, 0.52, ("snow", "snow", "snow")
-    ),
+    "ice": Setting(land.ice_far, land.ice_ground, land.ice_front, 0.52, ("snow", "snow", "snow")),
     "city": Setting(town.city_far, town.city_ground, town.city_front, 0.6),
     "underwater": Setting(
         water.under_far, water.under_ground, water.under_front, 0.6, ("bubbles",) * 3, False
     ),
-    "space": Setting(
-        cosmos.space_far, cosmos.space_ground, _nothing, 0.6, ("stars",) * 3, False
-    ),
+    "space": Setting(cosmos.space_far, cosmos.space_ground, _nothing, 0.6, ("stars",) * 3, False),
     "moon": Setting(cosmos.space_far, cosmos.moon_ground, _nothing, 0.6, ("stars",) * 3, False),
-    "room": Setting(
-        rooms.room_far, rooms.room_ground, rooms.room_front, 0.6, ("dust",) * 3, False
-    ),
+    "room": Setting(rooms.room_far, rooms.room_ground, rooms.room_front, 0.6, ("dust",) * 3, False),
     "shapes": Setting(
         rooms.shapes_far, rooms.shapes_ground, rooms.shapes_front, 0.6, ("dust",) * 3, False
     ),

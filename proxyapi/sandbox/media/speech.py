@@ -208,8 +208,7 @@ def _words(
         starts.append(min(max(min(heard), 0.0), length) if heard else None)
     times = _without_gaps(starts, length)
     return tuple(
-        Word(text, times[n], max(times[n], times[n + 1]))
-        for n, (_, _, text) in enumerate(found)
+        Word(text, times[n], max(times[n], times[n + 1])) for n, (_, _, text) in enumerate(found)
     )
 
 

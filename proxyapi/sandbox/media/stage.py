@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from proxyapi.sandbox.media.brush import Brush
 from proxyapi.sandbox.media.canvas import Canvas
 from proxyapi.sandbox.media.palettes import Colour, Hour, Palette, mixed
 
@@ -57,6 +58,11 @@ class Stage:
     def light(self) -> Colour:
         """Lamps and windows."""
         return mixed(self.colours.second, (255, 244, 214), 0.45)
+
+    def brush(self, x: float, y: float, size: float, facing: int | None = None) -> Brush:
+        """A brush for a subject; it looks towards the middle unless told otherwise."""
+        inwards = 1 if x < self.width * 0.5 else -1
+        return Brush(self.canvas, x, y, size, facing or inwards)
 
     def spot(self, y: float, size: float, *, spread: float = 0.16) -> Spot:
         """A place near a third of the width, on the side away from the sun."""

@@ -132,9 +132,7 @@ def _heard(words: Sequence[Word], start: float, end: float) -> str:
 
 def _phrases(words: Sequence[Word], letters: int, seconds: float) -> Iterator[Phrase]:
     pieces = [piece for word in words for piece in _pieces(word, letters)]
-    groups = [
-        group for clause in _clauses(pieces, letters) for group in _shared(clause, letters)
-    ]
+    groups = [group for clause in _clauses(pieces, letters) for group in _shared(clause, letters)]
     starts = [group[0].start for group in groups[1:]]
     for group, after in zip(groups, [*starts, seconds], strict=True):
         yield Phrase(tuple(group), group[0].start, min(after, group[-1].end + 0.5))

@@ -22,9 +22,7 @@ def clouds(width: int, height: int, seed: int, cells: int = 5, octaves: int = 4)
         across = max(2, round(lumps * width / short) + 1)
         down = max(2, round(lumps * height / short) + 1)
         coarse = Image.fromarray(dice.random((down, across), dtype=np.float32))
-        total += (
-            np.asarray(coarse.resize((width, height), Image.Resampling.BICUBIC)) / 2**octave
-        )
+        total += np.asarray(coarse.resize((width, height), Image.Resampling.BICUBIC)) / 2**octave
     low, high = float(total.min()), float(total.max())
     return (total - low) / np.float32(max(high - low, 1e-6))
 

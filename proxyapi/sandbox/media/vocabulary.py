@@ -8,24 +8,73 @@ def _stems(**rows: str) -> dict[str, tuple[str, ...]]:
 
 
 SETTING_WORDS = _stems(
-    underwater="underwater undersea reef coral seabed seafloor abyss unterwasser riff recif arrecife recife kelp",
-    sea="sea ocean wave coast shore beach harbor harbour tide storm sail island meer kuste welle strand sturm mer vague cote plage mar ola costa playa onda praia mare",
-    ice="ice glacier iceberg arctic antarctic polar frozen gletscher eis glace glaciar hielo geleira gelo",
-    mountains="mountain alps summit peak cliff berg gipfel montagne sommet montana cumbre montanha climb himalaya valley",
-    forest="forest woods jungle woodland wald foret bosque selva floresta",
-    desert="desert dune sahara sand wuste dunes desierto deserto",
-    city="city town street skyline urban tower tokyo york london paris berlin stadt strasse ville rue ciudad calle cidade rua office market building",
+    underwater="underwater undersea reef coral seabed seafloor abyss unterwasser recif arrecife",
+    sea="""sea ocean wave coast shore beach harbor harbour tide sail sailor island lake river water
+        meer kuste welle strand mer vague plage ola costa playa onda praia oceano""",
+    ice="ice glacier iceberg arctic antarctic polar frozen gletscher eis glace glaciar hielo gelo",
+    mountains="""mountain alps summit peak cliff valley climb hike berg gipfel montagne sommet
+        montana cumbre montanha serra himalaya""",
+    forest="forest woods jungle woodland wald foret bosque selva floresta mata",
+    desert="desert dune sahara sand camel wuste desierto deserto",
+    city="""city cities town street skyline urban tower office market traffic tokyo york london
+        paris berlin lisbon stadt strasse ville rue ciudad calle cidade rua company business""",
     moon="moon lunar mond lune luna crater apollo",
-    space="space galaxy universe orbit cosmos star astronaut weltraum weltall espace espacio espaco planet mars jupiter saturn",
-    hills="meadow field farm countryside grass garden village hill spring wiese feld champ campo prado colline garten jardin",
-    room="room table kitchen desk home school library house classroom zimmer tisch kuche haus maison cuisine casa cocina mesa cozinha",
+    space="""space galaxy universe orbit cosmos cosmic asteroid comet weltraum weltall espace
+        espacio espaco mars jupiter saturn""",
+    hills="""meadow field farm farmer countryside grass garden village hill spring wiese feld
+        champ campo prado colline garten jardin bauer""",
+    room="""room table kitchen desk home school library classroom study zimmer tisch kuche ecole
+        maison cuisine casa cocina mesa cozinha schule escuela escola""",
 )
 SUBJECT_WORDS = _stems(
-    lighthouse="lighthouse leuchtturm phare faro farol keeper beacon",
+    lighthouse="lighthouse leuchtturm phare faro farol keeper beacon lantern",
+    boat="boat ship sail sailor captain harbor harbour boot schiff bateau barco navire fisherman",
+    train="train railway station locomotive zug bahn tren trem subway metro",
+    rocket="rocket spaceship spacecraft launch rakete fusee cohete foguete apollo nasa",
+    balloon="balloon ballon globo balao adventure",
+    plane="plane airplane aircraft flight airport pilot flugzeug avion aviao travel",
+    car="car driver road engine vehicle auto voiture coche carro electric highway",
+    octopus="octopus squid tentacle krake tintenfisch pieuvre pulpo polvo",
+    whale="whale dolphin shark wal baleine ballena baleia delfin",
+    fish="fish coral aquarium fisch poisson pez peces peixe salmon tuna",
+    bird="bird eagle gull swallow wing owl vogel vogel oiseau pajaro ave passaro raven feather",
+    cat="cat kitten katze chat gato pet",
+    fox="fox wolf dog puppy animal fuchs hund renard chien zorro perro raposa cachorro tier deer",
+    bee="bee honey hive bumblebee insect pollen biene abeille abeja abelha butterfly",
+    bear="bear panda polar bar ours oso urso penguin",
+    book="""book story stories page novel writer read reader library letter history buch geschichte
+        livre histoire libro historia livro paper poem""",
+    bulb="idea bulb invention inventor electricity lamp imagine think brain mind creative idee",
+    clock="clock time hour minute second watch uhr zeit temps heure tiempo reloj tempo relogio",
+    computer="""computer laptop code coding software internet data program developer digital
+        ordinateur ordenador computador website algorithm screen""",
+    robot="robot machine artificial intelligence automation roboter robotica android",
+    camera="camera photo photograph film movie video picture kamera appareil foto cinema",
+    coins="""coin money bank dollar euro rich wealth saving invest price budget pay geld argent
+        dinero dinheiro gold""",
+    chart="chart growth market stock percent number statistics economy profit wachstum sales",
+    guitar="guitar music song melody concert musik lied musique chanson musica cancion violin",
+    heart="heart love health kind friendship herz liebe coeur amour corazon amor coracao",
+    cup="coffee tea cup mug espresso breakfast kaffee tee cafe the te cha taza",
+    bread="bread bake baker oven dough brot pain pan pao sourdough flour",
+    bowl="food fruit apple soup meal recipe cook eat essen obst cuisine comida fruta dinner taste",
+    tree="tree oak leaf leaves root branch seed baum arbre arbol arvore autumn",
+    flower="flower rose tulip petal bloom blume fleur flor garden",
+    mushroom="mushroom fungus fungi pilz champignon seta cogumelo moss fairy",
+    house="house home cabin cottage haus maison casa village family",
+    castle="castle king queen knight prince princess dragon schloss chateau castillo castelo",
+    bridge="bridge brucke pont puente ponte river",
+    volcano="volcano lava eruption vulkan volcan vulcao magma",
+    walker="""walk walker hiker wanderer traveler traveller explorer journey boy girl man woman
+        person hero child she he mensch homme femme hombre mujer""",
+    friends="""people team friend family children together community crowd students teacher leute
+        menschen gens amis gente amigos equipo equipe""",
+    astronaut="astronaut cosmonaut spacewalk armstrong astronauta astronaute",
+    world="world earth planet globe erde welt monde terre mundo tierra terra climate",
 )
 HOUR_WORDS = _stems(
-    night="night midnight dark star moon dream sleep nacht dunkel nuit noche noite sueno reve traum",
-    dusk="sunset dusk evening dawn sunrise twilight abend dammerung soir aube tarde atardecer amanhecer",
+    night="night midnight dark star moon dream sleep asleep nacht dunkel nuit noche noite sueno",
+    dusk="sunset dusk evening dawn sunrise twilight abend dammerung soir aube atardecer",
     day="day noon morning afternoon daylight sunny tag morgen jour matin dia manana manha",
 )
 WEATHER_WORDS = _stems(

@@ -64,9 +64,7 @@ def planet(
 ) -> None:
     canvas, colours = stage.canvas, stage.colours
     canvas.glow(x, y, radius * 1.9, tone, 0.4)
-    canvas.disc(
-        x, y, radius, (mixed(tone, colours.paper, 0.35), mixed(tone, colours.ink, 0.45))
-    )
+    canvas.disc(x, y, radius, (mixed(tone, colours.paper, 0.35), mixed(tone, colours.ink, 0.45)))
     for band in range(4):
         place = y + radius * (-0.55 + band * 0.34)
         half = (max(0.0, radius**2 - (place - y) ** 2)) ** 0.5
@@ -75,9 +73,7 @@ def planet(
     if rings:
         for size, strength in ((1.85, 0.5), (1.6, 0.75), (1.42, 0.4)):
             path = [(x + radius * size * c, y + radius * size * s) for c, s in _RING]
-            canvas.curve(
-                path, radius * 0.045, mixed(colours.second, colours.paper, 0.3), strength
-            )
+            canvas.curve(path, radius * 0.045, mixed(colours.second, colours.paper, 0.3), strength)
 
 
 # The visible half of a tilted ring, as shares of its radius.

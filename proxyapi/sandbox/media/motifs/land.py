@@ -36,9 +36,7 @@ def hills_far(stage: Stage) -> None:
     for number in range(3):
         base = stage.horizon + 0.03 + number * 0.05
         near = stage.depth(0.25 + number * 0.16)
-        stage.canvas.ridge(
-            stage.rolling(base, 0.07, 0.6 + number * 0.2), (near, stage.depth(0.5))
-        )
+        stage.canvas.ridge(stage.rolling(base, 0.07, 0.6 + number * 0.2), (near, stage.depth(0.5)))
     mist(stage, stage.horizon + 0.05, 0.3)
 
 
@@ -75,9 +73,7 @@ def meadow_front(stage: Stage) -> None:
 def _bloom(stage: Stage, x: float, y: float, size: float, colour: Colour) -> None:
     for petal in range(5):
         turn = petal * 1.2566 + 0.3
-        stage.canvas.disc(
-            x + math.cos(turn) * size, y + math.sin(turn) * size, size * 0.8, colour
-        )
+        stage.canvas.disc(x + math.cos(turn) * size, y + math.sin(turn) * size, size * 0.8, colour)
     stage.canvas.disc(x, y, size * 0.6, stage.colours.sun)
 
 
@@ -231,9 +227,7 @@ def mist(stage: Stage, place: float, strength: float) -> None:
         stage.canvas.glow(x, y, reach * stage.dice.uniform(1.5, 3), tone, strength * 0.3)
 
 
-def _range(
-    stage: Stage, base: float, swing: float, peaks: float, near: float, snow: float
-) -> None:
+def _range(stage: Stage, base: float, swing: float, peaks: float, near: float, snow: float) -> None:
     tops = stage.jagged(base, swing, peaks)
     rock = stage.depth(near)
     foot = mixed(rock, stage.colours.horizon, 0.5)

@@ -67,9 +67,7 @@ def _striped_sun(stage: Stage) -> None:
     for stripe in range(6):
         top = y - radius * 0.1 + stripe * radius * 0.19
         shade = mixed(colours.sky, colours.horizon, 0.35 + stripe * 0.12)
-        canvas.box(
-            x - radius * 1.02, top, radius * 2.04, radius * (0.03 + 0.014 * stripe), shade
-        )
+        canvas.box(x - radius * 1.02, top, radius * 2.04, radius * (0.03 + 0.014 * stripe), shade)
 
 
 def _moon(stage: Stage) -> None:

@@ -12,17 +12,13 @@ def city_far(stage: Stage) -> None:
         base = mixed(stage.depth(near), stage.colours.horizon, 0.35 - number * 0.2)
         _row(stage, 0.24 - number * 0.02, base, lit=0.12 + number * 0.1)
     glow = mixed(stage.colours.horizon, stage.colours.second, 0.4)
-    stage.canvas.glow(
-        stage.width / 2, stage.horizon * stage.height, stage.short * 0.7, glow, 0.25
-    )
+    stage.canvas.glow(stage.width / 2, stage.horizon * stage.height, stage.short * 0.7, glow, 0.25)
 
 
 def city_ground(stage: Stage) -> Spot:
     _row(stage, 0.1, stage.depth(0.62), lit=0.3, deeper=0.14)
     quay = stage.depth(0.9)
-    stage.canvas.ridge(
-        stage.rolling(0.85, 0.0, 1), (mixed(quay, stage.colours.second, 0.18), quay)
-    )
+    stage.canvas.ridge(stage.rolling(0.85, 0.0, 1), (mixed(quay, stage.colours.second, 0.18), quay))
     return stage.spot(0.86, 0.36)
 
 

@@ -43,12 +43,8 @@ def _crests(stage: Stage, place: float, length: float, number: int) -> None:
         x = stage.dice.uniform(-0.05, 1.0) * stage.width
         y = place * stage.height + stage.dice.uniform(-1, 1) * stage.short * 0.008
         wide = stage.short * length * stage.dice.uniform(0.3, 1.0)
-        points = [
-            (x + wide * s, y - math.sin(s * 3.14) * wide * 0.05) for s in (0, 0.3, 0.6, 1)
-        ]
-        stage.canvas.curve(
-            points, max(1.0, stage.short * 0.0015 * (1 + number * 0.25)), tone, 0.22
-        )
+        points = [(x + wide * s, y - math.sin(s * 3.14) * wide * 0.05) for s in (0, 0.3, 0.6, 1)]
+        stage.canvas.curve(points, max(1.0, stage.short * 0.0015 * (1 + number * 0.25)), tone, 0.22)
 
 
 def sea_ground(stage: Stage) -> Spot:
@@ -65,17 +61,13 @@ def sea_front(stage: Stage) -> None:
 def _wave(stage: Stage, base: float, swing: float, near: float) -> None:
     colours, canvas = stage.colours, stage.canvas
     tops = stage.rolling(base, swing, 1.1)
-    body = mixed(
-        mixed(colours.shallow, colours.deep, 0.35 + near * 0.5), colours.ink, near * 0.25
-    )
+    body = mixed(mixed(colours.shallow, colours.deep, 0.35 + near * 0.5), colours.ink, near * 0.25)
     foam = mixed(colours.paper, colours.shallow, 0.3)
     canvas.ridge(tops - stage.short * 0.004, foam, 0.75)
     canvas.ridge(tops, (body, mixed(body, colours.ink, 0.35)))
     for _ in range(9):
         x = stage.dice.uniform(0, stage.width)
-        y = float(tops[min(stage.width - 1, int(x))]) + stage.short * stage.dice.uniform(
-            0.02, 0.07
-        )
+        y = float(tops[min(stage.width - 1, int(x))]) + stage.short * stage.dice.uniform(0.02, 0.07)
         wide = stage.short * stage.dice.uniform(0.03, 0.09)
         bow = [
             (x - wide, y),
@@ -89,9 +81,7 @@ def _wave(stage: Stage, base: float, swing: float, near: float) -> None:
 def under_far(stage: Stage) -> None:
     colours, canvas = stage.colours, stage.canvas
     bright = mixed(colours.shallow, colours.paper, 0.25)
-    canvas.sky(
-        [(0, bright), (0.35, mixed(colours.shallow, colours.deep, 0.35)), (1, colours.deep)]
-    )
+    canvas.sky([(0, bright), (0.35, mixed(colours.shallow, colours.deep, 0.35)), (1, colours.deep)])
     for _ in range(6):
         x = stage.dice.uniform(-0.1, 1.0) * stage.width
         wide = stage.short * stage.dice.uniform(0.05, 0.16)
@@ -131,9 +121,7 @@ def _little_fish(stage: Stage) -> None:
 
 def under_ground(stage: Stage) -> Spot:
     sand = mixed(stage.colours.deep, stage.colours.second, 0.22)
-    stage.canvas.ridge(
-        stage.rolling(0.9, 0.04, 0.8), (sand, mixed(sand, stage.colours.ink, 0.4))
-    )
+    stage.canvas.ridge(stage.rolling(0.9, 0.04, 0.8), (sand, mixed(sand, stage.colours.ink, 0.4)))
     return stage.spot(0.74, 0.46)
 
 
