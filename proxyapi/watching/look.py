@@ -73,7 +73,7 @@ def saw(job: Job, sight: Sight) -> None:
 
 def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     now = timezone.now()
-    stopped = isinstance(error, errors.Unauthorized | calls.PLAN_ERRORS)
+    stopped = isinstance(error, (errors.Unauthorized, *calls.PLAN_ERRORS))
     wait = WHILE_STOPPED if stopped else max(AFTER_ERROR, timedelta(seconds=error.retry_after or 0))
     Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
         look_error=error.user_message,

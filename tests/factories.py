@@ -1,0 +1,116 @@
+"""Rows for tests, each valid by itself; a test names only what it is about."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+import factory
+from django.conf import settings
+from django.utils import timezone
+from factory.django import DjangoModelFactory
+
+from dashboard.models import Membership, Role, Team, User
+from proxyapi import door
+from proxyapi.models import Account, Charge, ChargeState, Job, JobKind, Plan, Token, Vault
+from proxyapi.upstream.secret import Secret
+
+
+class UserFactory(DjangoModelFactory[User]):
+    class Meta:
+        model = User
+
+    name = factory.Faker("name")
+    email = factory.Sequence(lambda n: f"person{n}@northlight.example")
+
+
+class VaultFactory(DjangoModelFactory[Vault]):
+    class Meta:
+        model = Vault
+
+
+class TeamFactory(DjangoModelFactory[Team]):
+    class Meta:
+        model = Team
+
+    name = "Northlight"
+    vault = factory.SubFactory(VaultFactory)
+
+
+class MembershipFactory(DjangoModelFactory[Membership]):
+    class Meta:
+        model = Membership
+
+    team = factory.SubFactory(TeamFactory)
+    user = factory.SubFactory(UserFactory)
+    role = Role.PRODUCER
+
+
+class AccountFactory(DjangoModelFactory[Account]):
+    class Meta:
+        model = Account
+
+    vault = factory.SubFactory(VaultFactory)
+    environment = factory.LazyFunction(lambda: settings.VIDEO_API_BASE_URL)
+    upstream_id = factory.Sequence(lambda n: 1000 + n)
+    name = "Northlight Films"
+    email = factory.Sequence(lambda n: f"account{n}@northlight.example")
+    email_verified = True
+    plan = Plan.PAID
+    plan_name = "Studio"
+    monthly_credits = Decimal(12000)
+    balance = Decimal(4318)
+    balance_as_of = factory.LazyFunction(timezone.now)
+
+
+class TokenFactory(DjangoModelFactory[Token]):
+    """A token whose sealed value opens: `sbx_` and the row's own id."""
+
+    class Meta:
+        model = Token
+
+    id = factory.LazyFunction(uuid.uuid4)
+    account = factory.SubFactory(AccountFactory)
+    vault = factory.SelfAttribute("account.vault")
+    owner = factory.SubFactory(UserFactory)
+
+    @classmethod
+    def _build(cls, model_class: type[Token], *args: object, **fields: object) -> Token:
+        token = model_class(*args, **fields)
+        door.seal_in(token, Secret(f"sbx_{token.pk}"))
+        return token
+
+    @classmethod
+    def _create(cls, model_class: type[Token], *args: object, **fields: object) -> Token:
+        token = cls._build(model_class, *args, **fields)
+        token.save(force_insert=True)
+        return token
+
+
+class JobFactory(DjangoModelFactory[Job]):
+    class Meta:
+        model = Job
+
+    account = factory.SubFactory(AccountFactory)
+    vault = factory.SelfAttribute("account.vault")
+    token = factory.SubFactory(TokenFactory, account=factory.SelfAttribute("..account"))
+    member = factory.SelfAttribute("token.owner")
+    kind = JobKind.FACELESS
+    title = "How to read a glacier"
+    wanted = factory.LazyFunction(lambda: {"type": "ai-visuals", "title": "How to read a glacier"})
+
+
+class ChargeFactory(DjangoModelFactory[Charge]):
+    class Meta:
+        model = Charge
+
+    job = factory.SubFactory(JobFactory)
+    vault = factory.SelfAttribute("job.vault")
+    account = factory.SelfAttribute("job.account")
+    token = factory.SelfAttribute("job.token")
+    member = factory.SelfAttribute("job.member")
+    operation = "faceless.render"
+    nonce = factory.LazyFunction(uuid.uuid4)
+    state = ChargeState.HELD
+    quote = Decimal(96)
+    hold = Decimal(106)
