@@ -1,4 +1,4 @@
-"""`manage.py sandbox`: the same sandbox as `python -m proxyapi.sandbox`, with the same options."""
+"""`manage.py sandbox`: what `python -m proxyapi.sandbox` does, with the same options."""
 
 from __future__ import annotations
 

@@ -1,10 +1,39 @@
-"""The script writer: a topic in, a script to be narrated out, about 150 words a minute."""
+"""The script writer: a topic in, a script to be narrated out, about 150 words a minute.
+
+    write("why the sea is salty", seconds=60, style="listicle", tone="humorous",
+          language="en", chance=Random(7))
+
+Style decides how the script goes on from part to part, tone its opening, its asides and its
+end. Words for either that it does not know give an informative, friendly script.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
+from proxyapi.sandbox.writer.bank import Bank, bank
+from proxyapi.sandbox.writer.topic import as_clause
+
+WORDS_PER_MINUTE = 150
+LEADS_TO = 20  # words that ought to follow the opening of a part
+
 CODES = {"english": "en", "spanish": "es", "french": "fr", "german": "de", "portuguese": "pt"}
+
+TONES = {
+    "serious": ("professional", "formal", "neutral", "authoritative", "informative"),
+    "humorous": ("humor", "humour", "funny", "witty", "playful", "sarcastic", "comic"),
+    "inspiring": ("inspirational", "motivational", "uplifting", "hopeful", "optimistic"),
+    "dramatic": ("suspense", "suspenseful", "dark", "mysterious", "epic", "scary", "intense"),
+    "calm": ("relaxing", "relaxed", "soothing", "gentle", "meditative", "soft"),
+    "friendly": ("casual", "conversational", "warm"),
+}
+STYLES = {
+    "storytelling": ("story", "narrative", "fairy", "anecdote", "biography", "documentary"),
+    "listicle": ("list", "top", "countdown", "ranking", "facts"),
+    "tutorial": ("how", "howto", "guide", "educational", "instructional", "step", "lesson"),
+    "informative": ("explainer", "news"),
+}
 
 
 def language_code(name: str) -> str | None:
@@ -17,4 +46,65 @@ def language_code(name: str) -> str | None:
 def write(
     topic: str, *, seconds: int, style: str, tone: str, language: str, chance: Random
 ) -> str:
-    return f"A script about {topic}. " * (seconds // 2)
+    """Paragraphs parted by empty lines, within a sentence of the length asked for."""
+    phrases = bank(language)
+    chosen_tone = phrases.tones[_known(tone, TONES, "friendly")]
+    clause = as_clause(topic, phrases.starters, phrases.requests)
+    close = phrases.say(chance.choice(chosen_tone["closes"]), chance, topic=clause)
+    room = seconds * WORDS_PER_MINUTE // 60 - _words(close)
+    chosen_style = _known(style, STYLES, "informative")
+    paragraphs: list[list[str]] = []
+    script = _sentences(phrases, chosen_tone, chosen_style, clause, seconds, chance)
+    for opens, sentence in script:
+        needed = _words(sentence) + (LEADS_TO if opens and paragraphs else 0)
+        if needed > 2 * room:
+            break
+        if opens:
+            paragraphs.append([])
+        paragraphs[-1].append(sentence)
+        room -= _words(sentence)
+        if room <= 0:
+            break
+    return "\n\n".join([*(" ".join(part) for part in paragraphs), close])
+
+
+def _known(wish: str, table: dict[str, tuple[str, ...]], otherwise: str) -> str:
+    words = "".join(char if char.isalnum() else " " for char in wish.lower()).split()
+    for name, synonyms in table.items():
+        if any(word == name or word in synonyms for word in words):
+            return name
+    return otherwise
+
+
+def _sentences(
+    phrases: Bank,
+    tone: dict[str, list[str]],
+    style_name: str,
+    topic: str,
+    seconds: int,
+    chance: Random,
+) -> Iterator[tuple[bool, str]]:
+    """The endless script: each sentence, and whether it opens a paragraph."""
+    style = phrases.styles[style_name]
+    yield True, phrases.say(chance.choice(tone["hooks"]), chance, topic=topic)
+    yield False, phrases.say(chance.choice(style["intros"]), chance, topic=topic)
+    asides = [*tone["asides"], *style.get("asides", [])]
+    lines_each = 2 if seconds <= 60 else 3 if seconds <= 180 else 5
+    said: set[str] = set()
+    part = 0
+    while True:
+        for facet in phrases.order(chance):
+            leads = style["leads"]
+            number = phrases.number(part)
+            lead = leads[part % len(leads)]
+            values = {"name": facet.name, "do": facet.do, "number": number, "topic": topic}
+            yield True, phrases.say(lead, chance, **values)
+            for line in facet.lines[:lines_each]:
+                yield False, phrases.fresh(line, said, chance, topic=topic)
+            if part % 2 and seconds > 30:
+                yield False, asides[(part // 2) % len(asides)]
+            part += 1
+
+
+def _words(text: str) -> int:
+    return len(text.split())

@@ -1,0 +1,73 @@
+"""The phrases of one language, read once from `languages/<code>.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
+LANGUAGES = Path(__file__).with_name("languages")
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One thing that can be said about any topic: its name, what to do about it, its lines."""
+
+    name: str
+    do: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    starters: frozenset[str]
+    requests: tuple[str, ...]
+    numbers: tuple[str, ...]
+    tones: dict[str, dict[str, list[str]]]
+    styles: dict[str, dict[str, list[str]]]
+    facets: tuple[Facet, ...]
+
+    def say(self, template: str, chance: Random, **values: str) -> str:
+        """A sentence: choices made, values put in, its first letter upper case."""
+        chosen = _CHOICE.sub(lambda found: chance.choice(found[1].split("|")), template)
+        sentence = chosen.format(**values)
+        return sentence[:1].upper() + sentence[1:]
+
+    def fresh(self, template: str, said: set[str], chance: Random, **values: str) -> str:
+        """A sentence that was not said before, as far as the choices allow."""
+        sentence = ""
+        for _ in range(8):
+            sentence = self.say(template, chance, **values)
+            if sentence not in said:
+                break
+        said.add(sentence)
+        return sentence
+
+    def order(self, chance: Random) -> list[Facet]:
+        """The facets as a script has them: the first first, the last last."""
+        first, *middle, last = self.facets
+        chance.shuffle(middle)
+        return [first, *middle, last]
+
+    def number(self, part: int) -> str:
+        return self.numbers[part] if part < len(self.numbers) else str(part + 1)
+
+
+@cache
+def bank(language: str) -> Bank:
+    with (LANGUAGES / f"{language}.toml").open("rb") as file:
+        read = tomllib.load(file)
+    return Bank(
+        starters=frozenset(read["starters"]),
+        requests=tuple(read["requests"]),
+        numbers=tuple(read["numbers"]),
+        tones=read["tones"],
+        styles=read["styles"],
+        facets=tuple(
+            Facet(it["name"], it["do"], tuple(it["lines"])) for it in read["facets"]
+        ),
+    )
