@@ -12,9 +12,10 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
 
-from dashboard.queries.health import is_migrated
+from dashboard.queries import health
 
 
 class Command(BaseCommand):
@@ -22,12 +23,22 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *_: Any, **__: Any) -> None:
-        if not is_migrated():
-            self.stdout.write("Migrating the database.")
-            call_command("migrate", interactive=False, verbosity=0)
+        self.migrate()
         self.collect()
+        if health.broker():
+            raise CommandError("Redis does not answer. Check REDIS_URL.")
         if settings.VIDEO_API_IS_SANDBOX:
             call_command("seed_demo", stdout=self.stdout)
+
+    def migrate(self) -> None:
+        try:
+            if not health.is_migrated():
+                self.stdout.write("Migrating the database.")
+                call_command("migrate", interactive=False, verbosity=0)
+        except OperationalError as error:
+            raise CommandError(
+                f"The database does not answer. Check DATABASE_URL: {error}"
+            ) from None
 
     def collect(self) -> None:
         """Collect again only when a source is new, gone or different."""
