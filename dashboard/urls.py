@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from dashboard.views import health, members, preferences, tokens
+from dashboard.views import errors, health, members, preferences, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # For whoever watches over the process
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    # People come by invitation and keep their address: these pages of allauth do not exist here.
+    path("accounts/email/", errors.nowhere),
+    path("accounts/confirm-email/", errors.nowhere),
     path("accounts/", include("allauth.account.urls")),
     # The person and the shell
     path("preferences/theme/", preferences.theme, name="theme"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
 
@@ -18,6 +18,12 @@ def missing(request: HttpRequest, exception: Exception | None = None) -> HttpRes
     said = exception.args[0] if exception and exception.args else ""
     sentence = said if isinstance(said, str) and said.endswith(".") else ""
     return render(request, "404.html", {"sentence": sentence}, status=404)
+
+
+@login_not_required
+def nowhere(request: HttpRequest) -> HttpResponse:
+    """An address of a package that this site does not have."""
+    raise Http404
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -1,0 +1,30 @@
+// Counts the words of textarea[data-count] while one types: "151 of 3,000 words, 60 s" at the label's end.
+// data-count is the most words that fit; the server says so too, this only says it sooner.
+(() => {
+  const WORDS_A_SECOND = 2.5;
+
+  function span(seconds) {
+    if (seconds <= 90) return `${seconds} s`;
+    const rest = seconds % 60;
+    return `${Math.floor(seconds / 60)} min${rest ? ` ${String(rest).padStart(2, "0")} s` : ""}`;
+  }
+
+  function count(area) {
+    const label = document.getElementById(`${area.id}_limit`);
+    if (!label) return;
+    const words = (area.value.match(/\S+/g) || []).length;
+    const most = Number(area.dataset.count);
+    label.textContent = `${words.toLocaleString("en")} of ${most.toLocaleString("en")} words, ${span(Math.round(words / WORDS_A_SECOND))}`;
+    label.toggleAttribute("data-over", words > most);
+  }
+
+  function countAll(root) {
+    root.querySelectorAll?.("textarea[data-count]").forEach(count);
+  }
+
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("textarea[data-count]")) count(event.target);
+  });
+  document.addEventListener("DOMContentLoaded", () => countAll(document));
+  document.addEventListener("htmx:load", (event) => countAll(event.target));
+})();
