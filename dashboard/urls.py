@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from dashboard.views import errors, health, members, preferences, tokens
+from dashboard.views import errors, health, members, preferences, studio, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # For whoever watches over the process
@@ -18,6 +18,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("preferences/theme/", preferences.theme, name="theme"),
     path("preferences/team/", preferences.team, name="team"),
     path("service/", preferences.service, name="service"),
+    # The studio
+    path("studio/", studio.studio, name="studio"),
+    path("studio/drafts/", studio.drafts, name="drafts"),
+    path("studio/<uuid:job_id>/scripts/", studio.scripts, name="studio-scripts"),
+    path("studio/<uuid:job_id>/price/", studio.price, name="studio-price"),
+    path("studio/<uuid:job_id>/renders/", studio.renders, name="studio-renders"),
+    path("studio/<uuid:job_id>/<slug:step>/", studio.step, name="studio-step"),
     # The team
     path("members/", members.members, name="members"),
     path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),

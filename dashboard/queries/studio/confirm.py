@@ -1,0 +1,127 @@
+"""The question before a render: its price among earlier real ones, what is held, what is left."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from uuid import UUID
+
+from django.conf import settings
+
+from dashboard.queries.studio.options import options_in
+from dashboard.queries.studio.price import price_of
+from dashboard.queries.studio.steps import summary
+from proxyapi.models import Job
+
+# Where the drawing puts its lowest and its highest number, in percent of its width.
+LEFT, RIGHT = 25.0, 81.25
+BASE, STACK = 24, 8  # px: the line the dots stand on, and how far a second one stands above it
+NEAR = 14.0  # percent: labels closer than this would touch
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    x: str
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Earlier prices, the estimate and the hold on one line; x in percent."""
+
+    dots: tuple[Dot, ...]
+    low: Decimal
+    high: Decimal
+    low_x: str
+    estimate_x: str
+    hold_x: str
+    low_label: bool
+    crowded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    job_id: UUID
+    title: str
+    summary: str
+    ready: bool
+    estimate: Decimal | None
+    hold: Decimal
+    balance: Decimal
+    held: Decimal
+    range: Range | None
+    nonce: UUID
+    refusal: str = ""
+
+    @property
+    def free(self) -> Decimal:
+        return self.balance - self.held
+
+    @property
+    def left(self) -> Decimal:
+        """What stays free, at least: the hold is an upper bound."""
+        return self.free - self.hold
+
+
+def confirm_of(job: Job, refusal: str = "", nonce: UUID | None = None) -> Confirm:
+    """Five queries. A refused form keeps its nonce: it charged nothing and cannot charge twice."""
+    price = price_of(job)
+    hold = hold_for(price.estimate) if price.estimate is not None else Decimal(0)
+    return Confirm(
+        job_id=job.pk,
+        title=job.title,
+        summary=summary(job, options_in(job.account.options)),
+        ready=price.ready,
+        estimate=price.estimate,
+        hold=hold,
+        balance=job.account.balance,
+        held=job.account.held(),
+        range=range_of(price.spent.costs, price.estimate, hold),
+        nonce=nonce or uuid.uuid4(),
+        refusal=refusal,
+    )
+
+
+def hold_for(estimate: Decimal) -> Decimal:
+    """Whole credits held for an approximate price, as the render will hold them."""
+    margin = Decimal(str(settings.HOLD_MARGIN))
+    return (estimate * margin).to_integral_value(rounding=ROUND_CEILING)
+
+
+def range_of(costs: tuple[Decimal, ...], estimate: Decimal | None, hold: Decimal) -> Range | None:
+    if not costs or estimate is None:
+        return None
+    low, high = min(*costs, estimate), max(*costs, hold)
+    span = float(high - low) or 1.0
+
+    def place(amount: Decimal) -> float:
+        return LEFT + (RIGHT - LEFT) * float(amount - low) / span
+
+    at_estimate, at_hold = place(estimate), place(hold)
+    return Range(
+        dots=dots_of([place(cost) for cost in sorted(costs)]),
+        low=min(costs),
+        high=max(costs),
+        low_x=percent(place(min(costs))),
+        estimate_x=percent(at_estimate),
+        hold_x=percent(at_hold),
+        low_label=abs(at_estimate - place(min(costs))) > NEAR,
+        crowded=at_hold - at_estimate < NEAR,
+    )
+
+
+def dots_of(places: list[float]) -> tuple[Dot, ...]:
+    """Equal prices stand on each other, so that each dot is one render."""
+    seen: Counter[str] = Counter()
+    dots = []
+    for place in places:
+        x = percent(place)
+        dots.append(Dot(x, BASE - STACK * seen[x]))
+        seen[x] += 1
+    return tuple(dots)
+
+
+def percent(place: float) -> str:
+    return f"{place:.2f}%"

@@ -1,0 +1,90 @@
+"""The studio's first page: the team's drafts, and whether the reader can start one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from dashboard.access import can
+from dashboard.models import Membership
+from dashboard.queries.studio.options import options_in
+from dashboard.queries.studio.price import RENDERS
+from dashboard.queries.studio.steps import Slug, state_of
+from dashboard.roles import Permission
+from proxyapi.models import Charge, Job, JobKind, JobState, Token
+from proxyapi.models.charge import HOLDING
+
+SHOWN = 50
+MISSING = {
+    Slug.TYPE: "needs a format",
+    Slug.SCRIPT: "needs a script",
+    Slug.VOICE: "needs a voice",
+    Slug.LOOK: "needs a genre",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`next` is the first step with something missing; the review when nothing is."""
+
+    job_id: UUID
+    title: str
+    who: str
+    note: str
+    next: Slug
+    estimate: Decimal | None
+    edited_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DraftList:
+    drafts: tuple[Draft, ...]
+    may_start: bool
+    needs_token: bool
+    more: bool
+
+
+def drafts_of(reader: Membership) -> DraftList:
+    """Two queries. A draft whose render is on its way stands in the library, not here."""
+    rendering = Charge.objects.filter(job=OuterRef("pk"), operation__in=RENDERS, state__in=HOLDING)
+    jobs = (
+        Job.objects.shown()
+        .filter(vault=reader.team.vault_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
+        .filter(~Exists(rendering))
+        .select_related("member", "account")
+        .order_by("-edited_at")[: SHOWN + 1]
+    )
+    rows = [draft_of(job) for job in jobs]
+    may = can(reader, Permission.RENDER)
+    return DraftList(
+        drafts=tuple(rows[:SHOWN]),
+        may_start=may,
+        needs_token=may and token_of(reader) is None,
+        more=len(rows) > SHOWN,
+    )
+
+
+def draft_of(job: Job) -> Draft:
+    options = options_in(job.account.options)
+    step = next(
+        (slug for slug in MISSING if not state_of(slug, job.wanted, options)[0]), Slug.REVIEW
+    )
+    return Draft(
+        job_id=job.pk,
+        title=job.title,
+        who=str(job.member),
+        note=MISSING.get(step, "ready to render"),
+        next=step,
+        estimate=job.estimate if job.priced else None,
+        edited_at=job.edited_at,
+    )
+
+
+def token_of(reader: Membership) -> Token | None:
+    """The reader's own token that new drafts run on, the newest one."""
+    mine = Token.objects.usable().filter(vault=reader.team.vault_id, owner=reader.user_id)
+    return mine.select_related("account", "owner").order_by("-created_at").first()

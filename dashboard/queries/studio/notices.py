@@ -1,0 +1,69 @@
+"""What stands in the way of a draft, in sentences: its token, its plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+from django.utils.dateformat import format as formatted
+
+from dashboard.models import Membership, User
+from proxyapi.models import Account, Job, Plan, Token, TokenState
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A banner. `add_token` offers the one act that mends it."""
+
+    state: str
+    title: str
+    text: str
+    add_token: bool = False
+
+
+def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
+    """No query, unless the token is another member's and does not work."""
+    found = (token_notice(job.token, reader), plan_notice(job.account))
+    return tuple(notice for notice in found if notice)
+
+
+def token_notice(token: Token, reader: Membership) -> Notice | None:
+    mine = token.owner_id == reader.user_id
+    owner: User = token.owner
+    whose = "Your" if mine else f"{owner.first_name}’s"
+    who = "you add" if mine else f"{owner.first_name} adds"
+    if token.state == TokenState.REVOKED:
+        since = formatted(timezone.localtime(token.state_since), "H:i")
+        return Notice(
+            "failed",
+            f"{whose} token stopped working at {since}.",
+            f"The draft is kept. It can be priced and rendered again when {who} a new token.",
+            add_token=mine,
+        )
+    if token.state == TokenState.REMOVED:
+        return Notice(
+            "paused",
+            f"{whose} token was taken out.",
+            "The draft is kept. It ran on that token; start a new one to render on your own.",
+            add_token=mine,
+        )
+    return None
+
+
+def plan_notice(account: Account) -> Notice | None:
+    if account.plan == Plan.TRIAL:
+        return Notice(
+            "paused",
+            "The service allows its API on paid plans only, not on trials.",
+            "The balance and the ledger can be read meanwhile. Drafts are kept.",
+        )
+    if account.plan == Plan.NONE:
+        ended = account.plan_ends_at
+        day = f" on {formatted(timezone.localtime(ended), 'j M')}" if ended else ""
+        return Notice(
+            "paused",
+            f"The plan lapsed{day}.",
+            "Nothing is lost: videos stay here, watching is paused and goes on by itself when the "
+            "plan is paid.",
+        )
+    return None

@@ -1,0 +1,143 @@
+"""What the service offers for a faceless video, as last read (spec, Faceless option groups).
+
+Ids and slugs are opaque: they differ per environment, are offered as they came and never written
+down here. Both layers of the answer are read, and an item without a value to send is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+# Field of a draft: its group in the options, and what of an item is sent.
+FIELDS: dict[str, tuple[str, str]] = {
+    "aspect_ratio": ("aspect_ratios", "slug"),
+    "voice_id": ("voices", "id"),
+    "genre_id": ("genres", "id"),
+    "image_engine_id": ("image_engines", "id"),
+    "font": ("fonts", "slug"),
+    "caption_effect": ("caption_effects", "slug"),
+    "caption_position": ("caption_positions", "slug"),
+    "transition": ("transitions", "slug"),
+    "volume": ("volumes", "slug"),
+}
+TYPES = {"ai-visuals": "AI visuals"}
+RATIO = re.compile(r"^(\d{1,3})[:x/_-](\d{1,3})$")
+BOX = 22  # px: the longer side of a drawn format
+WAVE = 24  # bars
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One legal value: `sent` goes to the service, `value` is the same in a form."""
+
+    sent: int | str
+    name: str
+    note: str = ""
+
+    @property
+    def value(self) -> str:
+        return str(self.sent)
+
+    @property
+    def shape(self) -> tuple[float, float] | None:
+        """Width and height in px of a drawn format; nothing where the slug tells no ratio."""
+        found = RATIO.match(self.value)
+        if not found or "0" in found.groups():
+            return None
+        wide, high = int(found[1]), int(found[2])
+        longest = max(wide, high)
+        return round(BOX * wide / longest, 1), round(BOX * high / longest, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    sent: int | str
+    name: str
+    language: str
+    gender: str
+
+    @property
+    def value(self) -> str:
+        return str(self.sent)
+
+    @property
+    def note(self) -> str:
+        return ", ".join(filter(None, (self.language, self.gender)))
+
+    @property
+    def languages(self) -> list[str]:
+        """`English, German` speaks two of them."""
+        return [part.strip() for part in self.language.split(",") if part.strip()]
+
+    @property
+    def wave(self) -> tuple[tuple[int, float, float], ...]:
+        """x, y and height of the bars drawn beside a voice that can be heard; decoration."""
+        seed = sum(ord(letter) * (place + 7) for place, letter in enumerate(self.name))
+        heights = [4 + (seed * (bar + 3) * (bar + 11)) % 17 for bar in range(WAVE)]
+        return tuple((4 * bar, 12 - high / 2, high) for bar, high in enumerate(heights))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The option groups of one account. Empty while the service has told none."""
+
+    groups: dict[str, list[dict[str, Any]]]
+
+    def __bool__(self) -> bool:
+        return any(self.groups.values())
+
+    def choices(self, field: str) -> tuple[Choice, ...]:
+        group, key = FIELDS[field]
+        return tuple(
+            Choice(item[key], called(item), note_of(group, item)) for item in self.items(group, key)
+        )
+
+    def voices(self) -> tuple[Voice, ...]:
+        return tuple(
+            Voice(item["id"], called(item), text(item.get("language")), text(item.get("gender")))
+            for item in self.items("voices", "id")
+        )
+
+    def languages(self) -> tuple[str, ...]:
+        return tuple(sorted({one for voice in self.voices() for one in voice.languages}))
+
+    def chosen(self, field: str, wanted: dict[str, Any]) -> Choice | None:
+        """The choice a draft holds, or nothing when it has none or the service knows it no more."""
+        value = str(wanted.get(field) or "")
+        return next((one for one in self.choices(field) if one.value == value), None)
+
+    def items(self, group: str, key: str) -> Iterable[dict[str, Any]]:
+        for item in self.groups.get(group, []):
+            if isinstance(item.get(key), int | str) and str(item[key]):
+                yield item
+
+
+def options_in(data: Any) -> Options:
+    """Read the stored answer, whichever layer a group stands in (pitfall 119)."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    layers = [data, data.get("mandatory"), data.get("optional")] if isinstance(data, dict) else []
+    for layer in layers:
+        for name, items in layer.items() if isinstance(layer, dict) else ():
+            if isinstance(items, list):
+                groups[name] = [item for item in items if isinstance(item, dict)]
+    return Options(groups)
+
+
+def called(item: dict[str, Any]) -> str:
+    return text(item.get("name") or item.get("label") or item.get("slug") or item.get("id"))
+
+
+def note_of(group: str, item: dict[str, Any]) -> str:
+    if group == "aspect_ratios":
+        return text(item.get("slug"))
+    cost = item.get("cost")
+    if group == "image_engines" and isinstance(cost, int):
+        return "The plain price" if cost == 1 else f"The price counts {cost} times"
+    return ""
+
+
+def text(value: object) -> str:
+    return str(value or "").strip()[:100]

@@ -1,0 +1,127 @@
+"""The script of a draft: its length, what a written one costs, and how the writing goes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import prefetch_related_objects
+
+from proxyapi import costs
+from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.refusals import credits
+
+WORDS_A_SECOND = 2.5  # calm narration, 150 words a minute
+# The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
+# own ones. Longer than that is refused here, before somebody pays to find out.
+MAX_WORDS = 3_000
+DURATIONS = (30, 60, 180, 300, 600, 900, 1200)
+OPERATION = "faceless.scripts"
+LOST = (
+    "The answer of the service got lost. The script will not be asked for again; the draft there "
+    "and the ledger decide."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    words: int
+
+    @property
+    def seconds(self) -> int:
+        return round(self.words / WORDS_A_SECOND)
+
+    @property
+    def spoken(self) -> str:
+        return span(self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptPrice:
+    """Credits for one written script. `free` uses come first; how many are left is not shown.
+
+    `read` tells whether the service's own cost map says so; before that it is an estimate.
+    """
+
+    credits: Decimal
+    free: int
+    read: bool
+
+    @property
+    def form(self) -> str:
+        """How sure the number is (look, amounts)."""
+        return "exact" if self.read else "about"
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How the latest written script goes: waiting, running, unknown, failed, or at rest."""
+
+    job_id: UUID
+    state: str = ""
+    title: str = ""
+    sentence: str = ""
+    since: datetime | None = None
+
+    @property
+    def moves(self) -> bool:
+        return self.state in ("waiting", "running")
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a second script may not be asked for now."""
+        return self.moves or self.state == "unknown"
+
+
+def length_of(script: object) -> Length:
+    return Length(len(re.findall(r"\S+", str(script or ""))))
+
+
+def span(seconds: int) -> str:
+    """Seconds for a line of text: `60 s`, `3 min`, `3 min 20 s`."""
+    if seconds <= 90:
+        return f"{seconds} s"
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
+
+
+def script_price(account: Account) -> ScriptPrice:
+    return ScriptPrice(costs.script(account), costs.free_scripts(account), bool(account.costs))
+
+
+def writing_of(job: Job) -> Writing:
+    """A script that arrived is at rest: it stands in the draft."""
+    asked = [charge for charge in charges_of(job) if charge.operation == OPERATION]
+    if not asked:
+        return Writing(job.pk)
+    latest = max(asked, key=lambda charge: charge.created_at)
+    state, title, sentence = told(latest)
+    return Writing(job.pk, state, title, sentence, latest.created_at)
+
+
+def charges_of(job: Job) -> list[Charge]:
+    """All charges of a draft, a handful; read once for everything that a page asks of them."""
+    prefetch_related_objects([job], "charges")
+    return list(job.charges.all())
+
+
+def told(charge: Charge) -> tuple[str, str, str]:
+    """State, headline and sentence for people."""
+    match charge.state:
+        case ChargeState.DRAFT | ChargeState.HELD:
+            return "waiting", "The script is next.", charge.reason or "It is sent in a moment."
+        case ChargeState.SENDING:
+            return "running", "The script is being written.", "It appears here by itself."
+        case ChargeState.UNKNOWN:
+            title = f"We do not know whether {amount(charge)} were spent."
+            return "unknown", title, LOST
+        case ChargeState.REFUSED:
+            return "failed", "No script was written, and nothing was charged.", charge.reason
+    return "", "", ""
+
+
+def amount(charge: Charge) -> str:
+    return f"{credits(charge.quote)} cr" if charge.quote is not None else "credits"
