@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
-from dashboard.views import errors, health, members, preferences, studio, tokens
+from dashboard.views import (
+    errors,
+    health,
+    library,
+    live,
+    media,
+    members,
+    preferences,
+    studio,
+    tokens,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # For whoever watches over the process
@@ -18,6 +29,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("preferences/theme/", preferences.theme, name="theme"),
     path("preferences/team/", preferences.team, name="team"),
     path("service/", preferences.service, name="service"),
+    # The library
+    path("", RedirectView.as_view(pattern_name="library"), name="home"),
+    path("library/", library.library, name="library"),
+    path("videos/<uuid:job_id>/", library.video, name="video"),
+    path("videos/<uuid:job_id>/acts/", library.acts, name="video-acts"),
+    path("videos/<uuid:job_id>/hiding/", library.hiding, name="video-hiding"),
+    path("videos/<uuid:job_id>/media/", media.media, name="video-media"),
+    path("videos/<uuid:job_id>/retries/", library.retries, name="video-retries"),
+    path("live/", live.live, name="live"),
     # The studio
     path("studio/", studio.studio, name="studio"),
     path("studio/drafts/", studio.drafts, name="drafts"),

@@ -32,7 +32,6 @@ class Button:
     disabled: bool = False
     why: str = ""
     dialog: bool = False
-    fold: bool = False
 
 
 def retry_price(job: Job, charges: Sequence[Charge]) -> Decimal | None:
@@ -59,14 +58,14 @@ def page_acts(
     buttons = []
     if state == "completed" and job.media_url:
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
-        buttons.append(Button("Download", url, "arrow-down-tray"))
+        buttons.append(Button("Download", url, "arrow-down-tray", "fold"))
     if can(reader, Permission.RENDER):
-        hiding = reverse("video-hiding", args=[job.pk])
-        buttons.append(Button("Hide", hiding, "eye-slash", dialog=True, fold=True))
         if state == "failed":
-            buttons += [edit(job, "Edit first"), retry(job, charges, kind="primary")]
+            buttons += [edit(job, "Edit first", "fold"), retry(job, charges, kind="primary")]
         elif state == "draft":
             buttons.append(edit(job, "Continue", kind="primary"))
+        hiding = reverse("video-hiding", args=[job.pk])
+        buttons.append(Button("Hide from the library", hiding, "eye-slash", "square", dialog=True))
     return tuple(buttons)
 
 

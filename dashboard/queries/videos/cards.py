@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
@@ -20,6 +21,7 @@ from dashboard.queries.videos.words import type_of
 from dashboard.templatetags.reelroom import playtime
 from proxyapi.models import Charge, Job, JobState
 
+Rows = TypeVar("Rows", bound=Job)
 ACTIONABLE = frozenset({"failed", "draft"})  # states in which some member has something to do
 
 
@@ -48,7 +50,7 @@ class Card:
         return reverse("video-acts", args=[self.id])
 
 
-def rows(jobs: QuerySet[Job]) -> QuerySet[Job]:
+def rows(jobs: QuerySet[Rows]) -> QuerySet[Rows]:
     """The jobs with all that a card or a page reads: two queries, whatever their number."""
     charges = Charge.objects.order_by("created_at", "pk")
     return (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -24,6 +25,17 @@ SORTS = {"": "Newest first", "oldest": "Oldest first"}
 FORMATS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
 
 
+class Place(NamedTuple):
+    """Where a page ended: how its last card ranked, when it was made, and its id."""
+
+    rank: int
+    made_at: datetime
+    id: UUID
+
+    def __str__(self) -> str:
+        return f"{self.rank}.{self.made_at.timestamp():.6f}.{self.id.hex}"
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What the URL asks for; anything it cannot mean is as if it were not there."""
@@ -33,7 +45,7 @@ class Filters:
     member: int | None = None
     format: str = ""
     sort: str = ""
-    before: UUID | None = None
+    before: Place | None = None
 
     @property
     def narrow(self) -> bool:
@@ -62,7 +74,7 @@ def filters_of(query: Mapping[str, str]) -> Filters:
         member=int(member) if member.isascii() and member.isdigit() and len(member) < 10 else None,
         format=known(query.get("format", ""), FORMATS),
         sort=known(query.get("sort", ""), SORTS),
-        before=uuid_or_none(query.get("before", "")),
+        before=place_or_none(query.get("before", "")),
     )
 
 
@@ -70,8 +82,10 @@ def known(value: str, allowed: Iterable[str]) -> str:
     return value if value in allowed else ""
 
 
-def uuid_or_none(text: str) -> UUID | None:
+def place_or_none(text: str) -> Place | None:
     try:
-        return UUID(text)
-    except ValueError:
+        rank, seconds, fraction, id = text.split(".")
+        made_at = datetime.fromtimestamp(int(seconds), UTC) + timedelta(microseconds=int(fraction))
+        return Place(int(rank), made_at, UUID(id))
+    except (ValueError, OverflowError, OSError):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypedDict
 from uuid import UUID
 
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
@@ -13,10 +14,21 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.queries.videos.acts import Button
 from dashboard.queries.videos.cards import Card, card_of, rows, tell
-from dashboard.queries.videos.filters import FORMATS, MOVING, SHELVES, SORTS, Filters
+from dashboard.queries.videos.filters import FORMATS, MOVING, SHELVES, SORTS, Filters, Place
 from dashboard.queries.videos.pages import acts_from
 from dashboard.queries.videos.usual import usuals
 from proxyapi.models import Charge, ChargeState, Job, JobState
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class Shelf(TypedDict):
+        """What `shelve` adds to a job."""
+
+        shelf: str
+        rank: int
+
+    Shelved = WithAnnotations[Job, Shelf]
 
 PAGE = 48
 
@@ -77,7 +89,7 @@ class Library:
 
 
 def library_of(reader: Membership, filters: Filters) -> Library:
-    """Six queries, whatever the number of videos; `before` adds one."""
+    """Five queries, whatever the number of videos."""
     vault_id = reader.team.vault_id
     shelved = shelve(narrowed(Job.objects.shown().filter(vault_id=vault_id), filters))
     counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
@@ -95,7 +107,7 @@ def library_of(reader: Membership, filters: Filters) -> Library:
         chips=(member_chip(reader, filters), chip("format", "Format", FORMATS, filters)),
         sort=chip("sort", "", SORTS, filters),
         groups=grouped(seats, now),
-        older_url=filters.url(before=seats[-1].card.id) if more else "",
+        older_url=filters.url(before=ended_at(page[PAGE - 1])) if more else "",
         newest_url=filters.url() if filters.before else "",
         clear_url=Filters().url(),
         bare=not seats and not filters.narrow and not sum(counts.values()),
@@ -111,7 +123,7 @@ def narrowed(jobs: QuerySet[Job], filters: Filters) -> QuerySet[Job]:
     return jobs.filter(wanted__aspect_ratio=filters.format) if filters.format else jobs
 
 
-def shelve(jobs: QuerySet[Job]) -> QuerySet[Job]:
+def shelve(jobs: QuerySet[Job]) -> QuerySet[Shelved]:
     """Put each job on its shelf: the states of `states.py`, as far as SQL can tell them."""
 
     def charging(*states: ChargeState) -> Exists:
@@ -130,15 +142,18 @@ def shelve(jobs: QuerySet[Job]) -> QuerySet[Job]:
     return shelved.annotate(rank=Case(When(shelf__in=MOVING, then=Value(0)), default=Value(1)))
 
 
-def page_of(shelved: QuerySet[Job], filters: Filters) -> QuerySet[Job]:
+def page_of(shelved: QuerySet[Shelved], filters: Filters) -> QuerySet[Shelved]:
     """What moves comes first, then the newest; `before` goes on after the row it names."""
     jobs = shelved.filter(shelf=filters.state) if filters.state else shelved
     oldest = filters.sort == "oldest"
     if filters.before:
-        last = shelved.filter(pk=filters.before).values_list("rank", "created_at").first()
-        jobs = jobs.filter(after(*last, filters.before, oldest=oldest)) if last else jobs
+        jobs = jobs.filter(after(*filters.before, oldest=oldest))
     when = ("created_at", "pk") if oldest else ("-created_at", "-pk")
     return jobs.order_by("rank", *when)
+
+
+def ended_at(job: Shelved) -> Place:
+    return Place(job.rank, job.created_at, job.pk)
 
 
 def after(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:

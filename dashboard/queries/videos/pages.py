@@ -17,7 +17,7 @@ from dashboard.queries.videos.cost import Amount, cost_of
 from dashboard.queries.videos.lineage import Node, lineage_of
 from dashboard.queries.videos.sayings import Told, whole
 from dashboard.queries.videos.usual import Class, Usual, class_of_job, usuals
-from dashboard.queries.videos.words import type_of
+from dashboard.queries.videos.words import deed, type_of
 from dashboard.templatetags.reelroom import day, duration
 from proxyapi.models import Job, JobState
 
@@ -42,7 +42,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """`media_url` is the portal's own address of the film; empty until there is one."""
+    """`media_url` is the portal's own address of the film; `take` tells one film from the next."""
 
     card: Card
     type: str
@@ -65,17 +65,26 @@ class Video:
 
 
 def video_of(job: Job) -> Video:
-    """The page of one job, in three queries; the same for every member."""
+    """The page of one job, the same for every member; three queries."""
+    return video_from(*seen(job))
+
+
+def video_and_acts(job: Job, reader: Membership, *, head: bool) -> tuple[Video, tuple[Button, ...]]:
+    """One job and the reader's acts, for the head of its page or for its card; three queries."""
+    told, usual = seen(job)
+    return video_from(told, usual), acts_from(told, reader, head=head)
+
+
+def seen(job: Job) -> tuple[Told, Mapping[Class, Usual]]:
     usual = usuals(job.vault_id)
-    told = tell(rows(Job.objects.filter(pk=job.pk)).get(), usual, timezone.now())
-    return video_from(told, usual)
+    return tell(rows(Job.objects.filter(pk=job.pk)).get(), usual, timezone.now()), usual
 
 
 def video_from(told: Told, usual: Mapping[Class, Usual]) -> Video:
     job, options = told.job, options_in(told.job.account.options)
     script = str(job.wanted.get("script") or "")
     card = card_of(told, usual)
-    failed = told.state.name == "failed"
+    failed, film = told.state.name == "failed", film_of(job)
     return Video(
         card=card,
         type=type_of(job),
@@ -89,15 +98,9 @@ def video_from(told: Told, usual: Mapping[Class, Usual]) -> Video:
         facts=facts_of(job, options),
         nodes=lineage_of(told),
         spent=cost_of(told.charges, told.open_charge),
-        media_url=film_of(job),
-        take=f"{job.state} {job.finished_at:%H%M%S%f}" if job.finished_at else job.state,
+        media_url=film,
+        take=f"film {job.finished_at:%H%M%S%f}" if film and job.finished_at else told.state.name,
     )
-
-
-def acts_of(job: Job, reader: Membership, *, head: bool) -> tuple[Button, ...]:
-    """The reader's buttons for a card or for the head of the page, in three queries."""
-    told = tell(rows(Job.objects.filter(pk=job.pk)).get(), usuals(job.vault_id), timezone.now())
-    return acts_from(told, reader, head=head)
 
 
 def acts_from(told: Told, reader: Membership, *, head: bool) -> tuple[Button, ...]:
@@ -121,7 +124,7 @@ def note_of(told: Told, options: Options) -> str:
 
 def heading_of(told: Told) -> str:
     if told.open_charge is not None:
-        return "Charge" if told.state.name == "unknown" else "Next"
+        return deed(told.open_charge.operation).capitalize()
     return "Draft" if told.state.name == "draft" else "Render"
 
 

@@ -25,6 +25,7 @@ class Bar:
     usual_start: float
     usual_width: float
     note: str
+    usual: str
 
     @property
     def sentence(self) -> str:
@@ -63,6 +64,7 @@ def bar_of(job: Job, state: Shown, usual: Usual, now: datetime) -> Bar | None:
         usual_start=100 * low / end,
         usual_width=100 * (high - low) / end,
         note=LATE if state.name == "late" else usual.note,
+        usual=usual.note,
     )
 
 

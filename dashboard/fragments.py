@@ -1,0 +1,42 @@
+"""What a push carries: the fragments that show what changed, rendered once for the whole team.
+
+Only whole-team truth goes in. A place for what depends on the reader is left empty and fills itself
+under the reader's own session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dashboard.queries.shell import counts_of, purse_of
+from dashboard.queries.videos.cards import rows, tell
+from dashboard.queries.videos.pages import video_from
+from dashboard.queries.videos.usual import usuals
+from proxyapi.events import Event, News
+from proxyapi.models import Job, JobState, Vault
+
+MOST = 48  # videos in one bundle; a page that shows more looks again by itself
+
+
+def bundle(vault_id: UUID, news: Collection[News]) -> str:
+    """The HTML of everything that this news changes. Eight queries, whatever changed."""
+    vault = Vault(pk=vault_id)
+    usual, now = usuals(vault_id), timezone.now()
+    videos = [video_from(tell(job, usual, now), usual) for job in rows(changed(vault_id, news))]
+    context = {"videos": videos, "purse": purse_of(vault), "counts": counts_of(vault)[1]}
+    return render_to_string("dashboard/video/push.html", context)
+
+
+def changed(vault_id: UUID, news: Collection[News]) -> QuerySet[Job]:
+    ids: dict[Event, set[UUID]] = {event: set() for event in Event}
+    for one in news:
+        ids[one.event].add(one.id)
+    touched = Q(pk__in=ids[Event.JOB]) | Q(charges__in=ids[Event.CHARGE])
+    # A token that stops or works again changes what is known of all that runs on it.
+    touched |= Q(token__in=ids[Event.TOKEN], state=JobState.RUNNING)
+    return Job.objects.shown().filter(touched, vault_id=vault_id).distinct()[:MOST]

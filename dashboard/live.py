@@ -1,0 +1,240 @@
+"""The stream of a page: what changed in the team's vault, as fragments, to every open page of it.
+
+One Redis subscription a process, however many pages are open. A change is rendered once and the
+same bytes go to all of them, so it holds only what every member may see. A page that reads too
+slowly keeps at most `DEPTH` messages; then they are dropped for one `refetch`. No stream holds a
+database connection, and none outlives the session or the membership it was opened with.
+
+Events: `hello` ("fresh", or "stale" when something changed since the page was made), `news` (a
+bundle of elements that replace those of the same id), `refetch` (look at everything again).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, ParamSpec, TypeVar
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import close_old_connections
+from redis import RedisError
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+
+from dashboard.fragments import bundle
+from dashboard.tickets import Ticket, lapsed
+from proxyapi.events import CHANNEL, News
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DEPTH = 8  # messages that wait for one page
+GUARD = 5.0  # seconds between two looks at who may still listen
+HEARTBEAT = 15.0  # seconds of silence before a comment is sent
+LIFETIME = 600.0  # seconds; a peer that vanished without a word is let go at the latest then
+IDLE = (
+    60.0  # seconds the subscription stays without a page, so that going from page to page keeps it
+)
+PATIENCE = 2.0  # seconds to wait for Redis
+END = b""
+
+
+class HubAway(Exception):
+    """Redis does not answer: there is no news to give, the page looks by itself."""
+
+
+class Pushed(NamedTuple):
+    html: str
+    lapsed: frozenset[Ticket]
+
+
+@dataclass(eq=False, slots=True)
+class Listener:
+    """One open page: its ticket and the messages that wait for it."""
+
+    ticket: Ticket
+    queue: asyncio.Queue[bytes] = field(default_factory=partial(asyncio.Queue, DEPTH))
+
+    def offer(self, message: bytes) -> None:
+        try:
+            self.queue.put_nowait(message)
+        except asyncio.QueueFull:
+            self.empty()
+            self.queue.put_nowait(event("refetch", "overflow"))
+
+    def end(self) -> None:
+        """Nothing that waits is delivered any more."""
+        self.empty()
+        self.queue.put_nowait(END)
+
+    def empty(self) -> None:
+        while not self.queue.empty():
+            self.queue.get_nowait()
+
+
+class Hub:
+    """Hears the news of all vaults and tells it to the pages of each; one in an event loop."""
+
+    def __init__(self) -> None:
+        self.listeners: set[Listener] = set()
+        self.since = 0.0  # of when on nothing was missed, as time.time()
+        self._runner: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+        self._woken = asyncio.Event()
+        self._news: defaultdict[UUID, set[News]] = defaultdict(set)
+        self._latest: dict[UUID, float] = {}
+
+    async def join(self, ticket: Ticket) -> Listener:
+        """A listener from now on. Raises `HubAway` when Redis cannot be heard."""
+        if self._runner is None or self._runner.done():
+            self._ready.clear()
+            self._runner = asyncio.create_task(self._run())
+        waiting = asyncio.create_task(self._ready.wait())
+        await asyncio.wait(
+            {waiting, self._runner}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
+        )
+        waiting.cancel()
+        if not self._ready.is_set():
+            raise HubAway
+        listener = Listener(ticket)
+        self.listeners.add(listener)
+        return listener
+
+    def missed(self, vault: UUID, since: float) -> bool:
+        """Whether something may have changed since then that this page was not told."""
+        return self.since > since or self._latest.get(vault, 0.0) >= since
+
+    async def _run(self) -> None:
+        redis = Redis.from_url(settings.REDIS_URL, health_check_interval=10)
+        try:
+            async with redis, redis.pubsub() as pubsub:
+                await pubsub.subscribe(CHANNEL)
+                await pubsub.get_message(timeout=PATIENCE)
+                self.since = time.time()
+                self._ready.set()
+                await first_of(self._hear(pubsub), self._tell(), self._watch())
+        except (RedisError, OSError):
+            log.warning("live: Redis is away, pages look by themselves")
+        finally:
+            self._ready.clear()
+            for listener in self.listeners:
+                listener.end()
+
+    async def _hear(self, pubsub: PubSub) -> None:
+        async for message in pubsub.listen():
+            if message["type"] != "message":
+                continue
+            with suppress(ValueError, TypeError):
+                news = News.load(message["data"])
+                self._latest[news.vault] = time.time()
+                self._news[news.vault].add(news)
+                self._woken.set()
+
+    async def _tell(self) -> None:
+        """News that comes while a vault is being rendered waits and goes into its next bundle."""
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            while self._news:
+                await self._push(*self._news.popitem())
+
+    async def _push(self, vault: UUID, news: set[News]) -> None:
+        told = [one for one in self.listeners if one.ticket.vault == vault]
+        if not told:
+            return
+        try:
+            pushed = await in_thread(rendered, vault, news, {one.ticket for one in told})
+            message = event("news", pushed.html)
+        except Exception:
+            # One change that cannot be drawn must not silence the others.
+            log.exception("live: a change was not rendered")
+            pushed, message = Pushed("", frozenset()), event("refetch", "unrendered")
+        for listener in told:
+            listener.end() if listener.ticket in pushed.lapsed else listener.offer(message)
+
+    async def _watch(self) -> None:
+        """Ends the streams of those who left; returns when nobody has listened for a while."""
+        lonely_since = time.monotonic()
+        while time.monotonic() - lonely_since < IDLE:
+            await asyncio.sleep(GUARD)
+            if not self.listeners:
+                continue
+            lonely_since = time.monotonic()
+            try:
+                gone = await in_thread(lapsed, {one.ticket for one in self.listeners})
+            except Exception:
+                log.exception("live: members were not checked")
+                continue
+            for listener in self.listeners:
+                if listener.ticket in gone:
+                    listener.end()
+
+
+_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    """The hub of this event loop, which is the one of this process."""
+    return _hubs.setdefault(asyncio.get_running_loop(), Hub())
+
+
+async def stream(listener: Listener, *, stale: bool) -> AsyncIterator[bytes]:
+    """The bytes of one page's stream, until the page, its session or its lifetime ends."""
+    ends_at = time.monotonic() + LIFETIME
+    try:
+        yield event("hello", "stale" if stale else "fresh")
+        while time.monotonic() < ends_at:
+            try:
+                message = await asyncio.wait_for(listener.queue.get(), HEARTBEAT)
+            except TimeoutError:
+                message = b":\n\n"
+            if message == END:
+                return
+            yield message
+    finally:
+        hub().listeners.discard(listener)
+
+
+def event(name: str, data: str) -> bytes:
+    """A message of the stream; its id is the time from which on nothing was missed."""
+    lines = "".join(f"data: {line}\n" for line in data.splitlines() if line.strip())
+    return f"id: {int(time.time())}\nevent: {name}\n{lines}\n".encode()
+
+
+def rendered(vault: UUID, news: set[News], tickets: set[Ticket]) -> Pushed:
+    return Pushed(bundle(vault, news), lapsed(tickets))
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run what asks the database in a thread that keeps no connection afterwards."""
+
+    def run() -> T:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return await sync_to_async(run, thread_sensitive=False)()
+
+
+async def first_of(*works: Coroutine[None, None, None]) -> None:
+    """Run together until one returns or fails; the others are cancelled."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

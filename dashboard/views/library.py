@@ -1,0 +1,107 @@
+"""The library and one video's page, their live parts, and the two acts that ask first."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRedirect
+
+from dashboard.access import fetch_job
+from dashboard.actions import studio
+from dashboard.http import TeamRequest
+from dashboard.queries.videos.filters import filters_of
+from dashboard.queries.videos.library import library_of
+from dashboard.queries.videos.pages import video_and_acts, video_of
+from dashboard.queries.videos.retries import retry_of
+from dashboard.roles import Permission
+from proxyapi.models import Job
+from proxyapi.refusals import Refusal
+
+LIST, PAGE = "dashboard/library/list.html", "dashboard/video/page.html"
+ASKED = "dashboard/video/asked.html"
+RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
+UNREADABLE = "This form was not complete. Nothing was sent; look at the price and press again."
+
+
+class NonceForm(forms.Form):
+    nonce = forms.UUIDField()
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def library(request: TeamRequest) -> HttpResponse:
+    filters = filters_of(request.GET.dict())
+    part = request.htmx and not request.htmx.history_restore_request
+    template = "dashboard/library/refreshed.html" if part else LIST
+    return render(request, template, {"library": library_of(request.membership, filters)})
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """The page; `?part=news` is what a push of it would bring, for a page without a stream."""
+    job = fetch_job(request, job_id)
+    if request.GET.get("part") == "news":
+        return render(request, "dashboard/video/refreshed.html", {"videos": [video_of(job)]})
+    return render(request, PAGE, page_of(request, job))
+
+
+@require_GET
+def acts(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """The reader's own buttons; a pushed card has only the place for them."""
+    job, head = fetch_job(request, job_id), request.GET.get("at") == "head"
+    video, buttons = video_and_acts(job, request.membership, head=head)
+    context = {"video": video, "card": video.card, "acts": buttons}
+    name = "dashboard/video/_head_acts.html" if head else "dashboard/library/_acts.html"
+    return render(request, name, context)
+
+
+@require_http_methods(["GET", "POST"])
+def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Ask with the price; a POST retries once for each drawing of the form."""
+    job = fetch_job(request, job_id, Permission.RENDER)
+    if request.method == "GET":
+        return ask(request, job, RETRY, {"retry": retry_of(job)})
+    form = NonceForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refusal(UNREADABLE)
+        studio.retry(by=request.membership, job=job, nonce=form.cleaned_data["nonce"])
+    except Refusal as refusal:
+        fresh = fetch_job(request, job_id)
+        return ask(request, fresh, RETRY, {"retry": retry_of(fresh, refusal.sentence)})
+    return to_page(request, job)
+
+
+@require_http_methods(["GET", "POST"])
+def hiding(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    job = fetch_job(request, job_id, Permission.RENDER)
+    if request.method == "GET":
+        return ask(request, job, HIDING, {"card": video_of(job).card, "url": request.path})
+    studio.hide(by=request.membership, job=job)
+    messages.success(request, f"“{job.title}” is hidden.")
+    return redirect("library")
+
+
+def ask(request: TeamRequest, job: Job, dialog: str, context: dict[str, Any]) -> HttpResponse:
+    """A dialog alone for htmx; without script the page with the dialog open on it."""
+    if request.htmx:
+        return render(request, dialog, {**context, "fragment": True})
+    return render(request, ASKED, {**page_of(request, job), **context, "dialog": dialog})
+
+
+def page_of(request: TeamRequest, job: Job) -> dict[str, Any]:
+    video, buttons = video_and_acts(job, request.membership, head=True)
+    return {"video": video, "acts": buttons}
+
+
+def to_page(request: TeamRequest, job: Job) -> HttpResponse:
+    answer = redirect("video", job.pk)
+    return HttpResponseClientRedirect(answer.url) if request.htmx else answer

@@ -1,0 +1,50 @@
+"""Where a page opens its stream. Refused with 503 it looks by itself, every ten seconds."""
+
+from __future__ import annotations
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.views.decorators.http import require_GET
+
+from dashboard.http import TeamRequest
+from dashboard.live import HubAway, hub, stream
+from dashboard.tickets import Ticket
+
+MOST_PAGES = 20  # streams of one person in one process
+
+
+@require_GET
+async def live(request: TeamRequest) -> HttpResponseBase:
+    """`since` and `Last-Event-ID`: from when on the page wants to know, in seconds since 1970."""
+    ticket = ticket_of(request)
+    # The stream may last for minutes: the connection that the middleware used goes back before.
+    await sync_to_async(close_old_connections)()
+    if sum(one.ticket.user == ticket.user for one in hub().listeners) >= MOST_PAGES:
+        return refused()
+    try:
+        listener = await hub().join(ticket)
+    except HubAway:
+        return refused()
+    stale = hub().missed(ticket.vault, since_of(request))
+    response = StreamingHttpResponse(
+        stream(listener, stale=stale), content_type="text/event-stream"
+    )
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    response["Content-Encoding"] = "identity"  # GZipMiddleware would hold every event back
+    return response
+
+
+def ticket_of(request: TeamRequest) -> Ticket:
+    team = request.team
+    return Ticket(team.vault_id, team.pk, request.user.pk, request.session.session_key or "")
+
+
+def since_of(request: TeamRequest) -> float:
+    text = request.headers.get("Last-Event-ID") or request.GET.get("since", "")
+    return float(text) if text.isascii() and text.isdigit() else 0.0
+
+
+def refused() -> HttpResponse:
+    return HttpResponse(status=503, headers={"Retry-After": "10", "Cache-Control": "no-store"})

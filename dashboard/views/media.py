@@ -1,0 +1,74 @@
+"""A finished film through the portal: ranges for seeking, one re-read of an expired address."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from dashboard.access import fetch_job
+from dashboard.http import TeamRequest
+from proxyapi.media import Film, MediaError, MediaGone, open_film
+from proxyapi.models import Job, JobState
+from proxyapi.watching.look import refresh_media
+
+JUST_READ = timedelta(seconds=60)  # an address that was read since then is not read again
+AWAY = "The service does not give the film now. It is not lost; play it again in a minute."
+
+
+@require_safe
+async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
+    """The film of a completed video. A still for a card never has its address renewed."""
+    job = await sync_to_async(fetch_job)(request, job_id)
+    if job.state != JobState.COMPLETED or not job.media_url:
+        raise Http404("There is no film yet.")
+    try:
+        film = await opened(request, job, renew="still" not in request.GET)
+    except MediaError:
+        return HttpResponse(AWAY, status=502, content_type="text/plain; charset=utf-8")
+    finally:
+        # A film can run for an hour: it holds no connection to the database meanwhile.
+        await sync_to_async(close_old_connections)()
+    return answer(request, job, film)
+
+
+async def opened(request: TeamRequest, job: Job, *, renew: bool) -> Film:
+    wishes = {name.lower(): value for name, value in request.headers.items()}
+    head = request.method == "HEAD"
+    try:
+        return await open_film(job.media_url, wishes, head=head)
+    except MediaGone:
+        if not renew or not await sync_to_async(renewed)(job):
+            raise
+    return await open_film(job.media_url, wishes, head=head)
+
+
+def renewed(job: Job) -> bool:
+    """Have the address read again, unless that was done just now."""
+    if job.media_as_of and timezone.now() - job.media_as_of < JUST_READ:
+        return False
+    return refresh_media(job)
+
+
+def answer(request: TeamRequest, job: Job, film: Film) -> HttpResponseBase:
+    response = StreamingHttpResponse(film.body, status=film.status, content_type="video/mp4")
+    for name, value in film.headers.items():
+        response[name] = value
+    # Kept by the browser, asked for again under the reader's own session each time.
+    response["Cache-Control"] = "private, no-cache"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["Content-Encoding"] = (
+        "identity"  # ranges are of these bytes: nothing may compress them
+    )
+    if "download" in request.GET:
+        name = f"{slugify(job.title)[:80] or 'video'}.mp4"
+        response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return response

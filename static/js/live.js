@@ -1,0 +1,49 @@
+// The stream of a page. It tells the page htmx:sseOpen and htmx:sseError (offline.js shows the banner and polls)
+// and hands bundles to news.js. A tab out of sight keeps none: browsers allow six connections a host.
+(() => {
+  const RETRY = 10000;
+  const node = document.getElementById("live");
+  let source = null;
+  let since = node?.dataset.since;
+  let waiting = null;
+
+  function tell(name, detail) {
+    node.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
+  }
+
+  const refetch = () => document.body.dispatchEvent(new CustomEvent("poll"));
+
+  function open() {
+    clearTimeout(waiting);
+    if (source || document.hidden) return;
+    source = new EventSource(`${node.dataset.live}?since=${since}`);
+    source.addEventListener("hello", (event) => {
+      since = event.lastEventId;
+      node.dataset.state = "open";
+      tell("htmx:sseOpen");
+      if (event.data === "stale") refetch();
+    });
+    source.addEventListener("news", (event) => {
+      since = event.lastEventId;
+      tell("live:news", event.data);
+    });
+    source.addEventListener("refetch", refetch);
+    source.addEventListener("error", () => {
+      node.dataset.state = "gone";
+      tell("htmx:sseError");
+      if (source?.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+      close();
+      waiting = setTimeout(open, RETRY);
+    });
+  }
+
+  function close() {
+    source?.close();
+    source = null;
+  }
+
+  if (!node || !window.EventSource) return;
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", open);
+})();

@@ -1,0 +1,48 @@
+// Puts a bundle of fragments in its place: each element replaces the one of the same id, if the page has it.
+// A film that plays stays as it is (data-take). A card that changed its state sends the list to look again.
+(() => {
+  const SPREAD = 1500; // ms: not all pages of a team ask in the same moment
+  let looking = null;
+
+  function place(html) {
+    const bundle = new DOMParser().parseFromString(html, "text/html").body;
+    let moved = false;
+    for (const fresh of [...bundle.children]) {
+      const old = document.getElementById(fresh.id);
+      const card = fresh.matches("[data-card]");
+      if (!old) {
+        moved ||= card;
+        continue;
+      }
+      if (fresh.dataset.take !== undefined && fresh.dataset.take === old.dataset.take) continue;
+      if (fresh.dataset.state !== old.dataset.state) {
+        moved ||= card;
+        say(fresh.dataset.said);
+      }
+      fresh.removeAttribute("hx-swap-oob");
+      htmx.swap(old, fresh.outerHTML, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 });
+    }
+    if (moved) look();
+  }
+
+  function say(text) {
+    const region = document.getElementById("live-said");
+    if (text && region && region.textContent !== text) region.textContent = text;
+  }
+
+  function look() {
+    if (!document.getElementById("library")) return;
+    clearTimeout(looking);
+    looking = setTimeout(() => htmx.trigger("#library", "refresh"), Math.random() * SPREAD);
+  }
+
+  async function refetch(element) {
+    const answer = await fetch(element.dataset.refetch, { headers: { "HX-Request": "true" } });
+    if (answer.ok && !answer.redirected) place(await answer.text());
+  }
+
+  document.addEventListener("live:news", (event) => place(event.detail));
+  document.body.addEventListener("poll", () => {
+    document.querySelectorAll("[data-refetch]").forEach((element) => refetch(element).catch(() => {}));
+  });
+})();
