@@ -82,7 +82,7 @@ def remove(token: Token) -> None:
     token.save(update_fields=["sealed"])
 
 
-def refresh(account: Account, lane: Lane = Lane.MIRRORING) -> None:
+def refresh(account: Account) -> None:
     """Re-read profile, costs and options through any token that still opens the account.
 
     A paused token resumes here by itself once the plan is paid again (spec, Authentication 6).
@@ -91,6 +91,8 @@ def refresh(account: Account, lane: Lane = Lane.MIRRORING) -> None:
     Account.objects.filter(pk=account.pk).update(refreshed_at=timezone.now())
     if token is None:
         return
+    # The first time somebody waits for the voices to appear; later nobody does.
+    lane = Lane.MIRRORING if account.options else Lane.PERSON
     account.note_profile(calls.call(token, "me.get", lane, patience=30).data)
     for one in account.tokens.usable():
         calls.change_state(one, state_for(account))

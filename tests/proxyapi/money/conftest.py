@@ -1,0 +1,98 @@
+"""The real sandbox in its own process, and a producer's job that is ready to render on it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from proxyapi import calls, drafts, tokens
+from proxyapi.models import Job, Token
+from proxyapi.upstream.client import Client
+from tests.factories import JobFactory, UserFactory, VaultFactory
+
+STARTS_WITHIN = 20.0  # seconds
+PAID = {
+    "name": "Northlight",
+    "email": "account@northlight.example",
+    "email_verified": True,
+    "subscription": "paid",
+    "plan": "Studio",
+    "monthly_credits": 12_000,
+    "credits": 5_000,
+}
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a sandbox process; its films are made on a fast clock."""
+    folder: Path = tmp_path_factory.mktemp("sandbox")
+    port = free_port()
+    command = [sys.executable, "-m", "proxyapi.sandbox", "--port", str(port)]
+    command += ["--db", str(folder / "world.sqlite3"), "--media-dir", str(folder / "media")]
+    with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        address = f"http://127.0.0.1:{port}"
+        with httpx.Client(transport=httpx.HTTPTransport(retries=6)) as client:
+            client.get(f"{address}/_sandbox/clock")
+        yield address
+        process.terminate()
+        process.wait(STARTS_WITHIN)
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def control(sandbox: str) -> Iterator[httpx.Client]:
+    """The sandbox's control plane, on an empty world."""
+    with httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=30) as client:
+        client.post("reset", json={})
+        yield client
+
+
+@pytest.fixture
+def account(control: httpx.Client) -> dict[str, Any]:
+    return dict(control.post("accounts", json=PAID).json())
+
+
+@pytest.fixture
+def token(
+    db: None, sandbox: str, account: dict[str, Any], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Token]:
+    settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
+    with Client(f"{sandbox}/v2") as client:
+        monkeypatch.setattr(calls, "client", lambda: client)
+        token = tokens.add(VaultFactory(), UserFactory().pk, account["token"])
+        tokens.refresh(token.account)
+        token.account.refresh_from_db()
+        yield token
+
+
+@pytest.fixture
+def job(token: Token) -> Job:
+    """A draft with its price, as the studio leaves it."""
+    first = token.account.options["mandatory"]
+    chosen = {"voice_id": first["voices"][0]["id"], "genre_id": first["genres"][0]["id"]}
+    wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves. Slowly.", **chosen}
+    job = JobFactory(
+        account=token.account, token=token, member=token.owner, title="Ice", wanted=wanted
+    )
+    drafts.quote(job)
+    assert job.priced
+    return job
+
+
+@pytest.fixture
+def money(control: httpx.Client, account: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """What the sandbox's own books say of the account."""
+    return lambda: dict(control.get(f"accounts/{account['account_id']}/money").json())

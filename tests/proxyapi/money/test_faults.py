@@ -1,0 +1,95 @@
+"""Whatever the answer suffers, on the real wire: one charge at most, and our books say what theirs say."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import Intent, record, send, settle
+from proxyapi.models import Charge, ChargeState, Job, JobState
+
+Books = Callable[[], dict[str, Any]]
+OPERATIONS = {"faceless.render": "render", "faceless.scripts": "scripts"}
+AFTER = ("reset", "close", "half_body", "status", "html", "malformed_json", "drop_meta")
+BEFORE = ("reset", "close", "status", "html")
+
+
+def sent(job: Job, operation: str) -> Charge:
+    intent = Intent(
+        job=job,
+        member_id=job.member_id,
+        operation=operation,
+        nonce=uuid.uuid4(),
+        hold=Decimal(60),
+        quote=Decimal(4) if operation == "faceless.scripts" else job.estimate,
+        body={"topic": "ice", "duration": 30} if operation == "faceless.scripts" else {},
+    )
+    charge = record(intent)
+    send(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def settled(charge: Charge) -> Charge:
+    """The charge read back, as it is half a minute after it was sent."""
+    Charge.objects.filter(pk=charge.pk).update(sent_at=timezone.now() - timedelta(seconds=31))
+    settle(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def fault(control: httpx.Client, operation: str, when: str, action: str) -> None:
+    rule = {"match": {"path": f"*/{OPERATIONS[operation]}"}, "when": when, "action": action}
+    assert control.post("faults", json={**rule, "times": 1}).is_success
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("action", AFTER)
+def test_what_was_charged_and_then_lost_is_found_and_counted_once(
+    operation: str, action: str, job: Job, control: httpx.Client, money: Books
+) -> None:
+    fault(control, operation, "after", action)
+    charge = sent(job, operation)
+    assert charge.state == ChargeState.UNKNOWN
+    settled(charge)
+    books = money()
+    assert charge.state == ChargeState.MATCHED
+    assert Decimal(str(books["ledger_sum"])) == -(charge.cost or 0)
+    assert books["double_charges"] == []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("action", BEFORE)
+def test_what_never_started_is_free_again_and_charged_nowhere(
+    operation: str, action: str, job: Job, control: httpx.Client, money: Books
+) -> None:
+    fault(control, operation, "before", action)
+    charge = sent(job, operation)
+    settled(charge)
+    assert charge.state == ChargeState.REFUSED
+    assert money()["ledger_sum"] == 0
+    assert job.account.held() == 0
+
+
+def test_a_429_before_a_render_costs_a_wait_and_nothing_else(
+    job: Job, control: httpx.Client, money: Books
+) -> None:
+    fault(control, "faceless.render", "before", "rate_limited")
+    charge = sent(job, "faceless.render")
+    assert charge.state == ChargeState.HELD
+    assert money()["ledger_sum"] == 0
+
+
+def test_a_render_without_trouble_agrees_to_the_credit(job: Job, money: Books) -> None:
+    charge = sent(job, "faceless.render")
+    job.refresh_from_db()
+    assert charge.state == ChargeState.CONFIRMED
+    assert job.state == JobState.RUNNING
+    assert Decimal(str(money()["balance"])) == job.account.__class__.objects.get().balance
