@@ -32,7 +32,7 @@
   }
 
   function tick() {
-    document.querySelectorAll("[data-since]").forEach(count);
+    document.querySelectorAll(".fresh[data-since]").forEach(count);
     document.querySelectorAll("[data-elapsed]").forEach((element) => {
       say(element, words(Number(element.dataset.elapsed) + passed(element)));
     });

@@ -1,0 +1,144 @@
+"""The members page: who sees it, who changes a role, and which changes are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.models import AuditEvent, Membership, Role
+from proxyapi.models import TokenState
+from tests.factories import AccountFactory, TokenFactory
+
+ClientOf = Callable[[Membership], Client]
+
+
+def give(browser: Client, member: Membership, role: str) -> Any:
+    return browser.post(reverse("member-roles", args=[member.pk]), {"role": role})
+
+
+@pytest.fixture
+def team(
+    mira: Membership, jonas: Membership, thea: Membership, priya: Membership, vera: Membership
+) -> dict[str, Membership]:
+    return {"mira": mira, "jonas": jonas, "thea": thea, "priya": priya, "vera": vera}
+
+
+@pytest.mark.parametrize("who", ["mira", "jonas", "thea", "priya", "vera"])
+def test_every_member_sees_everybody(
+    who: str, team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    page = client_of(team[who]).get(reverse("members")).content.decode()
+    assert all(member.user.email in page for member in team.values())
+    assert "Makes and renders videos." in page
+
+
+def test_another_team_is_not_seen(
+    team: dict[str, Membership], otto: Membership, client_of: ClientOf
+) -> None:
+    page = client_of(otto).get(reverse("members")).content.decode()
+    assert "northlight.example" not in page
+
+
+@pytest.mark.parametrize(
+    ("who", "offered"), [("mira", 5), ("jonas", 4), ("thea", 0), ("priya", 0), ("vera", 0)]
+)
+def test_only_roles_that_one_may_give_are_offered(
+    who: str, offered: int, team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    page = client_of(team[who]).get(reverse("members")).content.decode()
+    # Mira's own row is one more form of five for her; for Jonas an owner's row has none.
+    assert page.count("<option") == offered * (5 if who == "mira" else 4)
+
+
+@pytest.mark.parametrize("who", ["mira", "jonas"])
+def test_an_owner_or_admin_changes_a_role_and_it_is_written_down(
+    who: str, team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    browser = client_of(team[who])
+    assert give(browser, team["priya"], "viewer").status_code == 302
+    team["priya"].refresh_from_db()
+    assert team["priya"].role == Role.VIEWER
+    assert "Priya is now viewer." in browser.get(reverse("members")).content.decode()
+    event = AuditEvent.objects.get(action="member.role")
+    assert event.actor == team[who].user
+    assert event.details == {"before": "producer", "after": "viewer"}
+
+
+@pytest.mark.parametrize("who", ["thea", "priya", "vera"])
+def test_nobody_else_changes_a_role(
+    who: str, team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    response = give(client_of(team[who]), team["vera"], "owner")
+    assert response.status_code == 403
+    assert "Only owners and admins manage members." in response.content.decode()
+    team["vera"].refresh_from_db()
+    assert team["vera"].role == Role.VIEWER
+
+
+@pytest.mark.parametrize(("member", "role"), [("priya", "owner"), ("mira", "viewer")])
+def test_an_admin_makes_no_owner_and_unmakes_none(
+    member: str, role: str, team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    response = give(client_of(team["jonas"]), team[member], role)
+    assert response.status_code == 403
+    assert "Only an owner makes owners" in response.content.decode()
+    assert not AuditEvent.objects.exists()
+
+
+def test_the_last_owner_stays_owner(team: dict[str, Membership], client_of: ClientOf) -> None:
+    response = give(client_of(team["mira"]), team["mira"], "viewer")
+    assert response.status_code == 422
+    page = response.content.decode()
+    assert "The team needs an owner. Make somebody else one first." in page
+    assert f'aria-describedby="role-{team["mira"].pk}-error"' in page
+    team["mira"].refresh_from_db()
+    assert team["mira"].role == Role.OWNER
+
+
+def test_one_of_two_owners_may_step_down(team: dict[str, Membership], client_of: ClientOf) -> None:
+    browser = client_of(team["mira"])
+    give(browser, team["jonas"], "owner")
+    assert give(browser, team["mira"], "producer").status_code == 302
+    team["mira"].refresh_from_db()
+    assert team["mira"].role == Role.PRODUCER
+
+
+@pytest.mark.parametrize("role", ["", "emperor", "OWNER"])
+def test_a_role_that_does_not_exist_is_not_given(
+    role: str, team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    response = give(client_of(team["mira"]), team["priya"], role)
+    assert response.status_code == 422
+    assert "There is no such role." in response.content.decode()
+
+
+def test_the_same_role_again_changes_nothing(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    give(client_of(team["mira"]), team["priya"], "producer")
+    assert not AuditEvent.objects.exists()
+
+
+def test_a_member_of_another_team_does_not_exist(
+    team: dict[str, Membership], otto: Membership, client_of: ClientOf
+) -> None:
+    assert give(client_of(team["mira"]), otto, "viewer").status_code == 404
+    assert give(client_of(otto), team["priya"], "viewer").status_code == 404
+
+
+def test_the_best_token_of_a_member_stands_beside_the_name(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    account = AccountFactory.create(vault=team["mira"].team.vault)
+    TokenFactory.create(account=account, owner=team["priya"].user, state=TokenState.REVOKED)
+    TokenFactory.create(account=account, owner=team["priya"].user)
+    TokenFactory.create(account=account, owner=team["jonas"].user, state=TokenState.REVOKED)
+    page = client_of(team["vera"]).get(reverse("members")).content.decode()
+    assert page.count("Working") == 1
+    assert page.count("Revoked since") == 1
+    assert page.count("No token") == 3
+    assert "5 people, 1 with a working token." in page

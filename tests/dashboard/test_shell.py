@@ -1,0 +1,172 @@
+"""What stands around every page: the purse, the counts, whether the service answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from dashboard.models import Membership
+from dashboard.queries.shell import Purse, counts_of, purse_of, renewal, shell_of
+from proxyapi.models import Account, Call, ChargeState, JobState, Token, TokenState
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+
+ClientOf = Callable[[Membership], Client]
+
+
+@pytest.fixture
+def token(priya: Membership) -> Token:
+    account = AccountFactory.create(
+        vault=priya.team.vault, balance=Decimal(4318), monthly_credits=Decimal(12000)
+    )
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+def heard(token: Token, status: int | None, minutes_ago: int) -> Call:
+    return Call.objects.create(
+        vault=token.vault,
+        token=token,
+        operation="me.get",
+        outcome="answered" if status else "unknown",
+        status=status,
+        milliseconds=80,
+        sent_at=timezone.now() - timedelta(minutes=minutes_ago),
+    )
+
+
+def test_the_purse_is_the_balance_less_what_open_charges_hold(token: Token) -> None:
+    ChargeFactory.create(
+        job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
+    )
+    purse = purse_of(token.vault)
+    assert (purse.balance, purse.held, purse.free) == (Decimal(4318), Decimal(106), Decimal(4212))
+    assert purse.sentence == "7,682 used and 106 held of 12,000"
+    assert purse.note == "106 held"
+
+
+def test_two_accounts_are_one_purse(token: Token) -> None:
+    other = AccountFactory.create(
+        vault=token.vault, balance=Decimal(100), monthly_credits=Decimal(500)
+    )
+    TokenFactory.create(account=other, owner=token.owner)
+    assert purse_of(token.vault).balance == Decimal(4418)
+
+
+def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
+    token.state = TokenState.REMOVED
+    token.save()
+    assert not purse_of(token.vault).known
+
+
+def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
+    purse = Purse(known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000))
+    assert (purse.used_percent, purse.held_percent) == ("0.00", "0.00")
+
+
+def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
+    Account.objects.update(balance_as_of=timezone.now() - timedelta(hours=1))
+    assert ", as of " in purse_of(token.vault).note
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [(11, "renews in 11 days"), (1, "renews tomorrow"), (0, "renews today")],
+)
+def test_the_renewal_is_said_in_days(days: int, words: str) -> None:
+    assert renewal(timezone.now() + timedelta(days=days)) == words
+
+
+def test_a_plan_that_ended_says_when() -> None:
+    assert renewal(timezone.now() - timedelta(days=3)).startswith("the plan ended ")
+
+
+def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
+    now = timezone.now()
+    for number in range(3):
+        JobFactory.create(
+            account=token.account,
+            token=token,
+            remote_id=str(number),
+            state=JobState.RUNNING,
+            next_look_at=now,
+        )
+    JobFactory.create(
+        account=token.account,
+        token=token,
+        remote_id="x",
+        state=JobState.RUNNING,
+        next_look_at=now,
+        hidden_at=now,
+    )
+    job = JobFactory.create(account=token.account, token=token)
+    ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, sent_at=now)
+    counts = counts_of(token.vault)[1]
+    assert (counts.running, counts.unknown) == (3, 1)
+
+
+def test_a_refusal_is_an_answer_of_the_service(token: Token, priya: Membership) -> None:
+    heard(token, None, 5)
+    heard(token, 422, 1)
+    assert shell_of(priya).service.line == "Service answers"
+
+
+@pytest.mark.parametrize("status", [None, 502])
+def test_silence_counts_from_the_first_call_that_got_no_answer(
+    status: int | None, token: Token, priya: Membership
+) -> None:
+    heard(token, 200, 30)
+    first = heard(token, status, 20)
+    heard(token, status, 10)
+    since = timezone.localtime(first.sent_at)
+    service = shell_of(priya).service
+    assert not service.answers
+    assert f"{since:%H:%M}" in service.line
+    assert "has not answered since" in service.line
+
+
+def test_only_ones_own_requests_are_counted(
+    token: Token, priya: Membership, luca: Membership
+) -> None:
+    assert shell_of(priya).service.allowance.endswith("requests left, this minute")
+    assert shell_of(luca).service.allowance == ""
+
+
+def test_without_redis_the_shell_only_keeps_the_count_to_itself(
+    token: Token, priya: Membership, settings: Any
+) -> None:
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    assert shell_of(priya).service.allowance == ""
+
+
+def test_the_shell_takes_four_queries(
+    token: Token, priya: Membership, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(4):
+        shell_of(priya)
+
+
+def test_another_teams_credits_are_not_in_the_purse(token: Token, otto: Membership) -> None:
+    assert not shell_of(otto).purse.known
+
+
+def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
+    counts = counts_of(token.vault)[1]
+    news = render_to_string(
+        "components/shell_news.html", {"purse": purse_of(token.vault), "counts": counts}
+    )
+    for name in ("purse", "purse-short", "nav-running", "nav-unknown"):
+        assert f'id="{name}"' in news
+    assert news.count('hx-swap-oob="true"') == 4
+    assert "requests left" not in news
+
+
+def test_who_may_not_render_is_not_led_to_the_studio(priya: Membership, vera: Membership) -> None:
+    assert shell_of(priya).may_render
+    assert not shell_of(vera).may_render

@@ -1,0 +1,129 @@
+"""The door: who comes in, what a wrong key is told, and the pages for what did not work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import make_password
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from dashboard.models import Membership
+from dashboard.views.errors import broken
+from tests.factories import UserFactory
+
+PASSWORD = "a lantern over the ice"
+WRONG = "The e-mail address or the password is wrong."
+ClientOf = Callable[[Membership], Client]
+
+
+@pytest.fixture
+def door(mira: Membership) -> Client:
+    """A browser at the door; Mira has a password."""
+    mira.user.password = make_password(PASSWORD)
+    mira.user.save()
+    return Client()
+
+
+def sign_in(browser: Client, password: str, **more: str) -> Any:
+    form = {"login": "mira@northlight.example", "password": password, **more}
+    return browser.post(reverse("account_login"), form)
+
+
+def test_the_right_password_opens_the_room(door: Client) -> None:
+    response = sign_in(door, PASSWORD)
+    assert response.status_code == 302
+    assert response["Location"] == "/"
+    assert door.get(reverse("members")).status_code == 200
+
+
+def test_signing_in_goes_on_to_the_page_that_was_asked_for(door: Client) -> None:
+    sent_away = door.get(reverse("tokens"))
+    assert sent_away["Location"] == f"{reverse('account_login')}?next=/tokens/"
+    assert 'name="next" value="/tokens/"' in door.get(sent_away["Location"]).content.decode()
+    assert sign_in(door, PASSWORD, next="/tokens/")["Location"] == "/tokens/"
+
+
+def test_a_wrong_password_is_said_plainly_and_the_address_is_kept(door: Client) -> None:
+    page = sign_in(door, "not the lantern").content.decode()
+    assert WRONG in page
+    assert 'value="mira@northlight.example"' in page
+    assert "not the lantern" not in page
+
+
+def test_an_unknown_address_is_told_the_same_as_a_wrong_password(door: Client) -> None:
+    form = {"login": "nobody@northlight.example", "password": PASSWORD}
+    assert WRONG in door.post(reverse("account_login"), form).content.decode()
+
+
+def test_after_many_wrong_passwords_the_door_stays_shut_for_a_while(door: Client) -> None:
+    for _ in range(6):
+        page = sign_in(door, "not the lantern")
+    assert "The door opens in a few minutes." in page.content.decode()
+    assert sign_in(door, PASSWORD).status_code == 200
+
+
+def test_the_sandbox_says_that_nothing_there_costs_anything(door: Client) -> None:
+    assert "Nothing there costs anything." in door.get(reverse("account_login")).content.decode()
+
+
+def test_signing_out_takes_a_press_and_not_a_link(mira: Membership, client_of: ClientOf) -> None:
+    browser = client_of(mira)
+    assert "Sign out?" in browser.get(reverse("account_logout")).content.decode()
+    assert browser.get(reverse("members")).status_code == 200
+    browser.post(reverse("account_logout"))
+    assert browser.get(reverse("members")).status_code == 302
+
+
+def test_nobody_signs_up_alone(db: None) -> None:
+    assert "By invitation" in Client().get(reverse("account_signup")).content.decode()
+
+
+@pytest.mark.parametrize("path", ["/accounts/email/", "/accounts/confirm-email/"])
+def test_pages_of_the_package_that_are_not_ours_do_not_exist(
+    path: str, mira: Membership, client_of: ClientOf
+) -> None:
+    assert client_of(mira).get(path).status_code == 404
+
+
+def test_a_forgotten_password_is_answered_the_same_for_everybody(
+    mira: Membership, mailoutbox: list[object]
+) -> None:
+    for address in ("mira@northlight.example", "nobody@northlight.example"):
+        form = {"email": address}
+        page = Client().post(reverse("account_reset_password"), form, follow=True)
+        assert "If somebody here has this address" in page.content.decode()
+
+
+def test_who_is_in_no_team_is_told_who_can_let_them_in(db: None) -> None:
+    browser = Client()
+    browser.force_login(UserFactory.create())
+    response = browser.get(reverse("members"))
+    assert response.status_code == 403
+    assert "You are in no team" in response.content.decode()
+
+
+def test_a_form_that_is_too_old_was_not_sent(mira: Membership) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(mira.user)
+    response = browser.post(reverse("tokens"), {"token": "x"})
+    assert response.status_code == 403
+    assert "This form is too old" in response.content.decode()
+
+
+def test_an_address_that_does_not_exist_is_said_in_words(db: None) -> None:
+    response = Client().get("/nowhere/")
+    assert response.status_code == 404
+    assert "There is no such page" in response.content.decode()
+
+
+def test_the_page_for_our_own_errors_asks_nobody(
+    rf: RequestFactory, db: None, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(0):
+        response = broken(rf.get("/"))
+    assert response.status_code == 500
+    assert b"no charge is sent twice" in response.content
