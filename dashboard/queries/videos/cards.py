@@ -80,7 +80,7 @@ def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:
         cost=cost_of(told.charges, told.open_charge),
         say=short(told),
         bar=bar_of(job, told.state, usuals[class_of_job(job)], told.now),
-        fresh=fresh_of(job, told.open_charge, told.now),
+        fresh=fresh_of(job, told.state, told.open_charge, told.now),
         length=playtime(job.seconds) if job.seconds else "",
         tall=is_tall(str(job.wanted.get("aspect_ratio") or "")),
         still_url=still_of(job, told.state),

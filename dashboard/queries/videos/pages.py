@@ -16,7 +16,7 @@ from dashboard.queries.videos.cards import Card, card_of, rows, tell
 from dashboard.queries.videos.cost import Amount, cost_of
 from dashboard.queries.videos.lineage import Node, lineage_of
 from dashboard.queries.videos.sayings import Told, whole
-from dashboard.queries.videos.usual import Class, Usual, class_of_job, usuals
+from dashboard.queries.videos.usual import Class, Usual, usuals
 from dashboard.queries.videos.words import deed, type_of
 from dashboard.templatetags.reelroom import day, duration
 from proxyapi.models import Job, JobState
@@ -92,7 +92,7 @@ def video_from(told: Told, usual: Mapping[Class, Usual]) -> Video:
         heading=heading_of(told),
         story=whole(told),
         code=job.failure_code if failed else (told.refused.code if told.refused else ""),
-        band=BAND if card.bar and usual[class_of_job(job)].high is not None else "",
+        band=BAND if told.state.name == "running" and card.bar and card.bar.usual_width else "",
         script=script,
         script_note=script_note(job, script),
         facts=facts_of(job, options),
@@ -114,7 +114,7 @@ def note_of(told: Told, options: Options) -> str:
     voice = options.chosen("voice_id", job.wanted)
     parts = [type_of(job), str(job.wanted.get("aspect_ratio") or "")]
     parts += [
-        duration(job.seconds) if job.seconds else "",
+        seconds_in_words(job.seconds),
         f"read by {voice.name}" if voice else "",
     ]
     when = day(job.created_at)
@@ -130,8 +130,15 @@ def heading_of(told: Told) -> str:
 
 def script_note(job: Job, script: str) -> str:
     words = len(script.split())
-    length = f", {duration(job.seconds)}" if job.seconds else ""
-    return f"{words:,} words{length}" if words else ""
+    length = seconds_in_words(job.seconds)
+    return ", ".join(filter(None, (f"{words:,} words", length))) if words else ""
+
+
+def seconds_in_words(seconds: float | None) -> str:
+    """The length of a film: "62 s", from 100 seconds on in minutes."""
+    if not seconds:
+        return ""
+    return f"{round(seconds)} s" if seconds < 100 else duration(seconds)
 
 
 def facts_of(job: Job, options: Options) -> tuple[Fact, ...]:

@@ -34,11 +34,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """Seconds since the last look and to the next one; `text` where it is out of sight."""
+    """Seconds since the last look and to the next one. Out of sight it says what was `seen`, and
+    the rest in `tail`; `ledger`: the looks are at the ledger."""
 
-    since: float | None = None
+    since: float = 0.0
     next: float | None = None
-    text: str = ""
+    seen: str = ""
+    tail: str = ""
     ledger: bool = False
 
 
@@ -68,17 +70,19 @@ def bar_of(job: Job, state: Shown, usual: Usual, now: datetime) -> Bar | None:
     )
 
 
-def fresh_of(job: Job, charge: Charge | None, now: datetime) -> Fresh | None:
+def fresh_of(job: Job, state: Shown, charge: Charge | None, now: datetime) -> Fresh | None:
     """When somebody looked and when the next look comes; nothing where no look is due."""
     if charge is not None and charge.state == ChargeState.UNKNOWN:
-        return Fresh(since=0, next=seconds_until(charge.due_at, now), ledger=True)
+        return Fresh(next=seconds_until(charge.due_at, now), ledger=True)
     if job.state != JobState.RUNNING or charge is not None or job.looked_at is None:
         return None
     since = max(0.0, (now - job.looked_at).total_seconds())
+    seen = job.raw_status or "in progress"
+    if state.name == "paused":
+        return Fresh(since, seen=seen)
     if job.look_error:
-        seen = f"Last seen {job.raw_status or 'in progress'} {duration(since)} ago"
         away = clock(job.look_error_since or job.looked_at)
-        return Fresh(text=f"{seen}; the service has not answered since {away}")
+        return Fresh(since, seen=seen, tail=f"; the service has not answered since {away}")
     return Fresh(since=since, next=seconds_until(job.next_look_at, now))
 
 
