@@ -1,0 +1,177 @@
+"""A restart, `kill -9` included, loses nothing that was answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from proxyapi.sandbox.clock import Clock
+from tests.sandbox.conftest import READY
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_restart_keeps_everything(sandbox):
+    number = sandbox.rendered()
+    sandbox.set(rate_limit=50)
+    sandbox.put("/v2/account/auto-topup", {"enabled": False})
+    sandbox.post("/_sandbox/outcomes", {"statuses": ["failed"]})
+    sandbox.post("/_sandbox/faults", {"action": "latency", "ms": 1, "match": {"nth": 1}})
+    sandbox.post(f"/v2/faceless/{number}/export")
+    for _ in range(9):
+        sandbox.get("/v2/me")
+    before = sandbox.get("/_sandbox/snapshot").json()
+    sandbox.world.store.close()
+    sandbox.start(clock=Clock("frozen"))
+    assert sandbox.get("/_sandbox/snapshot").json() == before
+    sandbox.advance(60)
+    (export,) = sandbox.get(f"/v2/faceless/{number}").json()["data"]["exports"]
+    assert export["status"] == "completed"
+
+
+def test_what_memory_holds_is_what_the_file_holds(sandbox):
+    number = sandbox.rendered()
+    sandbox.post("/_sandbox/outcomes", {"id": number, "statuses": ["rendering", "failed"]})
+    sandbox.post(f"/v2/faceless/{number}/render")
+    sandbox.advance(60)
+    sandbox.get(f"/v2/faceless/{number}")
+    kept = {
+        (kind, json.loads(body)["id"]): json.loads(body)
+        for kind, body in sandbox.world.store.read()
+    }
+    for kind, table in sandbox.world.tables.items():
+        for row in table:
+            assert kept.pop((kind, row.id)) == row.model_dump(mode="json")
+    assert kept == {}
+
+
+def test_only_changed_rows_are_written(sandbox):
+    sandbox.draft(**READY)
+    written: list[dict[tuple[str, str], str | None]] = []
+    sandbox.world.store.write = written.append
+    sandbox.get("/v2/me")
+    (rows,) = written
+    assert {kind for kind, _ in rows} == {"note", "visit", "window"}
+    assert len(rows) == 3
+
+
+def test_a_film_that_was_not_made_is_made_after_the_restart(sandbox):
+    sandbox.maker.waits = True
+    number = sandbox.draft(**READY)
+    sandbox.post(f"/v2/faceless/{number}/render")
+    sandbox.world.store.close()
+    sandbox.maker.waiting.clear()
+    sandbox.maker.waits = False
+    sandbox.start()
+    sandbox.advance(60)
+    assert sandbox.video(number)["status"] == "completed"
+
+
+class Server:
+    """The true program, in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._folder = folder
+        self.process: subprocess.Popen[bytes]
+
+    def start(self) -> float:
+        """Start and wait for the first answer; returns the seconds it took."""
+        begun = time.monotonic()
+        options = ["--port", str(self.port), "--db", str(self._folder / "world.sqlite3")]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "proxyapi.sandbox", *options,
+             "--media-dir", str(self._folder / "media")],
+            cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "nothing"},
+        )  # fmt: skip
+        while True:
+            try:
+                self.get("/_sandbox/clock")
+            except httpx.ConnectError:
+                assert self.process.poll() is None
+                assert time.monotonic() - begun < 20
+            else:
+                return time.monotonic() - begun
+
+    def get(self, path: str, token: str = "") -> httpx.Response:
+        return self.call("GET", path, token)
+
+    def call(self, method: str, path: str, token: str = "", **wanted) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        url = f"http://127.0.0.1:{self.port}{path}"
+        return httpx.request(method, url, headers=headers, trust_env=False, **wanted)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path):
+    made = Server(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.process.terminate()
+        ended = made.process.wait(timeout=10)
+    assert ended in (0, -signal.SIGTERM)
+
+
+@pytest.mark.slow
+def test_kill_9_loses_nothing_that_was_answered(server):
+    """A true process is killed in the middle of a render, and finishes it after the start."""
+    made = server.call("POST", "/_sandbox/reset", json={"scenario": "paid"}).json()
+    token = made["accounts"][0]["token"]
+    server.call("PUT", "/_sandbox/settings", json={"render_seconds": 0.5})
+    draft = server.call("POST", "/v2/faceless", token, json={"type": "ai-visuals"}).json()
+    path = f"/v2/faceless/{draft['data']['id']}"
+    server.call("PATCH", path, token, json=READY)
+    assert server.call("POST", f"{path}/render", token).status_code == 202
+    server.kill()
+    server.start()
+    account = server.get("/v2/me", token).json()["data"]
+    assert account["credits"]["remaining"] == 990
+    assert len(server.get("/_sandbox/journal").json()) == 4
+    for _ in range(200):
+        server.call("POST", "/_sandbox/clock/advance", json={"seconds": 60})
+        video = server.get(path, token).json()["data"]["video"]
+        if video["status"] == "completed":
+            break
+    film = httpx.get(video["url"], trust_env=False, headers={"Range": "bytes=4-7"})
+    assert (film.status_code, film.content) == (206, b"ftyp")
+
+
+@pytest.mark.slow
+def test_faults_of_the_connection_reach_the_socket(server):
+    """Needs a true connection."""
+    made = server.call("POST", "/_sandbox/reset", json={"scenario": "paid"}).json()
+    token = made["accounts"][0]["token"]
+    for action, error, cause in (
+        ("reset", httpx.ReadError, "Connection reset"),
+        ("close", httpx.RemoteProtocolError, "without sending a response"),
+        ("half_body", httpx.RemoteProtocolError, "without sending complete message body"),
+    ):
+        fault = {"action": action, "when": "after", "times": 1}
+        server.call("POST", "/_sandbox/faults", json=fault)
+        with pytest.raises(error) as caught:
+            server.get("/v2/me", token)
+        assert cause in f"{caught.value} {_deepest(caught.value)}"
+        assert server.get("/v2/me", token).status_code == 200
+
+
+def _deepest(error: BaseException) -> BaseException:
+    while (below := error.__cause__ or error.__context__) is not None:
+        error = below
+    return error
