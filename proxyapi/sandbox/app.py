@@ -14,7 +14,13 @@ from starlette.routing import Match
 
 from proxyapi.sandbox import api, control, envelope, media_files
 from proxyapi.sandbox.clock import Clock
-from proxyapi.sandbox.errors import Invalid, MethodNotAllowed, NotFound, Refusal
+from proxyapi.sandbox.errors import (
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    Refusal,
+    WrongArguments,
+)
 from proxyapi.sandbox.front import Front
 from proxyapi.sandbox.making import ProcessMaker
 from proxyapi.sandbox.store import Store
@@ -46,6 +52,7 @@ def create_app(
         version="2.0.0",
         lifespan=_life(studio, made_by),
         separate_input_output_schemas=False,
+        redirect_slashes=False,
     )
     app.state.world, app.state.studio, app.state.public_url = world, studio, public_url
     app.include_router(api.router())
@@ -95,6 +102,8 @@ def _answer_errors(app: FastAPI) -> None:
             return envelope.refusal(MethodNotAllowed(_allowed(app, request)), settings)
         if error.status_code == 404:
             return envelope.refusal(NotFound("This path does not exist."), settings)
+        if error.status_code == 400:  # a body that is too deep, or no Unicode
+            return envelope.refusal(WrongArguments("The body cannot be read."), settings)
         return envelope.refusal(Refusal(str(error.detail)), settings)
 
 

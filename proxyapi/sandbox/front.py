@@ -54,6 +54,8 @@ class Front:
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         world, method, path = self._world, scope["method"], scope["path"]
         body = await _read(receive)
+        if body is None:
+            return  # the client left before its request was whole
         presented = tokens.bearer(scope["headers"])
         key = tokens.digest(presented) if presented else NOBODY
         token = world.tokens.get(key)
@@ -83,7 +85,8 @@ class Front:
             visit.fault = f"{fault.action} {fault.when}"
             answer = faults.instead(fault, told, world.now) or faults.spoil(fault, answer)
         self._settle(visit, answer, fault)
-        await self._deliver(answer, fault, scope, send)
+        if not await _deliver(answer, fault, scope, send):
+            await receive()  # the server's word that the connection is gone
 
     async def _work(self, scope: Scope, body: bytes, fault: Fault | None) -> Answer:
         if not faults.does_work(fault):
@@ -117,27 +120,25 @@ class Front:
             limits.forget_old(world)
         world.commit()
 
-    async def _deliver(
-        self, answer: Answer, fault: Fault | None, scope: Scope, send: Send
-    ) -> None:
-        transport = scope.get("state", {}).get("transport")
-        if fault is not None:
-            await faults.linger(fault)
-            if fault.action in ("close", "reset", "stall"):
-                faults.cut(fault, transport)
-                return
-        length = str(len(answer.body)).encode()
-        headers = [pair for pair in answer.headers if pair[0] != b"content-length"]
-        headers.append((b"content-length", length))
-        await send(
-            {"type": "http.response.start", "status": answer.status, "headers": headers}
-        )
-        if fault is not None and fault.action == "half_body":
-            half = answer.body[: len(answer.body) // 2]
-            await send({"type": "http.response.body", "body": half, "more_body": True})
+
+async def _deliver(answer: Answer, fault: Fault | None, scope: Scope, send: Send) -> bool:
+    """Send the answer as the fault lets it; False if the connection was cut."""
+    transport = scope.get("state", {}).get("transport")
+    if fault is not None:
+        await faults.linger(fault)
+        if fault.action in ("close", "reset", "stall"):
             faults.cut(fault, transport)
-            return
-        await send({"type": "http.response.body", "body": answer.body})
+            return False
+    headers = [pair for pair in answer.headers if pair[0] != b"content-length"]
+    headers.append((b"content-length", str(len(answer.body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    if fault is not None and fault.action == "half_body":
+        half = answer.body[: len(answer.body) // 2]
+        await send({"type": "http.response.body", "body": half, "more_body": True})
+        faults.cut(fault, transport)
+        return False
+    await send({"type": "http.response.body", "body": answer.body})
+    return True
 
 
 def _refused(error: Refusal, world: World) -> Answer:
@@ -145,10 +146,12 @@ def _refused(error: Refusal, world: World) -> Answer:
     return Answer(response.status_code, list(response.raw_headers), bytes(response.body))
 
 
-async def _read(receive: Receive) -> bytes:
+async def _read(receive: Receive) -> bytes | None:
     parts = []
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(parts)

@@ -70,6 +70,9 @@ def _account(world: World, request: Request) -> Account:
     account = world.accounts.get(token.account_id) if token and not token.revoked else None
     if account is None:
         raise errors.Unauthorized
+    if account.lapsing and account.ends_at is not None and world.now >= account.ends_at:
+        account.subscription, account.lapsing = "expired", False
+        world.accounts.put(account)
     return account
 
 

@@ -27,6 +27,7 @@ class Account(Row):
     subscription: Subscription = "paid"
     plan: str = "Studio"
     ends_at: float | None = None
+    lapsing: bool = False  # the subscription ends in the middle of the next render
     monthly_credits: int = 1000
     opening: int = 1000
     balance: int = 1000

@@ -107,6 +107,14 @@ def _top_up_two_failures(world: World) -> list[dict[str, Any]]:
     return [describe(world, account, [token])]
 
 
+def _lapses_mid_render(world: World) -> list[dict[str, Any]]:
+    """The subscription ends when the first render is half done."""
+    account, token = open_account(world, NewAccount())
+    account.lapsing = True
+    world.accounts.put(account)
+    return [describe(world, account, [token])]
+
+
 def _team_of_three(world: World) -> list[dict[str, Any]]:
     """Mira's account has two tokens, as two members share it; Priya and Luca have their own."""
     made = []
@@ -127,5 +135,6 @@ SCENARIOS: dict[str, Callable[[World], list[dict[str, Any]]]] = {
     "unverified_email": _unverified_email,
     "low_credits": _low_credits,
     "top_up_two_failures": _top_up_two_failures,
+    "lapses_mid_render": _lapses_mid_render,
     "team_of_three": _team_of_three,
 }

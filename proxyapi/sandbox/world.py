@@ -147,7 +147,7 @@ class World:
     def snapshot(self) -> dict[str, list[dict[str, Any]]]:
         self.keep_clock()
         return {
-            kind: [row.model_dump(mode="json") for row in table]
+            kind: [row.model_dump(mode="json") for _, row in sorted(table.rows.items())]
             for kind, table in self.tables.items()
         }
 

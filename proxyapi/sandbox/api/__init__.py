@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Any
 
-from proxyapi.sandbox.api import account, credits, faceless, options, renders, scripts, topup
+from fastapi import APIRouter, Depends
+from fastapi.security import HTTPBearer
+
+from proxyapi.sandbox.api import (
+    account,
+    credits,
+    faceless,
+    options,
+    renders,
+    scripts,
+    shapes,
+    topup,
+)
 
 ROUTERS = (
     account.router,
@@ -17,8 +29,16 @@ ROUTERS = (
 )
 
 
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    **{status: {"model": shapes.RefusalShape} for status in (400, 401, 402, 403, 404, 429)},
+    422: {"model": shapes.InvalidShape},
+}
+
+
 def router() -> APIRouter:
-    whole = APIRouter(prefix="/v2")
+    # The gate checks the token; this only tells /docs that there is one.
+    described = Depends(HTTPBearer(auto_error=False))
+    whole = APIRouter(prefix="/v2", dependencies=[described], responses=REFUSALS)
     for part in ROUTERS:
         whole.include_router(part)
     return whole

@@ -47,6 +47,26 @@ class Links(BaseModel):
     next: str | None
 
 
+class ErrorShape(BaseModel):
+    code: str
+    message: str
+    required: int | None = None
+    available: int | None = None
+
+
+class RefusalShape(BaseModel):
+    message: str
+    status: int
+    error: ErrorShape
+    required: int | None = None
+    available: int | None = None
+
+
+class InvalidShape(BaseModel):
+    message: str
+    errors: dict[str, list[str]]
+
+
 class Credits(BaseModel):
     remaining: int
     total: int

@@ -1,8 +1,8 @@
 """What a render takes: seconds of film and credits.
 
-The charge is `faceless_render` credits for each started half minute, times the image engine's
-multiplier. The estimate is approximate by intention: it is off by up to
-`estimate_spread_percent`, always the same for one video.
+The charge is `faceless_render` credits for each half minute that is begun and not just for a
+few seconds, times the image engine's multiplier. The estimate is approximate by intention: it
+is off by up to `estimate_spread_percent`, always the same for one video.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from proxyapi.sandbox.world import World
 
 WORDS_PER_MINUTE = 150
 BLOCK_SECONDS = 30
+GRACE_SECONDS = 5  # a script written for 30 s may be spoken in 34
 
 
 def film_seconds(video: Video) -> float:
@@ -25,7 +26,7 @@ def film_seconds(video: Video) -> float:
 
 
 def render_credits(world: World, video: Video) -> int:
-    blocks = math.ceil(film_seconds(video) / BLOCK_SECONDS)
+    blocks = max(1, math.ceil((film_seconds(video) - GRACE_SECONDS) / BLOCK_SECONDS))
     engine = record.settings(video)["image_engine_id"]
     price = money.price(world, "faceless_render")
     return blocks * price * catalogue.engine_multiplier(engine)

@@ -62,6 +62,9 @@ def _start(call: Call, video: Video, use: Use) -> Charge:
     charge = money.charge(call, use)
     seconds = cost.job_seconds(world, video)
     job = jobs.start(world, "faceless", video.id, seconds=seconds, film=film(world, video))
+    if call.account.lapsing:
+        call.account.ends_at = world.now + seconds / 2
+        world.accounts.put(call.account)
     video.job_id, video.failure = job.id, None
     video.status = jobs.word(world, job)
     video.updated_at = world.now

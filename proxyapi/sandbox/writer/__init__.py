@@ -65,6 +65,10 @@ def write(
         room -= _words(sentence)
         if room <= 0:
             break
+    for aside in chosen_tone["asides"][:2]:
+        if room > _words(aside):
+            paragraphs[-1].append(aside)
+            room -= _words(aside)
     return "\n\n".join([*(" ".join(part) for part in paragraphs), close])
 
 
