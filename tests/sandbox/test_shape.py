@@ -10,6 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.faults import ACTIONS
+from proxyapi.sandbox.scenarios import SCENARIOS
+from proxyapi.sandbox.settings import Settings
 from tests.sandbox.conftest import READY
 
 ROOT = Path(__file__).parents[2]
@@ -101,3 +104,9 @@ def test_a_topic_with_braces_and_brackets_is_only_a_topic(sandbox):
     sent = {"topic": "{topic} [a|b] {0} %s", "duration": 30}
     data = sandbox.put(f"/v2/faceless/{sandbox.draft()}/scripts", sent).json()["data"]
     assert "(topic) [a|b] (0) %s" in data["script"]
+
+
+def test_every_setting_and_every_fault_is_in_the_documentation():
+    text = (ROOT / "docs" / "sandbox.md").read_text()
+    names = [*Settings.model_fields, *ACTIONS, *SCENARIOS]
+    assert [name for name in names if f"`{name}`" not in text] == []
