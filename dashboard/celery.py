@@ -39,6 +39,7 @@ app.conf.update(
     redbeat_redis_url=settings.REDIS_URL,
     redbeat_key_prefix="reelroom:beat:",
     redbeat_lock_timeout=25,
+    redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
         "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
         "refresh": {"task": "proxyapi.tasks.refresh_accounts", "schedule": 60.0},

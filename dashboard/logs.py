@@ -1,4 +1,7 @@
-"""Log lines for people and machines; the last step strikes out whatever looks like a token."""
+"""Log lines: short ones for people, JSON for machines.
+
+The last step strikes out whatever looks like a token, whoever logged it.
+"""
 
 from __future__ import annotations
 
@@ -9,57 +12,66 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr)_[A-Za-z0-9_\-]{8,}")
+# What a person reading along does not need: the first half of every request, and the watchers.
+PROBES = ("/healthz", "/readyz")
+CHATTER = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}
 
 
 def strike_out(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    return {
-        key: _struck(value) if isinstance(value, str) else value for key, value in event.items()
-    }
+    return {key: struck(value) if isinstance(value, str) else value for key, value in event.items()}
 
 
-def _struck(text: str) -> str:
+def struck(text: str) -> str:
     return SECRET_SHAPES.sub(lambda found: f"{found.group(1) or ''}[struck out]", text)
 
 
-SHARED: list[Processor] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_log_level,
-    structlog.stdlib.ExtraAdder(),
-    structlog.processors.format_exc_info,
-]
+def for_people(_: WrappedLogger, __: str, event: EventDict) -> str:
+    """`GET /library/ 200`, or the level and the event, with its traceback beneath."""
+    if event.get("event") == "request_finished":
+        return struck(f"{event.get('request')} {event.get('code')}")
+    level = str(event.get("level", "info"))
+    line = f"{event.get('event')}" if level == "info" else f"{level}: {event.get('event')}"
+    trace = event.get("exception")
+    return struck(f"{line}\n{trace}" if trace else line)
+
+
+class WithoutChatter(logging.Filter):
+    """Keeps the lines that tell something; all of them at DEBUG."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = record.msg if isinstance(record.msg, dict) else vars(record)
+        request = said.get("request") or ""
+        path = request if isinstance(request, str) else getattr(request, "path", "")
+        return said.get("event") not in CHATTER and not path.endswith(PROBES)
+
+
+def formatter(style: str) -> logging.Formatter:
+    """`json` or `plain`. Redaction comes after everything that adds to a line."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.format_exc_info,
+    ]
+    last: Processor = structlog.processors.JSONRenderer() if style == "json" else for_people
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, strike_out, last],
+    )
 
 
 def join() -> None:
-    """Send structlog's own events the same way, through the same redaction."""
+    """Send structlog's own events the way of everybody else's, through the same redaction."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
-            *SHARED,
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
-    )
-
-
-class NoProbes(logging.Filter):
-    """Leaves out the requests of whoever watches over the process: they come every few seconds."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        event = record.msg if isinstance(record.msg, dict) else vars(record)
-        request = event.get("request") or ""
-        path = request if isinstance(request, str) else getattr(request, "path", "")
-        return not path.endswith(("/healthz", "/readyz"))
-
-
-def formatter() -> logging.Formatter:
-    """One line an event; redaction comes last, so that nothing added before it slips through."""
-    return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=SHARED,
-        processors=[
-            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            strike_out,
-            structlog.processors.KeyValueRenderer(key_order=["level", "event"], drop_missing=True),
-        ],
     )

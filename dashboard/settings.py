@@ -67,7 +67,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -162,7 +162,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": VAR / "media"},
     },
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
 }
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -222,19 +222,24 @@ CELERY_BROKER_URL = (
 
 # Logs --------------------------------------------------------------------------------------------
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"()": "dashboard.logs.formatter"}},
-    "filters": {"no_probes": {"()": "dashboard.logs.NoProbes"}},
+    "formatters": {"line": {"()": "dashboard.logs.formatter", "style": LOG_FORMAT}},
+    "filters": {"without_chatter": {"()": "dashboard.logs.WithoutChatter"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "plain",
-            "filters": ["no_probes"],
+            "formatter": "line",
+            "filters": [] if LOG_LEVEL == "DEBUG" else ["without_chatter"],
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # httpx would log every address, httpcore every header.
-    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpcore", "celery.app.trace")},
+    # httpx would log every address, httpcore every header; Django repeats what the request says.
+    "loggers": {
+        name: {"level": "WARNING"}
+        for name in ("httpx", "httpcore", "celery.app.trace", "celery.beat", "redbeat.schedulers")
+    }
+    | {"django.request": {"level": "ERROR"}},
 }
