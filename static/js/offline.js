@@ -38,5 +38,6 @@
   document.addEventListener("htmx:sseOpen", back);
   document.addEventListener("htmx:sseError", gone);
   window.addEventListener("offline", gone);
-  window.addEventListener("online", () => document.querySelector("#live") || back());
+  // A stream that broke tells when it is back; one that outlived the gap says nothing.
+  window.addEventListener("online", () => document.querySelector("#live:not([data-state=open])") || back());
 })();
