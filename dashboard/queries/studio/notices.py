@@ -28,6 +28,8 @@ def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
 
 
 def token_notice(token: Token, reader: Membership) -> Notice | None:
+    if token.state not in (TokenState.REVOKED, TokenState.REMOVED):
+        return None
     mine = token.owner_id == reader.user_id
     owner: User = token.owner
     whose = "Your" if mine else f"{owner.first_name}’s"
@@ -40,14 +42,12 @@ def token_notice(token: Token, reader: Membership) -> Notice | None:
             f"The draft is kept. It can be priced and rendered again when {who} a new token.",
             add_token=mine,
         )
-    if token.state == TokenState.REMOVED:
-        return Notice(
-            "paused",
-            f"{whose} token was taken out.",
-            "The draft is kept. It ran on that token; start a new one to render on your own.",
-            add_token=mine,
-        )
-    return None
+    return Notice(
+        "paused",
+        f"{whose} token was taken out.",
+        "The draft is kept. It ran on that token; start a new one to render on your own.",
+        add_token=mine,
+    )
 
 
 def plan_notice(account: Account) -> Notice | None:

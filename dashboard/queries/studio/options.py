@@ -135,7 +135,7 @@ def note_of(group: str, item: dict[str, Any]) -> str:
         return text(item.get("slug"))
     cost = item.get("cost")
     if group == "image_engines" and isinstance(cost, int):
-        return "The plain price" if cost == 1 else f"The price counts {cost} times"
+        return "The plain price" if cost == 1 else f"{cost} times the plain price"
     return ""
 
 

@@ -48,10 +48,16 @@ class Page:
         return self.spine.current.slug
 
     @property
+    def reads(self) -> bool:
+        """Whether the step only tells what was chosen: the review, and all of them for a viewer."""
+        return self.step == Slug.REVIEW or not self.may_edit
+
+    @property
     def saves(self) -> bool:
         """Whether the step has a form here and now, so that going on saves it."""
-        shown = self.may_edit and bool(self.options) and self.step != Slug.REVIEW
-        return shown and not (self.step == Slug.SCRIPT and self.writing.blocks)
+        if self.step == Slug.SCRIPT:
+            return self.may_edit and not self.writing.blocks
+        return not self.reads and bool(self.options)
 
 
 def page_of(job: Job, reader: Membership, step: Slug) -> Page:

@@ -54,6 +54,11 @@ class Step:
     missing: bool
 
     @property
+    def short(self) -> str:
+        """The name for a button: its first word."""
+        return self.name.split()[0]
+
+    @property
     def share(self) -> str:
         """How far along, as the width of the phone's bar."""
         return f"{100 * self.number / len(Slug):.4g}%"
@@ -84,6 +89,10 @@ class Fact:
     value: str
     step: Slug
     standard: bool = False  # what is not chosen is left to the service
+
+    @property
+    def group(self) -> str:
+        return NAMES[self.step]
 
 
 def spine_of(job: Job, options: Options, current: Slug) -> Spine:

@@ -1,0 +1,59 @@
+"""What stands in the way of a draft is said on each of its pages; who only looks gets no form."""
+
+from __future__ import annotations
+
+from dashboard.models import Membership
+from proxyapi.models import Job, Plan, TokenState
+from tests.dashboard.studio.conftest import Browser, at, page
+
+
+def test_a_trial_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
+    ready.account.plan = Plan.TRIAL
+    ready.account.save()
+    html = page(client_of(priya), at(ready, "voice"))
+    assert "The service allows its API on paid plans only, not on trials." in html
+
+
+def test_a_lapsed_plan_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
+    ready.account.plan = Plan.NONE
+    ready.account.save()
+    html = page(client_of(priya), at(ready, "voice"))
+    assert "The plan lapsed" in html
+    assert "Nothing is lost" in html
+
+
+def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
+    priya: Membership, luca: Membership, ready: Job, client_of: Browser
+) -> None:
+    ready.token.state = TokenState.REVOKED
+    ready.token.save()
+    mine = page(client_of(priya), at(ready, "voice"))
+    assert "Your token stopped working at" in mine
+    assert "Add a token" in mine
+    theirs = page(client_of(luca), at(ready, "voice"))
+    assert "Priya’s token stopped working at" in theirs
+    assert "Add a token" not in theirs
+
+
+def test_a_token_that_was_taken_out_is_told(
+    luca: Membership, ready: Job, client_of: Browser
+) -> None:
+    ready.token.state = TokenState.REMOVED
+    ready.token.save()
+    assert "Priya’s token was taken out." in page(client_of(luca), at(ready, "review"))
+
+
+def test_looking_roles_see_the_draft_and_no_form(
+    vera: Membership, thea: Membership, ready: Job, client_of: Browser
+) -> None:
+    for member in (vera, thea):
+        for step in ("type", "script", "voice", "look", "captions", "review"):
+            html = page(client_of(member), at(ready, step))
+            assert 'id="step"' not in html
+            assert "btn__price" not in html
+        assert client_of(member).post(at(ready, "voice"), {"voice_id": "7"}).status_code == 403
+
+
+def test_another_team_does_not_see_it(otto: Membership, ready: Job, client_of: Browser) -> None:
+    assert client_of(otto).get(at(ready, "voice")).status_code == 404
+    assert client_of(otto).post(at(ready, "voice"), {"voice_id": "7"}).status_code == 404

@@ -1,0 +1,137 @@
+"""The price card: known, asked for or missing with the reason, and what a render still needs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.queries.studio import act_of, price_of
+from proxyapi.models import ChargeState, Job, JobState, TokenState
+from tests.dashboard.studio.conftest import WANTED, Browser, page, to
+from tests.factories import ChargeFactory, JobFactory
+
+HTMX = {"HX-Request": "true"}
+
+
+def spent(job: Job, cost: int, **wanted: object) -> None:
+    """An earlier render of the team that really took `cost`."""
+    other = JobFactory.create(
+        account=job.account,
+        token=job.token,
+        wanted={**WANTED, **wanted},
+        state=JobState.COMPLETED,
+        remote_id=f"r{cost}{len(wanted)}",
+    )
+    now = timezone.now()
+    ChargeFactory.create(
+        job=other, state=ChargeState.CONFIRMED, cost=Decimal(cost), sent_at=now, settled_at=now
+    )
+
+
+def test_a_priced_draft_shows_its_estimate_with_its_time(ready: Job) -> None:
+    price = price_of(ready)
+    assert (price.state, price.estimate, price.ready) == ("known", Decimal(96), True)
+    assert [need.label for need in price.needs][-1] == "4,318 cr are free"
+
+
+def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draft: Job) -> None:
+    """pitfall_89, pitfall_102"""
+    price = price_of(draft)
+    missing = {need.label: need.step for need in price.needs if not need.done}
+    assert price.state == "none"
+    assert missing == {
+        "Script is set": "script",
+        "Voice is chosen": "voice",
+        "Voice is known to the service": "",
+        "Genre is set for AI visuals": "look",
+    }
+
+
+def test_an_edited_draft_is_asked_for_again(ready: Job) -> None:
+    """An estimate of other settings is no price."""
+    ready.wanted = {**ready.wanted, "genre_id": 942}
+    assert price_of(ready).state == "pending"
+    assert price_of(ready).estimate is None
+
+
+def test_a_price_that_does_not_come_can_be_asked_for_again(ready: Job) -> None:
+    ready.estimate = None
+    assert not price_of(ready).stuck
+    ready.edited_at = timezone.now() - timedelta(seconds=30)
+    assert price_of(ready).stuck
+    ready.quote_error = "The service did not answer."
+    assert (price_of(ready).state, price_of(ready).reason) == (
+        "none",
+        "The service did not answer.",
+    )
+
+
+def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
+    ready.wanted = {**ready.wanted, "voice_id": 4711}
+    unmet = [need.label for need in price_of(ready).needs if not need.done]
+    assert unmet == ["Voice is known to the service"]
+
+
+@pytest.mark.parametrize(
+    ("balance", "label"),
+    [(50, "50 cr are free, about 96 are needed"), (0, "0 cr are free, about 96 are needed")],
+)
+def test_too_few_credits_are_a_need(ready: Job, balance: int, label: str) -> None:
+    ready.account.balance = Decimal(balance)
+    assert label in [need.label for need in price_of(ready).needs if not need.done]
+
+
+def test_a_token_that_does_not_work_is_a_need(ready: Job) -> None:
+    ready.token.state = TokenState.REVOKED
+    assert not price_of(ready).ready
+
+
+def test_earlier_prices_are_those_of_the_same_type_and_length(ready: Job) -> None:
+    for cost in (88, 104, 96):
+        spent(ready, cost)
+    spent(ready, 300, script=" ".join(["ice"] * 900))
+    spent(ready, 12, type="b-roll")
+    assert sorted(price_of(ready).spent.costs) == [88, 96, 104]
+    assert price_of(ready).spent.sentence == "Your last 3 videos like this cost 88 to 104."
+
+
+def test_the_card_that_is_pushed_holds_no_button_of_a_reader(ready: Job) -> None:
+    html = render_to_string("dashboard/studio/_price.html", {"price": price_of(ready)})
+    assert f'id="job-{ready.pk}-price"' in html
+    assert "btn" not in html
+    assert "?part=act" in html
+
+
+def test_the_button_is_the_readers_own(
+    priya: Membership, vera: Membership, ready: Job, client_of: Browser
+) -> None:
+    url = to(ready, "price") + "?part=act"
+    assert "≈ 96 cr" in page(client_of(priya), url, **HTMX)
+    assert "Render" not in page(client_of(vera), url, **HTMX)
+    assert not act_of(price_of(ready), vera).show
+
+
+def test_a_button_that_is_disabled_says_why(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    html = page(client_of(priya), to(draft, "price") + "?part=act", **HTMX)
+    assert "disabled" in html
+    assert "It opens when every line above is met." in html
+
+
+def test_asking_again_is_for_those_who_render(
+    priya: Membership, vera: Membership, ready: Job, client_of: Browser
+) -> None:
+    assert client_of(vera).post(to(ready, "price")).status_code == 403
+    assert client_of(priya).post(to(ready, "price")).status_code == 302
+
+
+def test_a_price_of_another_team_does_not_exist(
+    otto: Membership, ready: Job, client_of: Browser
+) -> None:
+    assert client_of(otto).get(to(ready, "price")).status_code == 404

@@ -1,0 +1,162 @@
+"""A script from the service: its price in the button, sent once, shown as it goes."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Membership
+from proxyapi.models import Charge, ChargeState, Job
+from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page, to
+from tests.factories import ChargeFactory
+
+HTMX = {"HX-Request": "true"}
+ASKED = {"topic": "How ice moves", "duration": "60", "style": "", "tone": "Calm", "language": ""}
+
+
+def asked() -> dict[str, str]:
+    return {**ASKED, "nonce": str(uuid.uuid4())}
+
+
+def test_the_button_carries_the_price(priya: Membership, draft: Job, client_of: Browser) -> None:
+    """pitfall_47"""
+    html = page(client_of(priya), at(draft, "script"))
+    assert re.search(r"Write the script</span><span class=\"btn__price\">4 cr", html)
+
+
+@pytest.mark.parametrize("name", ["content_prompt_requested", "CONTENT_PROMPT_REQUESTED"])
+def test_free_uses_are_told_and_not_counted_down(
+    priya: Membership, draft: Job, client_of: Browser, name: str
+) -> None:
+    """pitfall_57"""
+    draft.account.costs = {name: {"credits": 6, "free": 3}}
+    draft.account.save()
+    html = page(client_of(priya), at(draft, "script"))
+    assert "3 free uses come first" in html
+    assert "6 cr" in html
+
+
+def test_a_price_that_was_never_read_is_about(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    draft.account.costs = {}
+    draft.account.save()
+    assert '<span class="btn__price">≈ 4 cr' in page(client_of(priya), at(draft, "script"))
+
+
+def test_asking_for_a_script_holds_its_price(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(to(draft, "scripts"), asked())
+    charge = Charge.objects.get()
+    assert answer.url == at(draft, "script")
+    assert (charge.operation, charge.hold) == ("faceless.scripts", Decimal(4))
+    assert charge.body == {"topic": "How ice moves", "duration": 60, "tone": "Calm"}
+
+
+def test_a_double_press_asks_once(priya: Membership, draft: Job, client_of: Browser) -> None:
+    form = asked()
+    for _ in range(2):
+        client_of(priya).post(to(draft, "scripts"), form)
+    assert Charge.objects.count() == 1
+
+
+def test_while_it_is_written_the_part_says_so_and_looks_again(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    html = client_of(priya).post(to(draft, "scripts"), asked(), headers=HTMX).content.decode()
+    assert "<html" not in html
+    assert 'hx-trigger="every 2s"' in html
+    assert "The script is next." in html
+    assert "<textarea" not in html
+
+
+def test_when_it_arrives_the_part_holds_the_words(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    now = timezone.now()
+    ChargeFactory.create(
+        job=draft,
+        operation="faceless.scripts",
+        state=ChargeState.CONFIRMED,
+        cost=Decimal(4),
+        sent_at=now,
+    )
+    Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
+    html = page(client_of(priya), to(draft, "scripts"), **HTMX)
+    assert "ice ice" in html
+    assert "every 2s" not in html
+    assert "60 s, 151 words" in html
+
+
+def test_a_lost_answer_is_told_as_a_doubt(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    ChargeFactory.create(
+        job=draft,
+        operation="faceless.scripts",
+        state=ChargeState.UNKNOWN,
+        quote=Decimal(4),
+        sent_at=timezone.now(),
+    )
+    html = page(client_of(priya), at(draft, "script"))
+    assert "We do not know whether 4 cr were spent." in html
+    assert "will not be asked for again" in html
+    assert "Write the script" not in html
+
+
+def test_a_refused_script_says_why_and_can_be_asked_for_again(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    ChargeFactory.create(
+        job=draft,
+        operation="faceless.scripts",
+        state=ChargeState.REFUSED,
+        reason="The account has too few credits.",
+    )
+    html = page(client_of(priya), at(draft, "script"))
+    assert "No script was written, and nothing was charged." in html
+    assert "The account has too few credits." in html
+    assert "Write the script" in html
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"duration": "45"}, "for the lengths in the list only"),
+        ({"topic": ""}, "Say what the script is about."),
+        ({"topic": "x" * 501}, "At most 500 characters fit here"),
+    ],
+)
+def test_a_wish_that_cannot_be_sent_costs_nothing(
+    priya: Membership, draft: Job, client_of: Browser, wrong: dict[str, str], sentence: str
+) -> None:
+    """pitfall_114"""
+    answer = client_of(priya).post(to(draft, "scripts"), {**asked(), **wrong})
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    assert not Charge.objects.exists()
+
+
+def test_too_few_credits_are_a_sentence_in_the_part(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    draft.account.balance = Decimal(1)
+    draft.account.save()
+    html = client_of(priya).post(to(draft, "scripts"), asked(), headers=HTMX).content.decode()
+    assert "Not sent. It needs 4 cr, 1 are free." in html
+    assert "How ice moves" in html
+
+
+def test_only_those_who_render_ask_for_scripts(
+    vera: Membership, thea: Membership, otto: Membership, draft: Job, client_of: Browser
+) -> None:
+    statuses = [
+        client_of(member).post(to(draft, "scripts"), asked()).status_code
+        for member in (vera, thea, otto)
+    ]
+    assert statuses == [403, 403, 404]

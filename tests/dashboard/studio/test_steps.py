@@ -1,0 +1,179 @@
+"""The six steps: what is offered, what is saved, what comes back when it cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.models import Membership
+from proxyapi.models import Job
+from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page
+
+HTMX = {"HX-Request": "true"}
+
+
+def test_every_step_has_its_page(priya: Membership, ready: Job, client_of: Browser) -> None:
+    for step in ("type", "script", "voice", "look", "captions", "review"):
+        answer = client_of(priya).get(at(ready, step))
+        assert answer.status_code == 200, step
+        assert answer.content.decode().count('aria-current="step"') == 1
+
+
+def test_a_step_that_does_not_exist_is_not_found(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    assert client_of(priya).get(at(ready, "music")).status_code == 404
+
+
+def test_a_step_is_saved_and_leads_to_the_next(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(
+        at(draft, "type"),
+        {"title": "Reading ice", "type": "ai-visuals", "aspect_ratio": "tall-one"},
+    )
+    draft.refresh_from_db()
+    assert answer.url == at(draft, "script")
+    assert (draft.title, draft.wanted["aspect_ratio"]) == ("Reading ice", "tall-one")
+
+
+def test_ids_stay_the_numbers_the_service_gave(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    browser = client_of(priya)
+    browser.post(at(draft, "voice"), {"voice_id": "7"})
+    browser.post(at(draft, "look"), {"genre_id": "942", "image_engine_id": "72"})
+    draft.refresh_from_db()
+    kept = [draft.wanted[name] for name in ("voice_id", "genre_id", "image_engine_id")]
+    assert kept == [7, 942, 72]
+
+
+@pytest.mark.parametrize(
+    ("step", "data", "sentence"),
+    [
+        ("voice", {}, "Choose a voice."),
+        ("voice", {"voice_id": "999"}, "does not offer this any more"),
+        ("look", {"image_engine_id": "71"}, "Choose a genre."),
+        ("type", {"title": "A", "type": "ai-clips", "aspect_ratio": "16:9"}, "Choose a type."),
+        ("type", {"title": "A", "type": "ai-visuals", "aspect_ratio": "2:1"}, "does not offer"),
+        ("script", {"script": " \n "}, "Write or paste a script first"),
+        ("captions", {"font": "Comic"}, "does not offer this any more"),
+    ],
+)
+def test_what_is_not_legal_is_a_sentence_and_not_saved(
+    priya: Membership,
+    draft: Job,
+    client_of: Browser,
+    step: str,
+    data: dict[str, str],
+    sentence: str,
+) -> None:
+    answer = client_of(priya).post(at(draft, step), data)
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    before = draft.wanted
+    draft.refresh_from_db()
+    assert draft.wanted == before
+
+
+def test_a_script_that_is_too_long_says_by_how_much_and_stays(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    script = "word " * 3_412
+    answer = client_of(priya).post(at(draft, "script"), {"script": script})
+    html = answer.content.decode()
+    assert "3,412 words are too many." in html
+    assert "Shorten it by 412." in html
+    assert script.strip() in html
+
+
+def test_captions_can_all_stay_standard(priya: Membership, draft: Job, client_of: Browser) -> None:
+    """pitfall_120: nothing empty is sent."""
+    answer = client_of(priya).post(at(draft, "captions"), {"font": "", "volume": ""})
+    assert answer.url == at(draft, "review")
+    draft.refresh_from_db()
+    assert "font" not in draft.wanted
+
+
+def test_a_choice_that_was_made_cannot_become_none(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    Job.objects.update(wanted={**draft.wanted, "volume": "v-low"})
+    html = page(client_of(priya), at(draft, "captions"))
+    assert html.count(">Standard</option>") == 2  # font and effect
+
+
+def test_only_what_changed_is_saved(priya: Membership, ready: Job, client_of: Browser) -> None:
+    """pitfall_120: the same answers again are no edit, and the price stays."""
+    client_of(priya).post(at(ready, "look"), {"genre_id": "941", "image_engine_id": "71"})
+    edited = ready.edited_at
+    ready.refresh_from_db()
+    assert (ready.edited_at, ready.priced) == (edited, True)
+
+
+def test_options_in_either_layer_are_offered(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    """pitfall_119"""
+    html = page(client_of(priya), at(draft, "captions"))
+    assert "Karaoke" in html
+    assert "No value" not in html
+
+
+def test_without_options_the_page_says_so_and_looks_again(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    draft.account.options = {}
+    draft.account.save()
+    html = page(client_of(priya), at(draft, "voice"))
+    assert "has not told its voices and formats yet" in html
+
+
+def test_a_field_is_saved_when_it_is_left(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(at(draft, "voice"), {"voice_id": "7"}, headers=HTMX)
+    html = answer.content.decode()
+    assert "<html" not in html
+    assert 'id="steps"' in html
+    assert f'id="job-{draft.pk}-price"' in html
+    draft.refresh_from_db()
+    assert draft.wanted["voice_id"] == 7
+
+
+def test_a_field_that_is_not_usable_yet_is_left_alone(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(at(draft, "script"), {"script": ""}, headers=HTMX)
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+def test_words_of_people_are_never_markup(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    Job.objects.update(
+        title=evil, wanted={**ready.wanted, "title": evil, "script": evil + "</textarea>"}
+    )
+    for step in ("type", "script", "review"):
+        html = page(client_of(priya), at(ready, step))
+        assert "<img src=x" not in html
+        assert "&lt;img src=x" in html
+
+
+def test_a_page_of_the_wizard_takes_few_queries(
+    priya: Membership, ready: Job, client_of: Browser, django_assert_max_num_queries: object
+) -> None:
+    browser = client_of(priya)
+    for step in ("script", "voice", "review"):
+        with django_assert_max_num_queries(12):  # type: ignore[operator]
+            browser.get(at(ready, step))
+
+
+def test_steps_tell_what_is_done_and_what_was_passed_by(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
+    html = page(client_of(priya), at(draft, "look"))
+    assert "60 s, 151 words" in html
+    assert html.count("data-missing") == 2  # format and voice
+    assert "No voice yet" in html
