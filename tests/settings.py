@@ -13,7 +13,6 @@ import secrets
 import shutil
 import tempfile
 from pathlib import Path
-from urllib.parse import quote
 
 if "REELROOM_TEST_DIR" not in os.environ:
     # Processes of one run share it: they inherit the environment of the first.
@@ -32,7 +31,7 @@ os.environ.setdefault("SEALING_KEYS", f"k1:{base64.b64encode(secrets.token_bytes
 if os.environ.get("REDIS_URL", str(TEST_DIR)).startswith((str(TEST_DIR), f"unix://{TEST_DIR}")):
     os.environ["REDIS_URL"] = f"unix://{VALKEY_SOCKET}"
 os.environ["DATABASE_URL"] = (
-    f"postgres://postgres@{quote(str(POSTGRES_DIR), safe='')}/postgres"
+    f"postgres://postgres@/{POSTGRES_DIR}/postgres"
     if ON_POSTGRES
     else f"sqlite:///{TEST_DIR / 'site.sqlite3'}"
 )

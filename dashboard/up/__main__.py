@@ -87,6 +87,9 @@ async def begin(place: Place, processes: Processes, socket: Path, started: float
     await processes.start("web", web(place), environ)
     await processes.start("worker", WORKER, environ)
     await processes.start("beat", BEAT, environ)
+    if place.redis is None:
+        # Asked first, because the portal logs each time that it is not ready.
+        await until("No worker has done a tick", lambda: valkey.heard_a_tick(socket))
     await until("The portal is not ready", lambda: welcome.is_ready(place))
     print(welcome.text(place, time.monotonic() - started), flush=True)
 

@@ -50,11 +50,20 @@ def command(path: Path) -> list[str]:
 
 
 async def answers(path: Path) -> bool:
+    return await ask(path, b"PING") == b"+PONG"
+
+
+async def heard_a_tick(path: Path) -> bool:
+    """Whether a worker has done its first tick (`HEARTBEAT` in proxyapi/tasks.py)."""
+    return await ask(path, b"EXISTS reelroom:heartbeat") == b":1"
+
+
+async def ask(path: Path, command: bytes) -> bytes:
     try:
         reader, writer = await asyncio.open_unix_connection(str(path))
     except OSError:
-        return False
-    writer.write(b"PING\r\n")
-    pong = await reader.readline()
+        return b""
+    writer.write(command + b"\r\n")
+    answer = await reader.readline()
     writer.close()
-    return pong.startswith(b"+PONG")
+    return answer.strip()

@@ -1,0 +1,71 @@
+"""Fixtures of the browser tests: the house, the browser, a page for a person who has signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser import chromium as finder
+from tests.browser.house import House, running_house
+
+HERE = Path(__file__).parent
+NO_BROWSER = "There is no Chromium on the PATH, and none could be installed."
+_skipped = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _skipped:
+        terminalreporter.write_line(f"NO BROWSER TEST RAN. {NO_BROWSER}", red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The processes of `make run`, ready; one house for all browser tests."""
+    yield from running_house(tmp_path_factory.mktemp("house"))
+
+
+@pytest.fixture(scope="session")
+def chromium(in_ci: bool) -> Iterator[Browser]:
+    """Without any, CI fails and everybody else is told in red."""
+    global _skipped
+    with sync_playwright() as playwright:
+        path = finder.find(playwright.chromium.executable_path)
+        if path is None and in_ci:
+            pytest.fail(NO_BROWSER)
+        if path is None:
+            _skipped = True
+            pytest.skip(NO_BROWSER)
+        browser = playwright.chromium.launch(executable_path=path, args=finder.OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page_of(chromium: Browser, house: House) -> Iterator[Callable[..., Page]]:
+    """Opens a browser context of its own in which that person has signed in through the form."""
+    contexts = []
+
+    def open_page(first_name: str, **options: object) -> Page:
+        context = chromium.new_context(base_url=house.portal, **options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        person = house.person(first_name)
+        page.goto("/accounts/login/")
+        page.locator("input[name=login]").fill(person.email)
+        page.locator("input[name=password]").fill(person.password)
+        page.locator("input[name=password]").press("Enter")
+        page.wait_for_url(lambda url: "/accounts/login" not in url)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()

@@ -1,0 +1,92 @@
+"""The whole house for browser tests: the processes of `make run`, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+READY_SECONDS, STOP_SECONDS = 120, 30
+LAST_WORDS = "Ctrl-C stops everything."
+# What would lead the house to somebody else's servers, or to the secrets of the tests.
+FOREIGN = (
+    *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "SEALING_KEYS"),
+    *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    name: str
+    email: str
+    password: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    portal: str
+    sandbox: str
+    people: list[Person]
+    accounts: list[dict[str, str]]
+    var: Path
+    pid: int
+    lines: deque[str]
+
+    def person(self, first_name: str) -> Person:
+        return next(one for one in self.people if one.name.startswith(f"{first_name} "))
+
+
+def running_house(var: Path) -> Iterator[House]:
+    """Start it, wait until it says that it is ready, stop it by its id at the end."""
+    environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    port, sandbox_port = free_ports()
+    environ |= {"PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": str(var)}
+    command = [sys.executable, "-m", "dashboard.up"]
+    with subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        lines: deque[str] = deque(maxlen=2000)
+        ready = listen(process.stdout, lines)
+        try:
+            if not ready.wait(READY_SECONDS) or process.poll() is not None:
+                raise AssertionError("the house did not start:\n" + "\n".join(lines))
+            demo = json.loads((var / "demo.json").read_text())
+            people = [Person(**one) for one in demo.pop("people")]
+            yield House(**demo, people=people, var=var, pid=process.pid, lines=lines)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(STOP_SECONDS)
+
+
+def listen(output: IO[str], lines: deque[str]) -> threading.Event:
+    """Keep what it says; the event is set when it is ready, or when it has nothing more to say."""
+    ready = threading.Event()
+
+    def hear() -> None:
+        for line in output:
+            lines.append(line.rstrip())
+            if LAST_WORDS in line:
+                ready.set()
+        ready.set()
+
+    threading.Thread(target=hear, daemon=True).start()
+    return ready
+
+
+def free_ports() -> tuple[str, str]:
+    """Two ports that were free a moment ago."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return str(one.getsockname()[1]), str(other.getsockname()[1])

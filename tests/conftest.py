@@ -1,0 +1,64 @@
+"""For every test: the people, real servers out of wheels, an empty Redis."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+from django.conf import settings
+
+from tests import servers
+from tests.settings import ON_POSTGRES, TEST_DIR
+
+pytest_plugins = ["tests.people"]
+STOPS = pytest.StashKey[list[Callable[[], None]]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--only-database", action="store_true", help="Leave out what never asks the database."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The first process starts PostgreSQL; each process that runs tests starts its own Valkey."""
+    stops = config.stash[STOPS] = []
+    is_worker = hasattr(config, "workerinput")
+    if ON_POSTGRES and not is_worker:
+        stops.append(servers.start_postgres())
+    runs_tests = is_worker or not config.getoption("numprocesses", None)
+    if runs_tests and settings.REDIS_URL.startswith(f"unix://{TEST_DIR}"):
+        stops.append(servers.start_valkey())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    stops = config.stash.get(STOPS, [])
+    while stops:
+        stops.pop()()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--only-database"):
+        others = [item for item in items if not asks_database(item)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if asks_database(item)]
+
+
+def asks_database(item: pytest.Item) -> bool:
+    fixtures = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
+    return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
+@pytest.fixture(autouse=True)
+def _empty_redis() -> Iterator[None]:
+    """Throttles, allowances and queues of one test are nobody else's."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.flushall()
+    yield
+
+
+@pytest.fixture(scope="session")
+def in_ci() -> bool:
+    return os.environ.get("CI") == "true"

