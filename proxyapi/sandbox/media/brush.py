@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proxyapi.sandbox.media.canvas import Canvas, Paint, Point
+from proxyapi.sandbox.media.canvas import Canvas, Paint
+from proxyapi.sandbox.media.curves import Point
 from proxyapi.sandbox.media.palettes import Colour
 
 

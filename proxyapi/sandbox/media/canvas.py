@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
+from proxyapi.sandbox.media.curves import Point, smooth
 from proxyapi.sandbox.media.palettes import Colour, mixed
 
-Point = tuple[float, float]
 Paint = Colour | tuple[Colour, Colour]  # one colour, or one at the top and one at the bottom
 Box = tuple[int, int, int, int]
 
@@ -119,8 +119,17 @@ class Canvas:
         across = (np.arange(left, right, dtype=np.float32) - x) / radius
         down = (np.arange(top, bottom, dtype=np.float32) - y) / radius
         away = np.sqrt(across[None, :] ** 2 + down[:, None] ** 2)
-        light = np.clip(1 - away, 0, 1) ** 2 * strength
+        light = np.asarray(np.clip(1 - away, 0, 1) ** 2 * strength, np.float32)
         self._shine(box, light, colour)
+
+    def flood(self, x: float, y: float, radius: float, colour: Colour, strength: float) -> None:
+        """A glow that falls on near and far alike."""
+        near, front, behind = self.near.copy(), self.image, self.behind
+        self.glow(x, y, radius, colour, strength)
+        if behind is not None:
+            self.near, self.image = near, behind
+            self.glow(x, y, radius, colour, strength)
+            self.near, self.image, self.behind = near, front, behind
 
     def beam(
         self, x: float, y: float, points: Sequence[Point], colour: Colour, strength: float
@@ -137,7 +146,7 @@ class Canvas:
         across = np.arange(left, right, dtype=np.float32)[None, :] - x
         down = np.arange(top, bottom, dtype=np.float32)[:, None] - y
         fade = np.clip(1 - np.sqrt(across**2 + down**2) / reach, 0, 1)
-        self._shine(box, soft * fade * strength, colour)
+        self._shine(box, np.asarray(soft * fade * strength, np.float32), colour)
 
     def patch(self, box: Box, colour: Colour) -> None:
         """A rectangle of whole pixels, for things too many to have smooth edges."""
@@ -181,10 +190,10 @@ class Canvas:
         if self.shadows and opacity > 0.75:
             self._cast(mask, box)
         if isinstance(paint[0], tuple):
-            fill = _gradient(paint, mask.size)  # type: ignore[arg-type]
+            fill = _gradient(paint, mask.size)
             self.image.paste(fill, box[:2], mask)
         else:
-            self.image.paste(paint, box[:2], mask)  # type: ignore[arg-type]
+            self.image.paste(paint, box[:2], mask)
         if self.behind is not None:
             self._mark(mask, box)
 
@@ -214,27 +223,6 @@ class Canvas:
             min(self.height, math.ceil(bottom)),
         )
         return box if box[0] < box[2] and box[1] < box[3] else None
-
-
-def smooth(points: Sequence[Point], *, closed: bool = False, steps: int = 10) -> list[Point]:
-    """A Catmull-Rom curve through the points."""
-    if len(points) < 3:
-        return list(points)
-    ring = (
-        [points[-1], *points, points[0], points[1]] if closed else [points[0], *points, points[-1]]
-    )
-    bent: list[Point] = []
-    for a, b, c, d in zip(ring, ring[1:], ring[2:], ring[3:], strict=False):
-        for step in range(steps):
-            t = step / steps
-            bent.append((_bend(a[0], b[0], c[0], d[0], t), _bend(a[1], b[1], c[1], d[1], t)))
-    return bent if closed else [*bent, points[-1]]
-
-
-def _bend(a: float, b: float, c: float, d: float, t: float) -> float:
-    return 0.5 * (
-        2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3
-    )
 
 
 def _around(points: Sequence[Point], margin: float) -> tuple[float, float, float, float]:

@@ -36,7 +36,7 @@ class Captions:
     def letters(size: tuple[int, int]) -> int:
         """How many letters a caption may have so that two lines hold it."""
         room = size[0] - 2 * _MARGIN * min(size)
-        return max(12, min(34, int(room / (_text_size(size) * 0.62) * 1.25)))
+        return max(12, min(34, int(room / (_text_size(size) * 0.62) * 1.4)))
 
     def box(self, number: int) -> tuple[int, int, int, int]:
         """Left, top, right and bottom of a caption at rest."""
@@ -138,7 +138,7 @@ class Captions:
 
 
 def _text_size(size: tuple[int, int]) -> int:
-    share = 0.062 if size[0] > size[1] else 0.072
+    share = 0.074 if size[0] > size[1] else 0.082
     return max(10, round(min(size) * share))
 
 

@@ -18,13 +18,13 @@ def finish(picture: Image.Image, genre: str, seed: int) -> Image.Image:
 
 
 def _cinematic(picture: Image.Image, seed: int) -> Image.Image:
-    return _out(_lit(picture, 0.26) + _noise(picture, 2.2))
+    return _out(_lit(picture, 0.26) + _noise(picture, 1.3))
 
 
 def _watercolor(picture: Image.Image, seed: int) -> Image.Image:
     """Edges wander, pigment gathers at them and in the hollows of the paper, rims stay white."""
     width, height = picture.size
-    flowing = _wandered(picture.filter(ImageFilter.ModeFilter(5)), seed % 3, picture.height / 110)
+    flowing = _wandered(picture, seed % 3, picture.height / 110)
     wet = np.asarray(flowing, np.float32)
     soft = np.asarray(flowing.filter(ImageFilter.BoxBlur(picture.height / 130)), np.float32)
     pigment = wet + (wet - soft) * 0.9
@@ -56,7 +56,7 @@ def _noir(picture: Image.Image, seed: int) -> Image.Image:
     width, height = picture.size
     dark = (0.35 + 0.65 * vignette(width, height))[..., None]
     tone = np.stack([curve * 1.01, curve, curve * 0.975], axis=-1)
-    return _out((tone + (colours - tone) * red) * dark + _noise(picture, 6.5))
+    return _out((tone + (colours - tone) * red) * dark + _noise(picture, 3.5))
 
 
 def _paper_cut(picture: Image.Image, seed: int) -> Image.Image:
@@ -87,7 +87,7 @@ def _nature(picture: Image.Image, seed: int) -> Image.Image:
     mixed = colours + (soft - colours) * near[:, None, None]
     slant = np.linspace(0.08, -0.04, width, dtype=np.float32)[None, :, None]
     warm = mixed * (1 + slant * np.array([1.0, 0.75, 0.3], np.float32))
-    return _out(warm + _noise(picture, 2.6))
+    return _out(warm + _noise(picture, 1.5))
 
 
 def _synthwave(picture: Image.Image, seed: int) -> Image.Image:
@@ -130,7 +130,9 @@ def _blueprint(picture: Image.Image, seed: int) -> Image.Image:
     drawn = ground + (np.array([232, 243, 255], np.float32) - ground) * lines
     colours = np.asarray(picture, np.float32)
     warm = np.clip((colours[..., 0] - colours[..., 2] - 70) / 60, 0, 1)[..., None] * 0.75
-    return _out(drawn + (colours - drawn) * warm + clouds(width, height, 5, 3, 3)[..., None] * 12 - 6)
+    return _out(
+        drawn + (colours - drawn) * warm + clouds(width, height, 5, 3, 3)[..., None] * 12 - 6
+    )
 
 
 _BAYER = np.array([[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]], np.float32) / 16
@@ -170,7 +172,7 @@ def _contours(grey: Field, threshold: float) -> Field:
     edge[0], edge[:, 0] = 0, 0
     wide = np.maximum(edge, np.roll(edge, -1, axis=1))
     wide = np.maximum(wide, np.roll(wide, -1, axis=0))
-    return ((wide - threshold * 0.4) / threshold).clip(0, 1).astype(np.float32)
+    return np.asarray(((wide - threshold * 0.4) / threshold).clip(0, 1), np.float32)
 
 
 def _wandered(picture: Image.Image, seed: int, reach: float) -> Image.Image:

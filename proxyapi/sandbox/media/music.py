@@ -81,7 +81,7 @@ def _step(scale: tuple[int, ...], degree: int) -> int:
 
 
 def _hertz(pitch: int) -> float:
-    return 440.0 * 2.0 ** ((pitch - 69) / 12)
+    return 440.0 * float(2.0 ** ((pitch - 69) / 12))
 
 
 def _add(loop: Samples, start: int, sound: Samples, side: float) -> None:
@@ -110,7 +110,8 @@ def _bass(pitch: int, length: int) -> Samples:
     turn = 2 * np.pi * _hertz(pitch) * time
     fade = np.minimum(1, time / 0.03) * np.exp(-time * 0.7)
     fade *= np.minimum(1, (length / SAMPLE_RATE - time) / 0.05)
-    return ((np.sin(turn) + 0.3 * np.sin(2 * turn)) * fade).astype(np.float32)
+    tone = (np.sin(turn) + 0.3 * np.sin(2 * turn)) * fade
+    return np.asarray(tone, np.float32)
 
 
 def _pluck(pitch: int, style: Style) -> Samples:

@@ -14,7 +14,8 @@ from proxyapi.sandbox.media.captions import Captions
 from proxyapi.sandbox.media.encode import FRAME_RATE
 from proxyapi.sandbox.media.films import Film
 from proxyapi.sandbox.media.planes import Planes
-from proxyapi.sandbox.media.scenes import Picture, draw, theme
+from proxyapi.sandbox.media.reading import theme
+from proxyapi.sandbox.media.scenes import draw
 from proxyapi.sandbox.media.sound import mix
 from proxyapi.sandbox.media.storyline import tell
 from proxyapi.sandbox.media.titles import Titles
@@ -33,7 +34,7 @@ class Reel:
         self.captions = Captions(film, self.story.phrases, size)
         self.titles = Titles(film, size)
         self.overlap = transitions.SECONDS.get(film.transition, transitions.SECONDS["fade"])
-        self.theme = theme(f"{film.title} {film.script}", film.seed)
+        self.theme = theme(film.title, film.script, film.seed)
         self._easel = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
         self._shots: dict[int, Future[Shot]] = {}
@@ -98,7 +99,7 @@ class Reel:
         told = self.story.scenes[scene]
         seed = self.film.seed * 1009 + scene
         large = tuple(round(side * MARGIN / 2) * 2 for side in self.size)
-        picture: Picture = draw(told.text, self.film.genre, seed, (large[0], large[1]), self.theme)
+        picture = draw(told.text, self.film.genre, seed, (large[0], large[1]), self.theme)
         return Shot(picture, self.size, seed, told.end - told.start + self.overlap)
 
 

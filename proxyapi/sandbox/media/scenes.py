@@ -10,12 +10,10 @@ from PIL import Image
 from proxyapi.sandbox.media.canvas import Canvas
 from proxyapi.sandbox.media.finishes import finish
 from proxyapi.sandbox.media.palettes import HOURS, palette
-from proxyapi.sandbox.media.reading import Reading, read
+from proxyapi.sandbox.media.reading import Reading, read, theme
 from proxyapi.sandbox.media.settings import paint_far
 from proxyapi.sandbox.media.stage import Spot, Stage
-from proxyapi.sandbox.media.subjects import SUBJECTS
-
-theme = read
+from proxyapi.sandbox.media.subjects import SUBJECTS, Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +29,15 @@ class Picture:
 def draw(
     text: str, genre: str, seed: int, size: tuple[int, int], around: Reading | None = None
 ) -> Picture:
-    """Draw the scene of a text at `size`; `around` is the reading of the whole film."""
-    reading = read(text, seed, around)
+    """Draw the scene of a text at `size`; `around` is what the whole film is about."""
+    reading = read(text, seed, around or theme("", text, seed))
     stage = _stage(reading, genre, seed, size)
     setting = paint_far(stage, reading.setting)
     stage.canvas.come_near()
     spot = setting.ground(stage)
     if reading.subject:
         paint = SUBJECTS[reading.subject]
-        place = _placed(stage, spot, floating=paint.floating)
-        paint.draw(stage, place.x, place.y, place.size * paint.scale)
+        paint.draw(stage, *_placed(stage, spot, paint))
     setting.front(stage)
     motes = reading.weather or setting.motes[HOURS.index(stage.hour)]
     canvas = stage.canvas
@@ -60,7 +57,10 @@ def _stage(reading: Reading, genre: str, seed: int, size: tuple[int, int]) -> St
     )
 
 
-def _placed(stage: Stage, spot: Spot, *, floating: bool) -> Spot:
-    if floating:
-        return Spot(spot.x, stage.height * 0.46, spot.size)
-    return spot
+def _placed(stage: Stage, spot: Spot, subject: Subject) -> Spot:
+    """Nearer or farther by chance, but never wider than the picture."""
+    upright = stage.height > stage.width
+    size = spot.size * subject.scale * stage.dice.uniform(0.92, 1.22) * (1.2 if upright else 1)
+    size = min(size, stage.width * 0.44 / subject.reach)
+    y = stage.height * 0.46 if subject.floating else spot.y
+    return Spot(spot.x, y, size)

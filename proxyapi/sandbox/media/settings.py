@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from proxyapi.sandbox.media.motifs import cosmos, land, rooms, town, water
+from proxyapi.sandbox.media.motifs import cold, cosmos, land, rooms, town, water, woods
 from proxyapi.sandbox.media.motifs.sky import sky
 from proxyapi.sandbox.media.stage import Spot, Stage
 
@@ -42,14 +42,14 @@ SETTINGS: dict[str, Setting] = {
         ("petals", "dust", "fireflies"),
     ),
     "forest": Setting(
-        land.forest_far,
-        land.forest_ground,
-        land.forest_front,
+        woods.forest_far,
+        woods.forest_ground,
+        woods.forest_front,
         0.5,
         ("dust", "fireflies", "fireflies"),
     ),
     "desert": Setting(land.desert_far, land.desert_ground, land.desert_front, 0.58),
-    "ice": Setting(land.ice_far, land.ice_ground, land.ice_front, 0.52, ("snow", "snow", "snow")),
+    "ice": Setting(cold.ice_far, cold.ice_ground, cold.ice_front, 0.52, ("snow", "snow", "snow")),
     "city": Setting(town.city_far, town.city_ground, town.city_front, 0.6),
     "underwater": Setting(
         water.under_far, water.under_ground, water.under_front, 0.6, ("bubbles",) * 3, False

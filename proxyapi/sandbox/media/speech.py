@@ -1,18 +1,20 @@
 """Narration by espeak-ng, loaded into this process; sentences in, samples and word times out.
 
-The library keeps global state and is not thread-safe: every call runs under one lock and
-sets every parameter it depends on.
+The library keeps global state and is not thread-safe: every call runs under one lock, in a
+library of its own, and sets every parameter it depends on.
 """
 
 from __future__ import annotations
 
+import _ctypes
+import contextlib
 import ctypes
 import functools
 import random
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,13 +120,14 @@ def voice(language: str, gender: str, seed: int) -> Voice:
 
 def speak(sentences: Sequence[str], speaker: Voice) -> list[Utterance]:
     """Speak every sentence; one without anything to say gives an empty utterance."""
-    with _lock:
-        _settle(_library(), speaker)
-        return [_utter(_library(), sentence) for sentence in sentences]
+    with _lock, _library() as library:
+        _settle(library, speaker)
+        return [_utter(library, sentence) for sentence in sentences]
 
 
-@functools.cache
-def _library() -> Any:
+@contextlib.contextmanager
+def _library() -> Iterator[Any]:
+    """The library, loaded anew: it remembers where its tremor was, and would never repeat."""
     library = ctypes.CDLL(espeakng_loader.get_library_path())
     library.espeak_Synth.argtypes = [
         ctypes.c_char_p,
@@ -138,9 +141,15 @@ def _library() -> Any:
     ]
     if library.espeak_Initialize(_RETRIEVAL, 200, _data_path().encode(), 0) != SPEECH_RATE:
         raise RuntimeError("The speech library did not start.")
-    return library
+    try:
+        yield library
+    finally:
+        library.espeak_Terminate()
+        if unload := getattr(_ctypes, "dlclose", None):
+            unload(library._handle)
 
 
+@functools.cache
 def _data_path() -> str:
     path = str(espeakng_loader.get_data_path())
     if len(path) <= _LONGEST_DATA_PATH:
@@ -167,7 +176,8 @@ def _utter(library: Any, sentence: str) -> Utterance:
     library.espeak_Synth(text, len(text) + 1, 0, _CHARACTERS, 0, _UTF8, None, None)
     library.espeak_Synchronize()
     del keep  # the library holds a bare pointer to it until here
-    heard = np.frombuffer(b"".join(chunks), np.int16).astype(np.float32) / 32768
+    heard = np.frombuffer(b"".join(chunks), np.int16).astype(np.float32)
+    heard /= np.float32(32768)
     first, last = _audible(heard)
     samples = heard[first:last]
     shift, length = first / SPEECH_RATE, len(samples) / SPEECH_RATE

@@ -95,4 +95,4 @@ class Stage:
             places[1:-1] += self.dice.uniform(-0.25, 0.25) * self.width / count
             line += np.interp(columns, places, heights).astype(np.float32) / 2.4**octave
         line = (line - line.min()) / max(float(line.max() - line.min()), 1e-6)
-        return (base * self.height - line * swing * self.short).astype(np.float32)
+        return np.asarray(base * self.height - line * swing * self.short, np.float32)

@@ -5,6 +5,7 @@ A storyline starts and ends with a breath short enough not to sound like silence
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -101,7 +102,7 @@ def _scaled(word: Word, by: float) -> Word:
 
 def _scenes(words: Sequence[Word], seconds: float) -> tuple[Scene, ...]:
     cuts = [0.0]
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in itertools.pairwise(words):
         length = word.start - cuts[-1]
         ended = bool(re.search(r"[.!?…。！？:;][\"'”’»)]*$", before.text))
         if (ended and length >= _SHORTEST_SCENE) or length >= _LONGEST_SCENE:
@@ -110,8 +111,7 @@ def _scenes(words: Sequence[Word], seconds: float) -> tuple[Scene, ...]:
         cuts.pop()
     cuts = _without_long_holds([*cuts, seconds])
     return tuple(
-        Scene(_heard(words, start, end), start, end)
-        for start, end in zip(cuts, cuts[1:], strict=False)
+        Scene(_heard(words, start, end), start, end) for start, end in itertools.pairwise(cuts)
     )
 
 
@@ -133,8 +133,8 @@ def _heard(words: Sequence[Word], start: float, end: float) -> str:
 def _phrases(words: Sequence[Word], letters: int, seconds: float) -> Iterator[Phrase]:
     pieces = [piece for word in words for piece in _pieces(word, letters)]
     groups = [group for clause in _clauses(pieces, letters) for group in _shared(clause, letters)]
-    starts = [group[0].start for group in groups[1:]]
-    for group, after in zip(groups, [*starts, seconds], strict=True):
+    ends = [*(group[0].start for group in groups), seconds][1:]
+    for group, after in zip(groups, ends, strict=False):
         yield Phrase(tuple(group), group[0].start, min(after, group[-1].end + 0.5))
 
 

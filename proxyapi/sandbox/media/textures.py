@@ -50,4 +50,4 @@ def vignette(width: int, height: int) -> Field:
     """1 in the middle, falling to 0 in the corners."""
     down = np.linspace(-1, 1, height, dtype=np.float32)[:, None]
     across = np.linspace(-1, 1, width, dtype=np.float32)[None, :]
-    return np.clip(1.15 - (across**2 + down**2) * 0.5, 0, 1).astype(np.float32)
+    return np.asarray(np.clip(1.15 - (across**2 + down**2) * 0.5, 0, 1), np.float32)

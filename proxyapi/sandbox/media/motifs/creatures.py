@@ -2,133 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 from proxyapi.sandbox.media.brush import Brush
 from proxyapi.sandbox.media.palettes import Colour, mixed
 from proxyapi.sandbox.media.stage import Stage
 
 
-def _eye(pen: Brush, ink: Colour, x: float, y: float, size: float) -> None:
+def eye(pen: Brush, ink: Colour, x: float, y: float, size: float) -> None:
     pen.disc((250, 248, 240), x, y, size)
     pen.disc(ink, x + size * 0.25, y, size * 0.62)
     pen.disc((255, 255, 255), x + size * 0.1, y + size * 0.3, size * 0.2)
-
-
-def octopus(stage: Stage, x: float, y: float, size: float) -> None:
-    colours, pen = stage.colours, stage.brush(x, y, size, 1)
-    skin, dark = colours.accent, mixed(colours.accent, colours.deep, 0.45)
-    for arm in range(8):
-        side = (arm - 3.5) / 3.5
-        sway = math.sin(arm * 2.1) * 0.07
-        path = (
-            (side * 0.16, 0.02),
-            (side * 0.3, -0.2),
-            (side * 0.36 + sway, -0.38),
-            (side * 0.5 + sway, -0.52),
-            (side * 0.62, -0.46 + abs(sway)),
-        )
-        for thick, step in ((0.085, 0), (0.06, 1), (0.035, 2)):
-            tone = mixed(skin, dark, 0.3 + 0.4 * (arm % 2))
-            pen.curve(tone, thick, *path[step : step + 3])
-    head = (
-        (-0.24, -0.02),
-        (-0.29, 0.2),
-        (-0.22, 0.42),
-        (0, 0.52),
-        (0.22, 0.42),
-        (0.29, 0.2),
-        (0.24, -0.02),
-        (0, -0.08),
-    )
-    pen.blob((mixed(skin, colours.paper, 0.25), mixed(skin, dark, 0.35)), *head)
-    for a, b, r in (
-        (-0.12, 0.38, 0.03),
-        (-0.04, 0.43, 0.02),
-        (0.12, 0.36, 0.025),
-        (0.17, 0.27, 0.016),
-    ):
-        pen.disc(mixed(skin, colours.paper, 0.4), a, b, r, 0.7)
-    for a in (-0.11, 0.11):
-        _eye(pen, colours.ink, a, 0.1, 0.06)
-    pen.curve(colours.ink, 0.014, (-0.05, 0.0), (0, -0.02), (0.05, 0.0))
-
-
-def whale(stage: Stage, x: float, y: float, size: float) -> None:
-    colours, pen = stage.colours, stage.brush(x, y, size)
-    back = mixed(colours.deep, colours.near, 0.35)
-    back = mixed(back, colours.sky, 0.2)
-    pen.blob(
-        mixed(back, colours.ink, 0.2),
-        (-0.72, 0.06),
-        (-0.98, 0.34),
-        (-1.16, 0.3),
-        (-1.0, 0.14),
-        (-1.14, 0.0),
-        (-0.94, 0.02),
-    )
-    body = (
-        (0.72, 0.06),
-        (0.6, 0.26),
-        (0.2, 0.36),
-        (-0.3, 0.24),
-        (-0.8, 0.08),
-        (-0.82, 0.0),
-        (-0.3, -0.16),
-        (0.2, -0.22),
-        (0.6, -0.14),
-    )
-    pen.blob((mixed(back, colours.paper, 0.22), back), *body)
-    belly = ((0.71, 0.02), (0.5, -0.02), (0.1, -0.08), (-0.3, -0.14), (0.2, -0.22), (0.58, -0.14))
-    pen.blob(mixed(colours.paper, back, 0.2), *belly)
-    for step in range(5):
-        pen.curve(
-            mixed(back, colours.paper, 0.45),
-            0.008,
-            (0.6 - step * 0.05, -0.03 - step * 0.026),
-            (0.3, -0.1 - step * 0.022),
-            (0.0, -0.13 - step * 0.012),
-        )
-    pen.blob(
-        mixed(back, colours.ink, 0.25), (0.22, -0.1), (0.1, -0.36), (-0.06, -0.42), (0.04, -0.2)
-    )
-    _eye(pen, colours.ink, 0.47, 0.05, 0.028)
-    if stage.horizon and y < stage.height * 0.95 and stage.canvas.behind is not None:
-        for side in (-1, 1):
-            pen.curve(
-                mixed(colours.paper, colours.shallow, 0.2),
-                0.02,
-                (0.3, 0.36),
-                (0.3 + side * 0.05, 0.52),
-                (0.3 + side * 0.17, 0.54),
-                opacity=0.8,
-            )
-
-
-def fish(stage: Stage, x: float, y: float, size: float) -> None:
-    colours, pen = stage.colours, stage.brush(x, y, size * 0.8)
-    pen.blob((colours.second, colours.accent), (-0.3, 0), (-0.62, 0.26), (-0.54, 0), (-0.62, -0.26))
-    pen.blob(
-        mixed(colours.accent, colours.ink, 0.2),
-        (0.12, 0.2),
-        (-0.06, 0.42),
-        (-0.26, 0.3),
-        (-0.2, 0.14),
-    )
-    body = ((0.5, 0.0), (0.26, 0.22), (-0.1, 0.24), (-0.38, 0.0), (-0.1, -0.24), (0.26, -0.2))
-    pen.blob((mixed(colours.accent, colours.second, 0.35), colours.accent), *body)
-    for place in (0.14, -0.08):
-        band = (
-            (place + 0.04, 0.22),
-            (place + 0.08, 0),
-            (place + 0.04, -0.2),
-            (place - 0.03, -0.2),
-            (place, 0),
-            (place - 0.03, 0.22),
-        )
-        pen.blob(colours.paper, *band)
-    pen.blob(colours.second, (0.06, -0.04), (-0.14, -0.12), (-0.1, 0.02))
-    _eye(pen, colours.ink, 0.32, 0.05, 0.045)
 
 
 def bird(stage: Stage, x: float, y: float, size: float) -> None:
@@ -155,7 +37,7 @@ def bird(stage: Stage, x: float, y: float, size: float) -> None:
             opacity=0.7,
         )
     pen.poly(colours.second, (0.49, 0.13), (0.64, 0.08), (0.49, 0.05))
-    _eye(pen, colours.ink, 0.43, 0.13, 0.026)
+    eye(pen, colours.ink, 0.43, 0.13, 0.026)
 
 
 def cat(stage: Stage, x: float, y: float, size: float) -> None:
@@ -189,7 +71,7 @@ def cat(stage: Stage, x: float, y: float, size: float) -> None:
     for stripe in (-0.07, 0.0, 0.07):
         pen.line(dark, 0.022, (stripe, 0.82), (stripe * 0.8, 0.74))
     for side in (-0.1, 0.1):
-        _eye(pen, colours.ink, side, 0.67, 0.042)
+        eye(pen, colours.ink, side, 0.67, 0.042)
     pen.poly(colours.accent, (-0.022, 0.605), (0.022, 0.605), (0, 0.58))
     for side in (-1, 1):
         for lift in (0.02, -0.02):
@@ -246,7 +128,7 @@ def fox(stage: Stage, x: float, y: float, size: float) -> None:
     )
     pen.blob(colours.paper, (0.82, 0.55), (0.6, 0.585), (0.4, 0.54), (0.44, 0.48), (0.62, 0.49))
     pen.disc(colours.ink, 0.82, 0.556, 0.026)
-    _eye(pen, colours.ink, 0.53, 0.65, 0.026)
+    eye(pen, colours.ink, 0.53, 0.65, 0.026)
 
 
 def bee(stage: Stage, x: float, y: float, size: float) -> None:
@@ -275,7 +157,7 @@ def bee(stage: Stage, x: float, y: float, size: float) -> None:
     pen.disc(colours.ink, 0.34, 0.03, 0.135)
     for lift in (0.3, 0.22):
         pen.curve(colours.ink, 0.018, (0.38, 0.12), (0.46, lift), (0.54, lift + 0.04))
-    _eye(pen, colours.ink, 0.39, 0.06, 0.04)
+    eye(pen, colours.ink, 0.39, 0.06, 0.04)
 
 
 def bear(stage: Stage, x: float, y: float, size: float) -> None:
@@ -304,4 +186,4 @@ def bear(stage: Stage, x: float, y: float, size: float) -> None:
     pen.blob(fur, (0.3, 0.6), (0.36, 0.78), (0.54, 0.82), (0.68, 0.7), (0.66, 0.54), (0.44, 0.48))
     pen.oval(mixed(fur, colours.paper, 0.3), 0.67, 0.6, 0.11, 0.085)
     pen.oval(colours.ink, 0.75, 0.63, 0.034, 0.026)
-    _eye(pen, colours.ink, 0.56, 0.7, 0.024)
+    eye(pen, colours.ink, 0.56, 0.7, 0.024)

@@ -88,7 +88,7 @@ def room_ground(stage: Stage) -> Spot:
 def room_front(stage: Stage) -> None:
     """The soft light of a lamp that stands outside the picture."""
     x = stage.width * (0.95 if stage.sun_at < 0.5 else 0.05)
-    stage.canvas.glow(x, stage.height * 0.55, stage.short * 0.9, stage.light(), 0.3)
+    stage.canvas.flood(x, stage.height * 0.55, stage.short * 0.9, stage.light(), 0.3)
 
 
 def shapes_far(stage: Stage) -> None:

@@ -1,0 +1,133 @@
+"""What is on the frame: captions inside it, scenes that fit the words, every look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from proxyapi.sandbox.media import films, reel, scenes
+from proxyapi.sandbox.media.captions import Captions
+from proxyapi.sandbox.media.encode import FRAME_RATE
+from proxyapi.sandbox.media.fonts import fitting
+from proxyapi.sandbox.media.reading import read, theme
+from proxyapi.sandbox.media.settings import SETTINGS
+from proxyapi.sandbox.media.storyline import tell
+from proxyapi.sandbox.media.subjects import SUBJECTS
+from proxyapi.sandbox.media.vocabulary import SETTING_WORDS, SUBJECT_WORDS
+from tests.sandbox.media.films_on_disk import SMALL, film, pictures
+
+LONG = "Unbelievably long captions wander across extraordinarily narrow frames, " * 3
+
+
+@pytest.mark.parametrize("position", films.CAPTION_POSITIONS)
+@pytest.mark.parametrize("ratio", ["16:9", "9:16", "1:1"])
+def test_captions_stay_inside_the_frame(position: str, ratio: str) -> None:
+    size = films.frame_size(ratio, 180)
+    shown = film(LONG + "Donaudampfschiff" * 6, caption_position=position, aspect_ratio=ratio)
+    told = tell(shown, Captions.letters(size))
+    captions = Captions(shown, told.phrases, size)
+    for number in range(len(told.phrases)):
+        left, top, right, bottom = captions.box(number)
+        assert left >= 0
+        assert top >= 0
+        assert right <= size[0]
+        assert bottom <= size[1]
+
+
+def test_captions_stand_where_they_were_asked_to() -> None:
+    size = (256, 144)
+    tops = {}
+    for position in films.CAPTION_POSITIONS:
+        shown = film(caption_position=position)
+        tops[position] = Captions(shown, tell(shown, 30).phrases, size).box(0)[1]
+    assert tops["top"] < tops["center"] < tops["bottom"]
+
+
+@pytest.mark.parametrize("effect", films.CAPTION_EFFECTS)
+def test_every_caption_effect_draws_something_bright(effect: str) -> None:
+    plain = reel.Reel(film(title="", captioned=False), (256, 144))
+    shown = reel.Reel(film(title="", caption_effect=effect), (256, 144))
+    number = round((shown.story.phrases[0].start + 0.3) * FRAME_RATE)
+    without, with_caption = (np.asarray(made.frame(number)[0], int) for made in (plain, shown))
+    assert (with_caption - without).max() > 80
+
+
+@pytest.mark.parametrize("transition", films.TRANSITIONS)
+def test_every_transition_shows_both_scenes_in_full_colour(transition: str, tmp_path: Path) -> None:
+    path = tmp_path / "film.mp4"
+    films.make(
+        film("A fox at night. A lighthouse by day. " * 2, transition=transition), path, height=96
+    )
+    assert all(picture.std() > 5 for picture in pictures(path))
+
+
+@pytest.mark.parametrize("genre", films.GENRES)
+def test_every_genre_has_its_own_look(genre: str) -> None:
+    drawn = scenes.draw("A fox in the forest", genre, 1, (192, 108)).image
+    others = [
+        scenes.draw("A fox in the forest", name, 1, (192, 108)).image for name in films.GENRES
+    ]
+    alike = [np.abs(np.asarray(drawn, float) - np.asarray(other, float)).mean() for other in others]
+    assert sorted(alike)[0] == 0
+    assert sorted(alike)[1] > 4
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_every_subject_can_be_seen_in_each_of_its_homes(subject: str) -> None:
+    word = SUBJECT_WORDS[subject][0]
+    for home in SUBJECTS[subject].homes:
+        reading = theme("", f"{word} {SETTING_WORDS[home][0] if home in SETTING_WORDS else ''}", 1)
+        assert SUBJECTS[reading.subject].homes
+        picture = scenes.draw(word, "anime", 2, (96, 64), reading)
+        assert picture.image.size == picture.near.size == (96, 64)
+        assert np.asarray(picture.near).max() == 255
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_setting_fills_the_picture_upright_too(setting: str) -> None:
+    around = theme("", SETTING_WORDS.get(setting, ("shapes",))[0], 1)
+    picture = scenes.draw("", "cinematic", 5, (64, 112), around)
+    assert np.asarray(picture.image.convert("L")).std() > 4
+
+
+@pytest.mark.parametrize(
+    ("text", "setting", "subject"),
+    [
+        ("Waves beat against the lighthouse.", "sea", "lighthouse"),
+        ("Der Fuchs schläft im Wald.", "forest", "fox"),
+        ("Une baleine sous la mer", "underwater", "whale"),
+        ("El tren cruza la montaña.", "mountains", "train"),
+        ("Os polvos e os recifes de coral", "underwater", "fish"),
+    ],
+)
+def test_a_scene_shows_what_its_words_name(text: str, setting: str, subject: str) -> None:
+    reading = read(text, 1, theme("", text, 1))
+    assert (reading.setting, reading.subject) == (setting, subject)
+
+
+def test_a_scene_that_names_nothing_stays_in_the_film() -> None:
+    around = theme("How lighthouses survive", "The sea is rough.", 1)
+    readings = [read("And so it goes.", seed, around) for seed in range(20)]
+    assert {reading.setting for reading in readings} == {"sea"}
+    assert {reading.subject for reading in readings} == {"", "lighthouse"}
+
+
+def test_a_font_that_lacks_letters_gives_way() -> None:
+    for slug in films.FONTS:
+        typeface = fitting(slug, "Füchse — “süß”")
+        assert "chse" in typeface.drawable("Füchse — “süß”")
+    assert fitting("aileron", "plain words").name == ""
+    assert fitting("aileron", "plain words").drawable("wow 🚀") == "wow "
+
+
+def test_a_watermark_is_on_every_frame() -> None:
+    bare = reel.Reel(film(title="", captioned=False), (256, 144))
+    marked = reel.Reel(film(title="", captioned=False, watermark="Northlight"), (256, 144))
+    for number in (0, 50):
+        plain, shown = (
+            np.asarray(Image.Image.copy(made.frame(number)[0]), int) for made in (bare, marked)
+        )
+        assert np.abs(shown - plain)[: SMALL // 4, 128:].max() > 40
