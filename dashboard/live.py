@@ -25,11 +25,11 @@ from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import close_old_connections
 from redis import RedisError
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
+from dashboard.database import give_back
 from dashboard.fragments import bundle
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import CHANNEL, News
@@ -222,7 +222,7 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
         try:
             return work(*args, **kwargs)
         finally:
-            close_old_connections()
+            give_back()
 
     return await sync_to_async(run, thread_sensitive=False)()
 

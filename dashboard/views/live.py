@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
+from dashboard.database import give_back
 from dashboard.http import TeamRequest
 from dashboard.live import HubAway, hub, stream
 from dashboard.tickets import Ticket
@@ -19,7 +19,7 @@ async def live(request: TeamRequest) -> HttpResponseBase:
     """`since` and `Last-Event-ID`: from when on the page wants to know, in seconds since 1970."""
     ticket = ticket_of(request)
     # The stream may last for minutes: the connection that the middleware used goes back before.
-    await sync_to_async(close_old_connections)()
+    await sync_to_async(give_back)()
     if sum(one.ticket.user == ticket.user for one in hub().listeners) >= MOST_PAGES:
         return refused()
     try:

@@ -6,7 +6,6 @@ from datetime import timedelta
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
@@ -14,6 +13,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from dashboard.access import fetch_job
+from dashboard.database import give_back
 from dashboard.http import TeamRequest
 from proxyapi.media import Film, MediaError, MediaGone, open_film
 from proxyapi.models import Job, JobState
@@ -35,7 +35,7 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
         return HttpResponse(AWAY, status=502, content_type="text/plain; charset=utf-8")
     finally:
         # A film can run for an hour: it holds no connection to the database meanwhile.
-        await sync_to_async(close_old_connections)()
+        await sync_to_async(give_back)()
     return answer(request, job, film)
 
 

@@ -1,0 +1,201 @@
+"""The library: what each member finds there, by tab, by search, by page."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from dashboard.queries.videos.filters import filters_of
+from dashboard.queries.videos.library import PAGE, library_of
+
+NOON = datetime(2026, 11, 19, 12, 0, tzinfo=UTC)  # a Thursday
+
+
+def titles(library):
+    return [seat.card.title for group in library.groups for seat in group.seats]
+
+
+def library(reader, **query):
+    return library_of(reader, filters_of(query))
+
+
+@pytest.fixture
+def one_of_each(film, hold, spend):
+    film("draft", title="A draft")
+    film("running", title="Rendering")
+    spend(film("completed", title="Done"))
+    spend(film("failed", title="Broken"))
+    hold(film("draft", title="Held"), "held")
+    hold(film("draft", title="Sent"), "sending")
+    hold(film("draft", title="Lost"), "unknown")
+
+
+@pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "luca", "vera"])
+def test_every_member_sees_every_video_of_the_team(role, request, one_of_each, client_of):
+    page = client_of(request.getfixturevalue(role)).get("/library/").content.decode()
+    assert page.count("data-card") == 7
+
+
+def test_an_outsider_sees_none_of_it(one_of_each, otto, client_of):
+    page = client_of(otto).get("/library/").content.decode()
+    assert "data-card" not in page
+    assert "No videos yet" in page
+
+
+def test_the_tabs_count_what_each_shows(one_of_each, vera):
+    tabs = {tab.label: tab.count for tab in library(vera).tabs}
+    assert tabs == {
+        "All": 7,
+        "Rendering": 2,
+        "Completed": 1,
+        "Failed": 1,
+        "Unknown": 1,
+        "Waiting": 1,
+        "Drafts": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [
+        ("rendering", {"Rendering", "Sent"}),
+        ("unknown", {"Lost"}),
+        ("waiting", {"Held"}),
+        ("drafts", {"A draft"}),
+        ("failed", {"Broken"}),
+        ("completed", {"Done"}),
+        ("no such state", {"A draft", "Rendering", "Done", "Broken", "Held", "Sent", "Lost"}),
+    ],
+)
+def test_a_tab_shows_its_state(state, found, one_of_each, vera):
+    assert set(titles(library(vera, state=state))) == found
+
+
+def test_the_search_reads_titles_and_scripts(film, vera):
+    film(title="Night trains", wanted={"script": "Sleepers cross the border."})
+    film(title="Bread", wanted={"script": "Flour and time."})
+    assert titles(library(vera, q="TRAINS")) == ["Night trains"]
+    assert titles(library(vera, q="flour")) == ["Bread"]
+
+
+def test_filters_take_member_and_format(film, luca, priya, vera):
+    film(title="Tall", wanted={"aspect_ratio": "9:16"})
+    film(title="Wide of Luca", member=luca.user)
+    assert titles(library(vera, member=str(luca.user_id))) == ["Wide of Luca"]
+    assert titles(library(vera, format="9:16")) == ["Tall"]
+
+
+def test_a_filter_keeps_the_others_in_its_address(vera):
+    filters = filters_of({"q": "tide & time", "state": "failed", "sort": "oldest"})
+    assert filters.url(state="drafts") == "/library/?state=drafts&q=tide+%26+time&sort=oldest"
+
+
+@pytest.mark.parametrize("query", [{"member": "Ω"}, {"member": "9" * 40}, {"before": "1.x.y.z"}])
+def test_what_the_address_cannot_mean_is_ignored(query, film, vera):
+    film(title="There")
+    assert titles(library(vera, **query)) == ["There"]
+
+
+@time_machine.travel(NOON, tick=False)
+def test_what_moves_comes_first_then_days(film, vera):
+    for title, hours in [("Today", 3), ("Monday", 70), ("Last week", 200)]:
+        film("completed", title=title, created_at=timezone.now() - timedelta(hours=hours))
+    film("running", title="Old, moving", created_at=timezone.now() - timedelta(days=30))
+    groups = [
+        (group.title, [seat.card.title for seat in group.seats]) for group in library(vera).groups
+    ]
+    assert groups == [
+        ("Moving now", ["Old, moving"]),
+        ("Today", ["Today"]),
+        ("Earlier this week", ["Monday"]),
+        ("Earlier", ["Last week"]),
+    ]
+
+
+@pytest.mark.parametrize("sort", ["", "oldest"])
+def test_pages_go_on_where_the_last_one_ended(sort, film, vera):
+    made = timezone.now()
+    for number in range(PAGE + 2):
+        film("completed", title=f"{number}", created_at=made - timedelta(hours=number // 2))
+    film("running", title="moving")
+    first = library(vera, sort=sort)
+    before = first.older_url.partition("before=")[2]
+    second = library(vera, sort=sort, before=before)
+    assert len(titles(first)) == PAGE
+    assert titles(first)[0] == "moving"
+    assert len({*titles(first), *titles(second)}) == PAGE + 3
+    assert not second.older_url
+
+
+def test_a_hidden_video_is_gone_from_the_library(film, vera):
+    film(title="Hidden", hidden_at=timezone.now())
+    assert library(vera).bare
+
+
+def test_an_empty_library_offers_the_one_act_to_who_may(priya, vera, client_of):
+    assert "New video" in client_of(priya).get("/library/").content.decode().partition("<h2>")[2]
+    page = client_of(vera).get("/library/").content.decode()
+    assert "No videos yet" in page
+    assert "New video" not in page
+
+
+def test_nothing_matches_says_so_and_takes_the_filter_off(film, vera, client_of):
+    film(title="Bread")
+    page = client_of(vera).get("/library/?q=zebra").content.decode()
+    assert "Nothing matches" in page
+    assert 'href="/library/"' in page
+
+
+def test_htmx_gets_the_list_with_tabs_and_filters_out_of_band(film, vera, client_of):
+    film()
+    answer = client_of(vera).get("/library/", headers={"HX-Request": "true"})
+    page = answer.content.decode()
+    assert "<html" not in page
+    assert page.count("hx-swap-oob") >= 3
+    assert "HX-Request" in answer["Vary"]
+
+
+def test_going_back_gets_the_whole_page(film, vera, client_of):
+    headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+    assert "<html" in client_of(vera).get("/library/", headers=headers).content.decode()
+
+
+def test_only_who_renders_finds_acts_on_a_card(film, spend, priya, thea, vera, client_of):
+    spend(film("failed"))
+    assert "≈ 96 cr" in client_of(priya).get("/library/").content.decode()
+    for reader in (thea, vera):
+        page = client_of(reader).get("/library/").content.decode()
+        assert "/retries/" not in page
+
+
+def test_the_number_of_queries_does_not_grow_with_the_videos(
+    film, spend, vera, client_of, django_assert_max_num_queries
+):
+    client = client_of(vera)
+    for _ in range(PAGE + 1):
+        spend(film("completed"))
+    with django_assert_max_num_queries(12):
+        page = client.get("/library/?sort=oldest")
+    older = re.search(r'href="(/library/\?[^"]*before=[^"]+)"', page.content.decode())[1]
+    with django_assert_max_num_queries(12):
+        client.get(older.replace("&amp;", "&"))
+
+
+def test_a_film_of_the_service_is_not_waited_for_by_the_page(film, vera, client_of):
+    """Posters are fetched by the browser, near the screen; the page itself asks for none."""
+    film("completed")
+    page = client_of(vera).get("/library/").content.decode()
+    assert "data-still=" in page
+    assert "<video src" not in page
+
+
+def test_titles_and_reasons_are_escaped(film, vera, client_of):
+    film("failed", title="<b>x</b>", failure_message="<img src=x onerror=alert(1)>")
+    film("running", raw_status="<i hx-get=/evil>", title='" onload="x')
+    page = client_of(vera).get("/library/").content.decode()
+    for planted in ("<b>x", "<img src=x", "<i hx-get", '" onload="x'):
+        assert planted not in page

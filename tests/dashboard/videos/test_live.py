@@ -1,0 +1,304 @@
+"""The stream of a page, with a real Valkey, and once through a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import threading
+import time
+
+import httpx
+import pytest
+import redis
+import uvicorn
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.asgi import get_asgi_application
+from django.db import connection, connections
+
+from dashboard import live
+from dashboard.fragments import bundle
+from dashboard.live import DEPTH, Hub, HubAway, Listener
+from dashboard.models import Membership
+from dashboard.tickets import Ticket, lapsed
+from proxyapi.events import CHANNEL, Event, News, publish
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WITHIN = 5  # seconds; a generous end for what takes milliseconds
+
+
+@pytest.fixture
+def ticket_of(client_of):
+    def make(membership):
+        session = client_of(membership).session.session_key
+        return Ticket(membership.team.vault_id, membership.team_id, membership.user_id, session)
+
+    return make
+
+
+def announce(vault, event, id):
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.publish(CHANNEL, News(vault, event, id).dump())
+
+
+async def heard(listener):
+    return (await asyncio.wait_for(listener.queue.get(), WITHIN)).decode()
+
+
+def listening(*tickets):
+    """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
+
+    def run(test):
+        async def scene():
+            hub = Hub()
+            listeners = [await hub.join(ticket) for ticket in tickets]
+            try:
+                await test(hub, *listeners)
+            finally:
+                hub._runner.cancel()
+                await asyncio.gather(hub._runner, return_exceptions=True)
+
+        asyncio.run(scene())
+
+    return run
+
+
+def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
+    film, priya, vera, otto, ticket_of
+):
+    job = film("running")
+
+    @listening(ticket_of(priya), ticket_of(vera), ticket_of(otto))
+    async def _(hub, first, second, stranger):
+        announce(job.vault_id, Event.JOB, job.pk)
+        messages = [await heard(first), await heard(second)]
+        assert messages[0] == messages[1]
+        assert "event: news" in messages[0]
+        assert f'id="job-{job.pk}"' in messages[0]
+        assert stranger.queue.empty()
+
+
+def test_a_change_is_rendered_once_for_all(film, priya, ticket_of, monkeypatch):
+    job, ticket, times = film("running"), ticket_of(priya), []
+    monkeypatch.setattr(live, "bundle", lambda *_: times.append(1) or "<p>once</p>")
+
+    @listening(*[ticket] * 20)
+    async def _(hub, *listeners):
+        announce(job.vault_id, Event.JOB, job.pk)
+        for listener in listeners:
+            assert "once" in await heard(listener)
+        assert len(times) == 1
+
+
+def test_one_process_has_one_subscription(priya, ticket_of):
+    @listening(*[ticket_of(priya)] * 30)
+    async def _(hub, *listeners):
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            assert client.pubsub_numsub(CHANNEL) == [(CHANNEL.encode(), 1)]
+
+
+def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, ticket_of):
+    async def scene():
+        listener = Listener(ticket_of_priya)
+        for number in range(DEPTH + 1):
+            listener.offer(f"event: news\ndata: {number}\n\n".encode())
+        assert listener.queue.qsize() == 1
+        assert b"refetch" in listener.queue.get_nowait()
+
+    ticket_of_priya = ticket_of(priya)
+    asyncio.run(scene())
+
+
+def sign_out(membership):
+    Session.objects.all().delete()
+
+
+def disable(membership):
+    membership.user.is_active = False
+    membership.user.save()
+
+
+def change_password(membership):
+    membership.user.set_password("another one")
+    membership.user.save()
+
+
+@pytest.mark.parametrize("leave", [sign_out, disable, change_password, Membership.delete])
+def test_who_leaves_hears_nothing_more(leave, film, luca, ticket_of):
+    job, ticket = film("running"), ticket_of(luca)
+    leave(luca)
+
+    @listening(ticket)
+    async def _(hub, listener):
+        announce(job.vault_id, Event.JOB, job.pk)
+        assert await heard(listener) == ""
+
+
+def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, ticket_of, monkeypatch):
+    assert live.GUARD <= 5
+    monkeypatch.setattr(live, "GUARD", 0.01)
+    ticket = ticket_of(luca)
+    luca.delete()
+
+    @listening(ticket)
+    async def _(hub, listener):
+        assert await heard(listener) == ""
+
+
+def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, ticket_of):
+    tickets = [ticket_of(luca), ticket_of(priya)]
+    luca.delete()
+    assert lapsed(tickets) == {tickets[0]}
+
+
+def test_without_redis_there_is_no_stream(priya, ticket_of, settings):
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    ticket = ticket_of(priya)
+
+    async def scene():
+        with pytest.raises(HubAway):
+            await Hub().join(ticket)
+
+    asyncio.run(scene())
+
+
+def test_a_change_that_cannot_be_drawn_sends_the_pages_to_look(
+    film, priya, ticket_of, monkeypatch, caplog
+):
+    job = film("running")
+    monkeypatch.setattr(live, "bundle", lambda *_: 1 / 0)
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        announce(job.vault_id, Event.JOB, job.pk)
+        assert "event: refetch" in await heard(listener)
+
+
+def test_a_page_is_told_when_it_missed_something(film, priya, ticket_of):
+    job, made_at = film("running"), time.time()
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        assert hub.missed(job.vault_id, made_at), "it was made before anybody listened"
+        assert not hub.missed(job.vault_id, time.time() + 1)
+        announce(job.vault_id, Event.JOB, job.pk)
+        await heard(listener)
+        assert hub.missed(job.vault_id, hub.since)
+
+
+@pytest.mark.parametrize("event", [Event.JOB, Event.CHARGE, Event.TOKEN])
+def test_what_is_news_of_a_video(event, film, hold, token):
+    job = film("running")
+    ids = {Event.JOB: job.pk, Event.CHARGE: hold(job, "held").pk, Event.TOKEN: token.pk}
+    html = bundle(job.vault_id, {News(job.vault_id, event, ids[event])})
+    for part in ("", "-player", "-status-wide", "-lineage", "-head-acts"):
+        assert f'id="job-{job.pk}{part}"' in html
+    assert 'id="purse"' in html
+
+
+def test_a_bundle_holds_nothing_that_depends_on_the_reader(film, spend):
+    job = film("failed")
+    spend(job)
+    html = bundle(job.vault_id, {News(job.vault_id, Event.JOB, job.pk)})
+    assert "btn" not in html
+    assert "csrf" not in html
+
+
+def test_news_of_another_vault_brings_nothing_of_ours(film, otto):
+    job = film("running")
+    html = bundle(otto.team.vault_id, {News(otto.team.vault_id, Event.JOB, job.pk)})
+    assert str(job.pk) not in html
+
+
+def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
+    film, spend, django_assert_max_num_queries
+):
+    jobs = [film("running") for _ in range(20)]
+    for job in jobs:
+        spend(job)
+    with django_assert_max_num_queries(6):
+        bundle(jobs[0].vault_id, {News(job.vault_id, Event.JOB, job.pk) for job in jobs})
+
+
+@pytest.fixture
+def site():
+    """The site behind a real uvicorn on a free port, all middleware in place."""
+    config = uvicorn.Config(
+        get_asgi_application(), port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    patience = threading.Event()
+    while not server.started:
+        patience.wait(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    connections.close_all()
+
+
+@contextlib.contextmanager
+def stream_of(site, client, **headers):
+    cookies = {"sessionid": client.cookies["sessionid"].value}
+    headers = {"Accept-Encoding": "gzip, deflate, br", **headers}
+    with (
+        httpx.Client(base_url=site, cookies=cookies, timeout=WITHIN) as http,
+        http.stream("GET", f"/live/?since={int(time.time())}", headers=headers) as answer,
+    ):
+        yield answer, answer.iter_raw()
+
+
+@pytest.mark.slow
+def test_through_a_server_an_event_arrives_at_once_and_uncompressed(site, film, vera, client_of):
+    """Starts a server and talks to it over sockets."""
+    job = film("running")
+    with stream_of(site, client_of(vera)) as (answer, chunks):
+        assert answer.headers["content-type"] == "text/event-stream"
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-accel-buffering"] == "no"
+        assert answer.headers["content-encoding"] == "identity"
+        assert b"event: hello" in next(chunks)
+        started = time.perf_counter()
+        publish(job.vault_id, Event.JOB, job.pk)
+        assert f"job-{job.pk}".encode() in next(chunks)
+        assert time.perf_counter() - started < 1
+
+
+@pytest.mark.slow
+def test_a_stream_holds_no_database_connection(site, film, vera, client_of):
+    """Starts a server; PostgreSQL counts connections, SQLite has none to count."""
+    job = film("running")
+    with stream_of(site, client_of(vera)) as (_, chunks):
+        next(chunks)
+        publish(job.vault_id, Event.JOB, job.pk)
+        next(chunks)
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                    "AND pid <> pg_backend_pid() AND state <> 'idle'"
+                )
+                assert cursor.fetchone() == (0,)
+
+
+@pytest.mark.slow
+def test_a_stream_ends_with_the_session(site, luca, film, client_of, monkeypatch):
+    """Starts a server and waits until it lets go."""
+    monkeypatch.setattr(live, "GUARD", 0.05)
+    client = client_of(luca)
+    with stream_of(site, client) as (_, chunks):
+        next(chunks)
+        client.logout()
+        assert list(chunks) == []
+
+
+def test_nobody_listens_without_signing_in(client):
+    assert client.get("/live/").status_code == 302
+
+
+def test_the_page_names_its_stream_and_when_it_was_made(vera, client_of):
+    page = client_of(vera).get("/library/").content.decode()
+    assert re.search(r'data-live="/live/" data-since="\d{10}"', page)
+    assert page.count("data-live=") == 1

@@ -1,0 +1,214 @@
+"""What a video shows itself as, and the sentences that say it (look §11)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.queries.videos import pages
+from dashboard.queries.videos.usual import usual
+from proxyapi.models import Job, TokenState
+from tests.dashboard.videos.conftest import ago
+from tests.factories import AccountFactory, TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def video_of(job: Job) -> Any:
+    return pages.video_of(job)
+
+
+def state(video):
+    return video.card.state.name, video.card.state.word
+
+
+@pytest.mark.parametrize(
+    ("job", "shown"),
+    [
+        ("draft", ("draft", "Draft")),
+        ("running", ("running", "Rendering")),
+        ("completed", ("completed", "Completed")),
+        ("failed", ("failed", "Failed")),
+    ],
+)
+def test_a_job_at_rest_shows_its_own_state(job, shown, film):
+    assert state(video_of(film(job))) == shown
+
+
+@pytest.mark.parametrize(
+    ("charge", "shown"),
+    [
+        ("held", ("waiting", "Waiting")),
+        ("sending", ("running", "Sending")),
+        ("unknown", ("unknown", "Unknown")),
+    ],
+)
+def test_an_open_charge_speaks_for_the_video(charge, shown, film, hold):
+    job = film("draft")
+    hold(job, charge)
+    assert state(video_of(job)) == shown
+
+
+def test_pitfall_7_an_unknown_word_is_in_progress_and_shown_raw(film):
+    assert state(video_of(film("running", raw_status="syncing"))) == (
+        "running",
+        "In progress: syncing",
+    )
+
+
+@pytest.mark.parametrize("stopped", [TokenState.REVOKED, TokenState.PAUSED, TokenState.REMOVED])
+def test_a_token_that_stopped_pauses_the_watching_not_the_render(stopped, film, token):
+    job = film("running")
+    type(token).objects.update(state=stopped)
+    video = video_of(job)
+    assert state(video) == ("paused", "Paused")
+    assert "Priya’s token" in video.story or "plan lapsed" in video.story
+    assert "Last seen" not in video.story
+    assert video.card.fresh.seen == "rendering"
+
+
+def test_the_first_of_its_kind_has_no_band(film):
+    bar = video_of(film("running")).card.bar
+    assert (bar.usual_width, bar.note) == (0, "first of its kind")
+
+
+def test_the_band_is_where_eight_of_ten_finished(film):
+    for took in range(60, 160, 10):
+        film("completed", started_at=ago(1000), finished_at=ago(1000 - took))
+    bar = video_of(film("running", started_at=ago(50))).card.bar
+    assert bar.note == "usually 1–2 min"
+    assert 0 < bar.usual_start < bar.usual_start + bar.usual_width < 100
+    assert bar.fill < bar.usual_start
+
+
+def test_past_nineteen_in_twenty_it_is_late_and_not_failed(film):
+    for _ in range(5):
+        film("completed", started_at=ago(1000), finished_at=ago(940))
+    video = video_of(film("running", started_at=ago(365), looked_at=ago(11), next_look_at=ago(-19)))
+    assert state(video) == ("late", "Rendering")
+    assert video.story == (
+        "6 min 05 s, longer than 19 in 20. It was still rendering 11 s ago. It is not failed, "
+        "and we go on looking, every 30 s."
+    )
+    assert video.card.bar.fill < 100
+
+
+def test_another_length_is_another_class(film):
+    for _ in range(5):
+        film("completed", wanted={"script": "word " * 900})
+    assert video_of(film("running")).card.bar.note == "first of its kind"
+
+
+def test_other_vaults_do_not_say_what_is_usual_here(film, otto):
+    elsewhere = TokenFactory.create(
+        account=AccountFactory.create(vault=otto.team.vault), owner=otto.user
+    )
+    for _ in range(5):
+        film("completed", token=elsewhere)
+    assert video_of(film("running")).card.bar.note == "first of its kind"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "note"),
+    [
+        ([], "first of its kind"),
+        ([41.0], "last time 41 s"),
+        ([10.0, 11.0, 12.0], "usually 10–12 s"),
+        ([240.0, 300.0, 420.0], "usually 4–7 min"),
+        ([30.0, 40.0, 400.0], "usually 32 s to 5 min"),
+    ],
+)
+def test_the_usual_in_words(seconds, note):
+    assert usual(seconds).note == note
+
+
+def test_a_failed_look_ages_what_we_know_and_changes_no_state(film):
+    job = film(
+        "running",
+        looked_at=ago(40),
+        look_error="The service did not answer.",
+        look_error_since=timezone.now(),
+    )
+    video = video_of(job)
+    assert state(video) == ("running", "Rendering")
+    assert video.card.fresh.seen == "rendering"
+    assert video.card.fresh.tail.startswith("; the service has not answered since ")
+
+
+def test_a_good_look_says_when_and_when_next(film):
+    fresh = video_of(film("running")).card.fresh
+    assert (round(fresh.since), round(fresh.next)) == (4, 9)
+
+
+def test_a_lost_answer_is_said_in_full(film, hold):
+    job = film("draft")
+    charge = hold(job, "unknown")
+    video = video_of(job)
+    sent, last = (timezone.localtime(charge.sent_at + timedelta(minutes=n)) for n in (0, 15))
+    assert video.story == (
+        f"We do not know whether 42 cr were spent. The render was sent at {sent:%H:%M} and the "
+        f"answer got lost. It will not be sent again; the ledger decides, at the latest by "
+        f"{last:%H:%M}."
+    )
+    assert "46 cr stay held" in video.card.say
+    assert (video.card.cost.is_, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
+
+
+def test_a_doubt_that_was_settled_is_told(film, spend):
+    job = film("running")
+    spend(job, 42, state="matched")
+    assert video_of(job).story.startswith("It was charged: 42 cr, ledger ")
+
+
+def test_a_charge_that_was_never_made_leaves_its_sentence(film, hold):
+    job = film("draft")
+    hold(job, "refused", reason="It was never charged. The 46 cr held are free again.")
+    assert video_of(job).story == "It was never charged. The 46 cr held are free again."
+
+
+def test_a_failure_says_reason_cost_and_the_price_of_again(film, spend):
+    job = film("failed")
+    spend(job)
+    video = video_of(job)
+    assert video.story == (
+        "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
+        "renders by itself. A retry costs about 96 cr again."
+    )
+    assert video.code == "SCENE-IMAGE"
+    assert video.card.say == "“Image for scene 7 could not be made.” Not refunded."
+
+
+def test_what_is_spent_is_exact_and_what_is_held_is_said(film, spend, hold):
+    job = film("failed")
+    spend(job, 4, "faceless.scripts")
+    spend(job, 96)
+    assert (video_of(job).spent.value, video_of(job).spent.is_) == (100, "exact")
+    hold(job, "held", operation="faceless.retry")
+    assert (video_of(job).spent.value, video_of(job).spent.is_) == (146, "held")
+
+
+def test_the_lineage_tells_every_step_with_its_cost(film, spend):
+    job = film("completed")
+    spend(job, 4, "faceless.scripts", sent_at=ago(900), body={"duration": 60})
+    spend(job, 96, sent_at=ago(800))
+    spend(job, 97, "faceless.retry", sent_at=ago(400))
+    nodes = video_of(job).nodes
+    assert [(node.name, node.state, node.amount.value) for node in nodes] == [
+        ("Draft", "completed", 0),
+        ("Script, 1 min, 11 words", "completed", 4),
+        ("Render", "failed", 96),
+        ("Retry", "completed", 97),
+    ]
+    assert nodes[-1].current
+    assert nodes[-1].meta.endswith("done in 5 min")
+
+
+def test_a_failed_run_quotes_its_reason_in_the_lineage(film, spend):
+    job = film("failed")
+    spend(job)
+    node = video_of(job).nodes[-1]
+    assert (node.quote, node.code) == ("“Image for scene 7 could not be made.”", "SCENE-IMAGE")
+    assert "96 cr is what it took last time" in node.note

@@ -1,0 +1,169 @@
+"""One video's page: who sees it, what it offers to whom, and the two acts that ask first."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import uuid
+
+import pytest
+
+from proxyapi.models import Charge, TokenState
+
+
+def page_of(client, job, rest=""):
+    return client.get(f"/videos/{job.pk}/{rest}")
+
+
+@pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "luca", "vera"])
+@pytest.mark.parametrize("state", ["draft", "running", "completed", "failed"])
+def test_every_member_opens_every_state(role, state, request, film, client_of):
+    answer = page_of(client_of(request.getfixturevalue(role)), film(state))
+    assert answer.status_code == 200
+    assert answer.content.count(b"<h1>") == 1
+
+
+@pytest.mark.parametrize("rest", ["", "acts/", "retries/", "hiding/", "?part=news"])
+def test_for_an_outsider_it_does_not_exist(rest, film, otto, client_of):
+    assert page_of(client_of(otto), film("failed"), rest).status_code == 404
+
+
+@pytest.mark.parametrize("role", ["thea", "vera"])
+@pytest.mark.parametrize("rest", ["retries/", "hiding/"])
+def test_who_does_not_render_is_refused(role, rest, request, film, client_of):
+    client, job = client_of(request.getfixturevalue(role)), film("failed")
+    assert page_of(client, job, rest).status_code == 403
+    assert client.post(f"/videos/{job.pk}/{rest}").status_code == 403
+
+
+@pytest.mark.parametrize("role", ["mira", "jonas", "priya", "luca"])
+def test_who_renders_finds_the_priced_retry(role, request, film, spend, client_of):
+    job = film("failed")
+    spend(job)
+    page = page_of(client_of(request.getfixturevalue(role)), job).content.decode()
+    assert re.search(r'Retry</span><span class="btn__price">≈ 96 cr', page)
+
+
+def test_a_viewer_finds_the_film_and_nothing_that_charges(film, vera, client_of):
+    page = page_of(client_of(vera), film("completed")).content.decode()
+    assert "?download=1" in page
+    assert "btn__price" not in page
+    assert "/hiding/" not in page
+
+
+def test_a_retry_on_a_dead_token_is_disabled_with_the_reason(film, token, priya, client_of):
+    job = film("failed")
+    type(token).objects.update(state=TokenState.REVOKED)
+    page = page_of(client_of(priya), job).content.decode()
+    assert "The token it was made with does not work any more." in page
+    assert f'href="/videos/{job.pk}/retries/"' not in page
+
+
+def test_the_question_before_a_retry_has_price_hold_and_nonce(film, spend, priya, client_of):
+    job = film("failed")
+    spend(job)
+    answer = client_of(priya).get(f"/videos/{job.pk}/retries/", headers={"HX-Request": "true"})
+    page = answer.content.decode()
+    for said in ("What it took last time", "A retry charges again", 'name="nonce"', "106"):
+        assert said in page
+    assert "<html" not in page
+
+
+def test_without_script_the_question_is_a_page_with_the_dialog_open(film, priya, client_of):
+    page = page_of(client_of(priya), film("failed"), "retries/").content.decode()
+    assert "<html" in page
+    assert re.search(r"<dialog[^>]+ open", page)
+
+
+def test_a_retry_pressed_twice_is_one_charge(film, spend, priya, client_of):
+    job, client, form = film("failed"), client_of(priya), {"nonce": str(uuid.uuid4())}
+    spend(job)
+    for _ in range(2):
+        answer = client.post(f"/videos/{job.pk}/retries/", form)
+        assert answer.status_code == 302
+        assert answer.url == f"/videos/{job.pk}/"
+    assert Charge.objects.filter(job=job, operation="faceless.retry").count() == 1
+
+
+def test_a_refused_retry_comes_back_with_the_sentence(film, spend, account, priya, client_of):
+    job = film("failed")
+    spend(job)
+    type(account).objects.update(balance=3)
+    headers = {"HX-Request": "true"}
+    form = {"nonce": str(uuid.uuid4())}
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form, headers=headers)
+    page = answer.content.decode()
+    assert "Not sent. It needs 106 cr, 3 are free. Nothing was charged." in page
+    assert form["nonce"] not in page
+    assert not Charge.objects.filter(operation="faceless.retry").exists()
+
+
+@pytest.mark.parametrize("nonce", ["", "not a nonce", "1" * 400])
+def test_a_broken_form_charges_nothing(nonce, film, priya, client_of):
+    job = film("failed")
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", {"nonce": nonce})
+    assert "Nothing was sent" in answer.content.decode()
+    assert not Charge.objects.exists()
+
+
+def test_pitfall_16_hiding_says_that_nothing_is_deleted_and_nothing_comes_back(
+    film, priya, vera, client_of
+):
+    job, client = film("running"), client_of(priya)
+    assert "no credits come back" in page_of(client, job, "hiding/").content.decode()
+    assert client.post(f"/videos/{job.pk}/hiding/").status_code == 302
+    assert page_of(client_of(vera), job).status_code == 404
+
+
+def test_a_pushed_part_leaves_the_acts_to_the_reader(film, spend, priya, client_of):
+    job = film("failed")
+    spend(job)
+    page = page_of(client_of(priya), job, "?part=news").content.decode()
+    assert f'hx-get="/videos/{job.pk}/acts/"' in page
+    assert "/retries/" not in page
+
+
+@pytest.mark.parametrize(("at", "found"), [("", "video__acts"), ("?at=head", "page-head__acts")])
+def test_the_acts_come_under_the_readers_own_session(at, found, film, vera, priya, client_of):
+    job = film("failed", estimate=96)
+    for reader, may in ((priya, True), (vera, False)):
+        page = page_of(client_of(reader), job, f"acts/{at}").content.decode()
+        assert found in page
+        assert ("/retries/" in page) is may
+
+
+@pytest.mark.parametrize("rest", ["", "acts/", "?part=news", "retries/"])
+def test_a_page_takes_at_most_twelve_queries(
+    rest, film, spend, priya, client_of, django_assert_max_num_queries
+):
+    job, client = film("failed"), client_of(priya)
+    for number in range(30):
+        spend(job, number)
+        film("completed")
+    with django_assert_max_num_queries(14 if rest == "retries/" else 12):
+        page_of(client, job, rest)
+
+
+def test_the_page_is_light(film, priya, client_of):
+    page = page_of(client_of(priya), film("completed", wanted={"script": "word " * 500}))
+    assert len(gzip.compress(page.content)) < 20_000
+
+
+def test_what_people_and_the_service_wrote_is_escaped(film, hold, priya, client_of):
+    planted = "<img src=x onerror=alert(1) hx-get=/evil>"
+    job = film(
+        "failed",
+        title=planted,
+        failure_message=planted,
+        failure_code="<b>code</b>",
+        wanted={"script": planted, "aspect_ratio": planted, "voice_id": planted},
+    )
+    hold(job, "refused", reason=planted, code="<b>code</b>", operation="faceless.retry")
+    moving = film(
+        "running", raw_status=planted, look_error=planted, look_error_since=job.started_at
+    )
+    for one in (job, moving):
+        for rest in ("", "?part=news", "hiding/"):
+            page = page_of(client_of(priya), one, rest).content.decode()
+            assert "<img" not in page
+            assert "<b>code" not in page
