@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from dashboard.queries.shell import counts_of, purse_of
+from dashboard.queries.studio import price_of
 from dashboard.queries.videos.cards import rows, tell
 from dashboard.queries.videos.pages import video_from
 from dashboard.queries.videos.usual import usuals
@@ -24,11 +25,16 @@ MOST = 48  # videos in one bundle; a page that shows more looks again by itself
 
 
 def bundle(vault_id: UUID, news: Collection[News]) -> str:
-    """The HTML of everything that this news changes. Eight queries, whatever changed."""
+    """The HTML of everything that this news changes. Eight queries, and two more a draft."""
     vault = Vault(pk=vault_id)
     usual, now = usuals(vault_id), timezone.now()
-    videos = [video_from(tell(job, usual, now), usual) for job in rows(changed(vault_id, news))]
-    context = {"videos": videos, "purse": purse_of(vault), "counts": counts_of(vault)[1]}
+    jobs = list(rows(changed(vault_id, news)))
+    context = {
+        "videos": [video_from(tell(job, usual, now), usual) for job in jobs],
+        "prices": [price_of(job) for job in jobs if job.state == JobState.DRAFT],
+        "purse": purse_of(vault),
+        "counts": counts_of(vault)[1],
+    }
     return render_to_string("dashboard/video/push.html", context)
 
 

@@ -17,7 +17,7 @@ from proxyapi.models import Job
 
 # Where the drawing puts its lowest and its highest number, in percent of its width.
 LEFT, RIGHT = 25.0, 81.25
-BASE, STACK = 24, 8  # px: the line the dots stand on, and how far a second one stands above it
+BASE, STACK, HIGH = 24, 8, 20  # px: the line the dots stand on, their steps, the highest pile
 NEAR = 14.0  # percent: labels closer than this would touch
 
 
@@ -114,13 +114,12 @@ def range_of(costs: tuple[Decimal, ...], estimate: Decimal | None, hold: Decimal
 
 def dots_of(places: list[float]) -> tuple[Dot, ...]:
     """Equal prices stand on each other, so that each dot is one render."""
-    seen: Counter[str] = Counter()
-    dots = []
-    for place in places:
-        x = percent(place)
-        dots.append(Dot(x, BASE - STACK * seen[x]))
-        seen[x] += 1
-    return tuple(dots)
+    piles = Counter(percent(place) for place in places)
+    return tuple(
+        Dot(x, BASE - round(number * min(STACK, HIGH / max(1, most - 1))))
+        for x, most in piles.items()
+        for number in range(most)
+    )
 
 
 def percent(place: float) -> str:

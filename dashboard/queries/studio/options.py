@@ -6,6 +6,7 @@ down here. Both layers of the answer are read, and an item without a value to se
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -75,8 +76,7 @@ class Voice:
     @property
     def wave(self) -> tuple[tuple[int, float, float], ...]:
         """x, y and height of the bars drawn beside a voice that can be heard; decoration."""
-        seed = sum(ord(letter) * (place + 7) for place, letter in enumerate(self.name))
-        heights = [4 + (seed * (bar + 3) * (bar + 11)) % 17 for bar in range(WAVE)]
+        heights = [4 + byte % 17 for byte in hashlib.sha256(self.name.encode()).digest()[:WAVE]]
         return tuple((4 * bar, 12 - high / 2, high) for bar, high in enumerate(heights))
 
 

@@ -143,6 +143,9 @@ def test_equal_prices_stand_on_each_other() -> None:
     drawn = range_of(costs, Decimal(96), Decimal(106))
     assert drawn is not None
     assert [dot.y for dot in drawn.dots] == [24, 24, 16, 24]
+    pile = range_of((Decimal(96),) * 14, Decimal(96), Decimal(106))
+    assert pile is not None
+    assert min(dot.y for dot in pile.dots) == 4  # however many, they stay in the drawing
     assert (drawn.low_x, drawn.estimate_x, drawn.hold_x) == ("25.00%", "50.00%", "81.25%")
 
 
