@@ -114,6 +114,12 @@ class Hub:
         """Whether something may have changed since then that this page was not told."""
         return self.since > since or self._latest.get(vault, 0.0) >= since
 
+    async def close(self) -> None:
+        """Stop listening; every stream ends."""
+        if self._runner is not None:
+            self._runner.cancel()
+            await asyncio.gather(self._runner, return_exceptions=True)
+
     async def _run(self) -> None:
         redis = Redis.from_url(settings.REDIS_URL, health_check_interval=10)
         try:

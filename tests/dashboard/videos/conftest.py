@@ -80,7 +80,8 @@ def spend() -> Callable[..., Charge]:
 
     def make(job: Job, cost: int = 96, operation: str = "faceless.render", **fields: Any) -> Charge:
         when = fields.pop("sent_at", ago(300))
-        given = {"state": "confirmed", "sent_at": when, "created_at": when, "settled_at": when}
+        given: dict[str, Any] = {"sent_at": when, "created_at": when, "settled_at": when}
+        fields.setdefault("state", "confirmed")
         return ChargeFactory.create(
             job=job, operation=operation, cost=Decimal(cost), **(given | fields)
         )

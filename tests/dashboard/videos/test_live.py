@@ -7,6 +7,10 @@ import contextlib
 import re
 import threading
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest.mock import Mock
+from uuid import UUID
 
 import httpx
 import pytest
@@ -16,6 +20,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.asgi import get_asgi_application
 from django.db import connection, connections
+from django.test import Client
 
 from dashboard import live
 from dashboard.fragments import bundle
@@ -37,27 +42,26 @@ def ticket_of(client_of):
     return make
 
 
-def announce(vault, event, id):
+def announce(vault: UUID, event: Event, id: UUID) -> None:
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         client.publish(CHANNEL, News(vault, event, id).dump())
 
 
-async def heard(listener):
+async def heard(listener: Listener) -> str:
     return (await asyncio.wait_for(listener.queue.get(), WITHIN)).decode()
 
 
-def listening(*tickets):
+def listening(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
     """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
 
-    def run(test):
-        async def scene():
+    def run(test: Callable[..., Any]) -> None:
+        async def scene() -> None:
             hub = Hub()
             listeners = [await hub.join(ticket) for ticket in tickets]
             try:
                 await test(hub, *listeners)
             finally:
-                hub._runner.cancel()
-                await asyncio.gather(hub._runner, return_exceptions=True)
+                await hub.close()
 
         asyncio.run(scene())
 
@@ -80,15 +84,16 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
 
 
 def test_a_change_is_rendered_once_for_all(film, priya, ticket_of, monkeypatch):
-    job, ticket, times = film("running"), ticket_of(priya), []
-    monkeypatch.setattr(live, "bundle", lambda *_: times.append(1) or "<p>once</p>")
+    job, ticket = film("running"), ticket_of(priya)
+    bundle = Mock(return_value="<p>once</p>")
+    monkeypatch.setattr(live, "bundle", bundle)
 
     @listening(*[ticket] * 20)
     async def _(hub, *listeners):
         announce(job.vault_id, Event.JOB, job.pk)
         for listener in listeners:
             assert "once" in await heard(listener)
-        assert len(times) == 1
+        assert bundle.call_count == 1
 
 
 def test_one_process_has_one_subscription(priya, ticket_of):
@@ -99,7 +104,7 @@ def test_one_process_has_one_subscription(priya, ticket_of):
 
 
 def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, ticket_of):
-    async def scene():
+    async def scene() -> None:
         listener = Listener(ticket_of_priya)
         for number in range(DEPTH + 1):
             listener.offer(f"event: news\ndata: {number}\n\n".encode())
@@ -110,16 +115,16 @@ def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, ticket_of
     asyncio.run(scene())
 
 
-def sign_out(membership):
+def sign_out(membership: Membership) -> None:
     Session.objects.all().delete()
 
 
-def disable(membership):
+def disable(membership: Membership) -> None:
     membership.user.is_active = False
     membership.user.save()
 
 
-def change_password(membership):
+def change_password(membership: Membership) -> None:
     membership.user.set_password("another one")
     membership.user.save()
 
@@ -156,7 +161,7 @@ def test_without_redis_there_is_no_stream(priya, ticket_of, settings):
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     ticket = ticket_of(priya)
 
-    async def scene():
+    async def scene() -> None:
         with pytest.raises(HubAway):
             await Hub().join(ticket)
 
@@ -240,7 +245,7 @@ def site():
 
 
 @contextlib.contextmanager
-def stream_of(site, client, **headers):
+def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
     cookies = {"sessionid": client.cookies["sessionid"].value}
     headers = {"Accept-Encoding": "gzip, deflate, br", **headers}
     with (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -36,7 +38,8 @@ def sandbox(settings):
 @pytest.fixture
 def host(monkeypatch):
     """A media host in this process: what it was asked, and what it answers."""
-    asked, answers = [], []
+    asked: list[httpx.Request] = []
+    answers: list[httpx.Response] = []
 
     def answer(request):
         asked.append(request)
@@ -47,7 +50,7 @@ def host(monkeypatch):
         return real(transport=httpx.MockTransport(answer), **kwargs)
 
     real = httpx.AsyncClient
-    monkeypatch.setattr(media.httpx, "AsyncClient", client)
+    monkeypatch.setattr(httpx, "AsyncClient", client)
     return asked, answers
 
 
@@ -64,8 +67,8 @@ def names(monkeypatch):
     return book
 
 
-def fetched(address, wishes=None):
-    async def scene():
+def fetched(address: str, wishes: dict[str, str] | None = None) -> tuple[Film, bytes]:
+    async def scene() -> tuple[Film, bytes]:
         film = await open_film(address, wishes or {})
         return film, b"".join([chunk async for chunk in film.body])
 
@@ -208,10 +211,10 @@ def test_a_film_without_an_end_is_cut(sandbox, names, host, monkeypatch):
 class Upstream:
     """Stands for `open_film`: answers in turn, and keeps what it was asked."""
 
-    def __init__(self, *answers):
-        self.answers, self.asked = list(answers), []
+    def __init__(self, *answers: Any) -> None:
+        self.answers, self.asked = list(answers), list[Any]()
 
-    async def __call__(self, address, wishes, *, head=False):
+    async def __call__(self, address: str, wishes: Any, *, head: bool = False) -> Any:
         self.asked.append((address, wishes, head))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -219,7 +222,7 @@ class Upstream:
         return answer
 
 
-def movie(status=200, **headers):
+def movie(status: int = 200, **headers: str) -> Film:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Film(status, named, flowing())
 
@@ -281,12 +284,12 @@ def test_a_download_has_a_safe_file_name(film, vera, upstream, client_of):
 
 
 def test_an_expired_address_is_read_again_once(film, vera, upstream, client_of, monkeypatch):
-    read = []
-    monkeypatch.setattr(view, "refresh_media", lambda job: read.append(job.pk) or True)
+    refresh = Mock(return_value=True)
+    monkeypatch.setattr(view, "refresh_media", refresh)
     upstream(MediaGone(), movie())
     job = film("completed")
     assert client_of(vera).get(f"/videos/{job.pk}/media/").status_code == 200
-    assert read == [job.pk]
+    refresh.assert_called_once_with(job)
     upstream(MediaGone(), MediaGone())
     answer = client_of(vera).get(f"/videos/{job.pk}/media/")
     assert answer.status_code == 502

@@ -21,7 +21,7 @@ def video_of(job: Job) -> Any:
     return pages.video_of(job)
 
 
-def state(video):
+def state(video: Any) -> tuple[str, str]:
     return video.card.state.name, video.card.state.word
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gzip
 import re
 import uuid
+from typing import Any
 
 import pytest
+from django.test import Client
 
-from proxyapi.models import Charge, TokenState
+from proxyapi.models import Charge, Job, TokenState
 
 
-def page_of(client, job, rest=""):
+def page_of(client: Client, job: Job, rest: str = "") -> Any:
     return client.get(f"/videos/{job.pk}/{rest}")
 
 
