@@ -22,9 +22,9 @@ from proxyapi.sandbox.errors import (
     WrongArguments,
 )
 from proxyapi.sandbox.front import Front
-from proxyapi.sandbox.making import ProcessMaker
+from proxyapi.sandbox.making import Maker, ProcessMaker
 from proxyapi.sandbox.store import Store
-from proxyapi.sandbox.studio import Maker, Studio
+from proxyapi.sandbox.studio import Studio
 from proxyapi.sandbox.world import World
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha256
+from itertools import takewhile
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from proxyapi.sandbox import envelope, faults, limits, tokens, top_up
 from proxyapi.sandbox.errors import Refusal, TooManyRequests
 from proxyapi.sandbox.faults import Answer
-from proxyapi.sandbox.records import Fault, Visit
+from proxyapi.sandbox.records import Charge, Fault, Visit
 from proxyapi.sandbox.studio import Studio
 from proxyapi.sandbox.world import World
 
@@ -86,6 +87,8 @@ class Front:
             answer = faults.instead(fault, told, world.now) or faults.spoil(fault, answer)
         self._settle(visit, answer, fault)
         if not await _deliver(answer, fault, scope, send):
+            self._mark(visit, answered=False)
+            world.commit()
             await receive()  # the server's word that the connection is gone
 
     async def _work(self, scope: Scope, body: bytes, fault: Fault | None) -> Answer:
@@ -102,13 +105,9 @@ class Front:
     def _settle(self, visit: Visit, answer: Answer, fault: Fault | None) -> None:
         """Write the journal, let the top-up rules look, save."""
         world = self._world
-        whole = fault is None or fault.action in faults.HARMLESS
-        for charge in reversed(world.charges.rows.values()):
-            if charge.visit != visit.id:
-                break
+        self._mark(visit, answered=fault is None or fault.action in faults.HARMLESS)
+        for charge in self._charges(visit):
             visit.charge += charge.credits
-            charge.answered = whole
-            world.charges.put(charge)
             if charge.credits:
                 top_up.consider(world, charge.account_id)
         silent = fault is not None and fault.action in ("close", "reset", "stall")
@@ -120,12 +119,24 @@ class Front:
             limits.forget_old(world)
         world.commit()
 
+    def _mark(self, visit: Visit, *, answered: bool) -> None:
+        """Keep whether the client learned of what it was charged."""
+        for charge in self._charges(visit):
+            charge.answered = answered
+            self._world.charges.put(charge)
+
+    def _charges(self, visit: Visit) -> list[Charge]:
+        newest_first = reversed(self._world.charges.rows.values())
+        return list(takewhile(lambda charge: charge.visit == visit.id, newest_first))
+
 
 async def _deliver(answer: Answer, fault: Fault | None, scope: Scope, send: Send) -> bool:
     """Send the answer as the fault lets it; False if the connection was cut."""
     transport = scope.get("state", {}).get("transport")
     if fault is not None:
         await faults.linger(fault)
+        if fault.action == "latency" and transport is not None and transport.is_closing():
+            return False  # the client did not wait for so long
         if fault.action in ("close", "reset", "stall"):
             faults.cut(fault, transport)
             return False

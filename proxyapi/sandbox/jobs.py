@@ -37,7 +37,7 @@ def start(
         film=film,
         file=f"{name}.mp4",
     )
-    world.running.add(job.id)
+    world.look_at(job.id)
     return world.jobs.put(job)
 
 
@@ -61,13 +61,21 @@ def over(world: World, job: Job) -> bool:
     return in_time and (job.made or job.statuses[-1] != "completed")
 
 
+def next_change(world: World, job: Job) -> float | None:
+    """When the job shows another status; None if only its film is waited for."""
+    last = len(job.statuses) - 1
+    shares = [SYNCING_FROM] if job.statuses == RENDER else [k / last for k in range(1, last)]
+    # A moment later than the change, so that rounding does not look too soon.
+    instants = (job.started_at + share * job.seconds + 1e-5 for share in (*shares, 1.0))
+    return next((it for it in instants if it > world.now), None)
+
+
 def needs_file(job: Job) -> bool:
     return not job.ended and not job.made and job.statuses[-1] == "completed"
 
 
 def end(world: World, job: Job) -> None:
     job.ended = True
-    world.running.discard(job.id)
     world.jobs.put(job)
 
 

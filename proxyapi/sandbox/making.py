@@ -1,6 +1,7 @@
-"""Films made one to a process. Run as a module it makes the film described on its stdin.
+"""Makers of films: each film in a process of its own, or a plain clip at once.
 
-The child lowers its own priority, and ends by itself when the server is killed.
+Run as a module it makes the film described on its stdin. The child lowers its own priority,
+and ends by itself when the server is killed.
 """
 
 from __future__ import annotations
@@ -9,12 +10,31 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-from proxyapi.sandbox.studio import Done
+from typing import Any, Protocol
 
 AT_ONCE = 2
+PLAIN_SECONDS = 3.0
+
+Done = Callable[[str | None], None]
+
+
+class Maker(Protocol):
+    """Makes a film at a path, then calls `done` with None, or with what went wrong."""
+
+    def begin(self, film: dict[str, Any], path: Path, done: Done) -> None: ...
+
+
+class PlainMaker:
+    """A silent clip of three seconds, written at once: for drills with many renders."""
+
+    def begin(self, film: dict[str, Any], path: Path, done: Done) -> None:
+        from proxyapi.sandbox.media import films, plainclip
+
+        short = films.Film(**{**film, "seconds": PLAIN_SECONDS})
+        plainclip.write(short, path)
+        done(None)
 
 
 class ProcessMaker:

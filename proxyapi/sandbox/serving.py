@@ -53,6 +53,8 @@ def serve(
         proxy_headers=False,
         server_header=False,
         access_log=False,
+        # Longer than clients keep a connection: one closed under a request loses its answer.
+        timeout_keep_alive=75,
         log_level="warning",
         timeout_graceful_shutdown=3,
     )

@@ -80,6 +80,9 @@ class Settings(BaseModel):
     estimate_spread_percent: int = Field(
         default=8, ge=0, le=90, description="How far an estimate may be off the charge."
     )
+    films: Literal["made", "plain"] = Field(
+        default="made", description="Real films, or a silent clip of 3 s made at once."
+    )
     render_seconds: float = Field(
         default=6.0, ge=0, description="Shortest render, on the sandbox clock."
     )

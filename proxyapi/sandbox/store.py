@@ -7,7 +7,8 @@ answered, so `kill -9` loses nothing that was answered. (A power cut may lose th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 Address = tuple[str, str]
@@ -24,9 +25,12 @@ class Store:
             " PRIMARY KEY (kind, key)) WITHOUT ROWID"
         )
 
-    def read(self) -> Iterator[tuple[str, str]]:
-        """Every row as (kind, body)."""
-        return iter(self._db.execute("SELECT kind, body FROM rows"))
+    def read(self) -> dict[str, str]:
+        """Every kind with a JSON array of its rows."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for kind, body in self._db.execute("SELECT kind, body FROM rows"):
+            found[kind].append(body)
+        return {kind: f"[{','.join(bodies)}]" for kind, bodies in found.items()}
 
     def write(self, changes: Mapping[Address, str | None]) -> None:
         """Save changed rows, and remove those whose body is None, in one transaction."""

@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from heapq import heappop
 from pathlib import Path
-from typing import Any, Protocol
 
 from proxyapi.sandbox import jobs
 from proxyapi.sandbox.faceless import exports, rendering
+from proxyapi.sandbox.making import Maker, PlainMaker
 from proxyapi.sandbox.records import Job
 from proxyapi.sandbox.world import World
 
 Follow = Callable[[World, Job], None]
-Done = Callable[[str | None], None]
 
 FOLLOW: dict[str, Follow] = {"faceless": rendering.follow, "export": exports.follow}
-
-
-class Maker(Protocol):
-    """Makes a film at a path, then calls `done` with None, or with what went wrong."""
-
-    def begin(self, film: dict[str, Any], path: Path, done: Done) -> None: ...
 
 
 class Studio:
@@ -37,13 +31,18 @@ class Studio:
         media_dir.mkdir(parents=True, exist_ok=True)
 
     def tick(self) -> None:
-        """Bring every running job to where it is now, and begin the films not yet begun."""
-        world = self.world
-        for job_id in sorted(world.running):
-            job = world.jobs.rows[job_id]
+        """Bring the jobs that are due to where they are now, and begin their films."""
+        world, now = self.world, self.world.now
+        while world.agenda and world.agenda[0][0] <= now:
+            job = world.jobs.get(heappop(world.agenda)[1])
+            if job is None or job.ended:
+                continue
             if jobs.needs_file(job) and job.file not in self._making:
                 self._begin(job)
             FOLLOW[job.kind](world, job)
+            when = jobs.next_change(world, job)
+            if when is not None and not job.ended:
+                world.look_at(job.id, when)
 
     def _begin(self, job: Job) -> None:
         name = str(job.file)
@@ -52,8 +51,9 @@ class Studio:
         if path.exists():  # made just before the server was killed; films appear whole
             self._made(job.id, name, None)
         else:
-            done = partial(self._made, job.id, name)
-            self._maker.begin(job.film or {}, path, done)
+            plain = self.world.settings.films == "plain"
+            maker = PlainMaker() if plain else self._maker
+            maker.begin(job.film or {}, path, partial(self._made, job.id, name))
 
     def _made(self, job_id: int, name: str, error: str | None) -> None:
         self._making.discard(name)
@@ -66,6 +66,7 @@ class Studio:
             job.statuses[-1] = "failed"
             job.failure = {"code": "RENDER-FAILED", "message": error}
         self.world.jobs.put(job)
+        self.world.look_at(job.id)
         self.world.commit()
 
     def clear(self) -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator
+from heapq import heappush
 from random import Random
 from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
 
 from proxyapi.sandbox import records
 from proxyapi.sandbox.clock import Clock, ClockState
@@ -75,7 +78,7 @@ class World:
         self.faults = Table("fault", records.Fault, dirty)
         self.notes = Table("note", records.Note, dirty)
         self.ledgers: dict[int, list[records.Entry]] = defaultdict(list)
-        self.running: set[int] = set()  # ids of jobs that have not ended
+        self.agenda: list[tuple[float, int]] = []  # a heap: when to look at which job
 
     @property
     def tables(self) -> dict[str, Table[Any]]:
@@ -110,6 +113,10 @@ class World:
         note.value += self.chance(purpose).randint(1, 19)
         self.notes.put(note)
         return int(note.value)
+
+    def look_at(self, job_id: int, when: float | None = None) -> None:
+        """Have a job brought forward at an instant, or now."""
+        heappush(self.agenda, (0.0 if when is None else when, job_id))
 
     # The ledger's order is its identity, so it is kept per account as it was written.
 
@@ -163,14 +170,15 @@ class World:
 
     def _load(self, store: Store) -> None:
         tables = self.tables
-        found = [(kind, body) for kind, body in store.read() if kind in tables]
+        found = {kind: rows for kind, rows in store.read().items() if kind in tables}
         if not found:
             self.keep_clock()
             return
         self._dirty.clear()
-        for kind, body in found:
-            row = tables[kind].model.model_validate_json(body)
-            tables[kind].rows[row.id] = row
+        for kind, rows in found.items():
+            table = tables[kind]
+            read = TypeAdapter(list[table.model]).validate_json(rows)  # type: ignore[name-defined]
+            table.rows = {row.id: row for row in read}
         self._settle_in()
 
     def _settle_in(self) -> None:
@@ -178,7 +186,9 @@ class World:
             table.rows = dict(sorted(table.rows.items()))
         for entry in self.entries:
             self.ledgers[entry.account_id].append(entry)
-        self.running = {job.id for job in self.jobs if not job.ended}
+        for job in self.jobs:
+            if not job.ended:
+                self.look_at(job.id)
         if (seed := self.notes.get("seed")) is not None:
             self.seed = int(seed.value)
         if (settings := self.notes.get("settings")) is not None:

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from proxyapi.sandbox.app import create_app
 from proxyapi.sandbox.clock import Clock
-from proxyapi.sandbox.studio import Done
+from proxyapi.sandbox.making import Done
 
 READY = {"voice_id": 2114, "genre_id": 41, "script": "The sea is salty, and for long was not."}
 

@@ -198,3 +198,11 @@ def test_a_media_address_runs_out_when_it_has_a_life(sandbox):
     sandbox.advance(61)
     assert sandbox.get(url).status_code == 404
     assert sandbox.get(sandbox.video(number)["url"]).status_code == 200
+
+
+def test_plain_films_are_short_and_made_at_once(sandbox):
+    sandbox.set(films="plain")
+    number = sandbox.rendered()
+    film = sandbox.get(sandbox.video(number)["url"])
+    assert (film.content[4:8], sandbox.maker.films) == (b"ftyp", [])
+    assert len(film.content) < 100_000

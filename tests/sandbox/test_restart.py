@@ -45,8 +45,9 @@ def test_what_memory_holds_is_what_the_file_holds(sandbox):
     sandbox.advance(60)
     sandbox.get(f"/v2/faceless/{number}")
     kept = {
-        (kind, json.loads(body)["id"]): json.loads(body)
-        for kind, body in sandbox.world.store.read()
+        (kind, row["id"]): row
+        for kind, rows in sandbox.world.store.read().items()
+        for row in json.loads(rows)
     }
     for kind, table in sandbox.world.tables.items():
         for row in table:
@@ -169,6 +170,29 @@ def test_faults_of_the_connection_reach_the_socket(server):
             server.get("/v2/me", token)
         assert cause in f"{caught.value} {_deepest(caught.value)}"
         assert server.get("/v2/me", token).status_code == 200
+
+
+@pytest.mark.slow
+def test_a_client_that_does_not_wait_for_a_late_answer_is_not_told_its_charge(server):
+    """Needs a true connection, and a client that gives up."""
+    made = server.call("POST", "/_sandbox/reset", json={"scenario": "paid"}).json()
+    (account,) = made["accounts"]
+    draft = server.call("POST", "/v2/faceless", account["token"], json={"type": "b-roll"})
+    path = f"/v2/faceless/{draft.json()['data']['id']}/scripts"
+    fault = {"match": {"method": "PUT"}, "action": "latency", "ms": 300, "times": 1}
+    server.call("POST", "/_sandbox/faults", json=fault)
+    wish = {"topic": "tides", "duration": 30}
+    with pytest.raises(httpx.ReadTimeout):
+        server.call("PUT", path, account["token"], json=wish, timeout=0.1)
+    for _ in range(200):
+        money = server.get(f"/_sandbox/accounts/{account['account_id']}/money").json()
+        (charge,) = next(iter(money["charges"].values()))
+        if not charge["answered"]:
+            break
+    assert (money["balance"], charge["answered"]) == (996, False)
+    server.call("PUT", path, account["token"], json=wish)
+    money = server.get(f"/_sandbox/accounts/{account['account_id']}/money").json()
+    assert len(money["double_charges"]) == 1
 
 
 def _deepest(error: BaseException) -> BaseException:

@@ -40,11 +40,11 @@ async def script_outcome(world: TheWorld, wanted: NewOutcome) -> Outcome:
         statuses=wanted.statuses,
         failure=failure,
     )
-    for number in sorted(world.running) if wanted.id is not None else ():
-        job = world.jobs.rows[number]
-        if job.kind == wanted.kind and job.resource_id == wanted.id:
+    for job in reversed(world.jobs.rows.values()) if wanted.id is not None else ():
+        if job.kind == wanted.kind and job.resource_id == wanted.id and not job.ended:
             job.statuses, job.failure = list(wanted.statuses), failure
             world.jobs.put(job)
+            world.look_at(job.id)
             return outcome
     return world.outcomes.put(outcome)
 

@@ -1,0 +1,61 @@
+"""The clock's words and the command's options."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from proxyapi.sandbox import serving
+from proxyapi.sandbox.clock import Clock, ClockState, parse
+
+
+def test_the_clock_is_read_from_the_command_line():
+    assert parse("real") == ("real", 1.0)
+    assert parse("frozen") == ("frozen", 1.0)
+    assert parse("x10") == ("scaled", 10.0)
+
+
+@pytest.mark.parametrize("text", ["", "fast", "x", "x0", "x-3", "10", "xnan", "xinf"])
+def test_a_clock_that_does_not_exist_is_refused_in_one_sentence(text):
+    with pytest.raises(ValueError, match="clock must be real, frozen or xN"):
+        parse(text)
+
+
+def test_a_scaled_clock_runs_as_many_times_faster():
+    machine = [1000.0]
+    clock = Clock("scaled", scale=60, machine=lambda: machine[0])
+    machine[0] += 2
+    assert clock.now() == 1120
+    clock.advance(5)
+    clock.turn("real")
+    machine[0] += 1
+    assert clock.now() == 1126
+
+
+def test_a_saved_world_never_goes_back_in_time():
+    saved = ClockState(mode="scaled", scale=60, world=9000, machine=1000)
+    clock = Clock("real", machine=lambda: 2000.0)
+    clock.resume(saved)
+    assert (clock.now(), clock.state.mode) == (9000, "real")
+    same = Clock("scaled", scale=60, machine=lambda: 1010.0)
+    same.resume(saved)
+    assert same.now() == 9600
+
+
+def test_the_command_takes_the_options_of_the_program(monkeypatch):
+    served = {}
+    monkeypatch.setattr(serving, "serve", lambda **options: served.update(options))
+    call_command("sandbox", "--port", "8999", "--db", ":memory:", "--clock", "x5")
+    assert served["port"] == 8999
+    assert served["clock_mode"] == "x5"
+    assert served["media_dir"] == "var/sandbox-media"
+
+
+def test_the_command_refuses_a_clock_that_does_not_exist():
+    with pytest.raises(CommandError, match="clock must be"):
+        call_command("sandbox", "--db", ":memory:", "--clock", "fast")
+
+
+def test_the_program_refuses_it_too():
+    with pytest.raises(SystemExit, match="clock must be"):
+        serving.main(["--db", ":memory:", "--clock", "fast"])
