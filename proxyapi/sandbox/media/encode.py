@@ -10,7 +10,7 @@ import av
 import numpy as np
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
-from av.video.reformatter import ColorRange
+from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 from PIL.Image import Image
@@ -43,7 +43,7 @@ def write(
         voice = file.add_stream("aac", rate=SAMPLE_RATE, layout="stereo")
         voice.bit_rate = 128_000
         for planes in frames:
-            file.mux(picture.encode(_frame(planes, size, count)))
+            file.mux(picture.encode(frame(planes, size, count)))
             count += 1
             until = round((count / FRAME_RATE + _AUDIO_AHEAD) * SAMPLE_RATE)
             heard = _hear(file, voice, sound, heard, until)
@@ -65,8 +65,10 @@ def _picture_stream(file: OutputContainer, size: tuple[int, int]) -> VideoStream
     return stream
 
 
-def _frame(planes: Planes, size: tuple[int, int], number: int) -> av.VideoFrame:
+def frame(planes: Planes, size: tuple[int, int], number: int) -> av.VideoFrame:
+    """The planes of frame `number`, as the encoder takes them."""
     frame = av.VideoFrame(size[0], size[1], "yuv420p")
+    frame.colorspace, frame.color_range = Colorspace.ITU709, ColorRange.MPEG
     for target, source in zip(frame.planes, planes, strict=True):
         width, height = source.size
         data = source.tobytes()

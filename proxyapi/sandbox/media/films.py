@@ -8,10 +8,12 @@ All slugs that a film honours are listed here; an unknown slug falls back to the
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 GENRES = (
@@ -34,9 +36,20 @@ VOLUMES = ("low", "off", "medium", "high")
 ASPECT_RATIOS = ("16:9", "9:16", "1:1", "4:5", "4:3", "21:9")
 
 
+_ABANDONED = 120  # seconds without a write, after which a partial file has no maker any more
+
+
+class MediaUnavailable(Exception):
+    """What was asked for cannot be made without the media extra."""
+
+
 @dataclass(frozen=True, slots=True)
 class Film:
-    """Everything a film depends on; the same film gives the same frames."""
+    """Everything a film depends on; the same film gives the same frames.
+
+    `seconds` fixes the length unless the narration is longer. A film that is not narrated
+    shows its script as captions, or only its pictures when it is not captioned either.
+    """
 
     script: str
     title: str = ""
@@ -85,9 +98,28 @@ def make(film: Film, path: Path, *, height: int = 720) -> float:
         return reel.write(film, partial, frame_size(film.aspect_ratio, height))
 
 
+def still(film: Film, path: Path, *, at: float = 1.0, height: int = 720) -> None:
+    """Write one frame, without captions and title, as JPEG; `at` is in seconds.
+
+    Raises MediaUnavailable without the media extra.
+    """
+    bare = replace(film, title="", script=film.script or film.title, captioned=False)
+    try:
+        from proxyapi.sandbox.media import reel
+    except ImportError as error:
+        raise MediaUnavailable("Pictures need the media extra.") from error
+    with _put_at_once(path) as partial:
+        reel.write_still(bare, partial, frame_size(film.aspect_ratio, height), at)
+
+
 @contextlib.contextmanager
 def _put_at_once(path: Path) -> Iterator[Path]:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".mp4")
+    prefix, suffix = f".{path.stem}-", path.suffix or ".mp4"
+    for left in path.parent.glob(f"{glob.escape(prefix)}*{suffix}"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=suffix)
     os.close(handle)
     partial = Path(name)
     try:

@@ -67,12 +67,12 @@ def _paper_cut(picture: Image.Image, seed: int) -> Image.Image:
 
 def _pixel_art(picture: Image.Image, seed: int) -> Image.Image:
     """Big square pixels and few colours, dithered in a chequered order."""
-    side = max(2, round(min(picture.size) / 160))
+    side = max(2, round(min(picture.size) / 130))
     size = (-(-picture.width // side), -(-picture.height // side))
     small = np.asarray(picture.resize(size, Image.Resampling.BOX), np.float32)
     pattern = np.tile(_BAYER, (size[1] // 4 + 1, size[0] // 4 + 1))[: size[1], : size[0], None]
-    step = 26.0
-    flat = np.round((small + (pattern - 0.5) * step * 0.8) / step) * step
+    step = 22.0
+    flat = np.round((small + (pattern - 0.5) * step * 0.5) / step) * step
     coarse = Image.fromarray(flat.clip(0, 255).astype(np.uint8))
     large = coarse.resize((size[0] * side, size[1] * side), Image.Resampling.NEAREST)
     return large.crop((0, 0, *picture.size))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+from PIL import Image
+
 from proxyapi.sandbox.media import encode, transitions
 from proxyapi.sandbox.media.camera import MARGIN, Shot
 from proxyapi.sandbox.media.captions import Captions
@@ -35,7 +37,7 @@ class Reel:
         self.titles = Titles(film, size)
         self.overlap = transitions.SECONDS.get(film.transition, transitions.SECONDS["fade"])
         self.theme = theme(film.title, film.script, film.seed)
-        self._easel = ThreadPoolExecutor(1)
+        self.easel = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
         self._shots: dict[int, Future[Shot]] = {}
 
@@ -58,7 +60,7 @@ class Reel:
 
     def frames(self) -> Iterator[Planes]:
         """All frames in order, made by a few threads a little ahead of the reader."""
-        with ThreadPoolExecutor(_WORKERS) as pool, self._easel:
+        with ThreadPoolExecutor(_WORKERS) as pool, self.easel:
             waiting: deque[Future[Planes]] = deque()
             for number in range(self.count):
                 waiting.append(pool.submit(self.frame, number))
@@ -89,7 +91,7 @@ class Reel:
         with self._lock:
             for number in (scene, scene + 1):
                 if number < len(self.story.scenes) and number not in self._shots:
-                    self._shots[number] = self._easel.submit(self._take, number)
+                    self._shots[number] = self.easel.submit(self._take, number)
             for number in [old for old in self._shots if old < scene - 1]:
                 del self._shots[number]
             waiting = self._shots[scene]
@@ -101,6 +103,15 @@ class Reel:
         large = tuple(round(side * MARGIN / 2) * 2 for side in self.size)
         picture = draw(told.text, self.film.genre, seed, (large[0], large[1]), self.theme)
         return Shot(picture, self.size, seed, told.end - told.start + self.overlap)
+
+
+def write_still(film: Film, path: Path, size: tuple[int, int], at: float) -> None:
+    """Write the frame at `at` seconds as JPEG."""
+    reel = Reel(film, size)
+    number = min(max(0, round(at * FRAME_RATE)), reel.count - 1)
+    with reel.easel:
+        frame = encode.frame(reel.frame(number), size, number)
+    Image.fromarray(frame.to_ndarray(format="rgb24")).save(path, "JPEG", quality=88)
 
 
 def write(film: Film, path: Path, size: tuple[int, int]) -> float:

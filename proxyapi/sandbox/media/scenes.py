@@ -63,4 +63,5 @@ def _placed(stage: Stage, spot: Spot, subject: Subject) -> Spot:
     size = spot.size * subject.scale * stage.dice.uniform(0.92, 1.22) * (1.2 if upright else 1)
     size = min(size, stage.width * 0.44 / subject.reach)
     y = stage.height * 0.46 if subject.floating else spot.y
-    return Spot(spot.x, y, size)
+    edge = min(size * subject.reach, stage.width / 2)
+    return Spot(min(max(spot.x, edge), stage.width - edge), y, size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from proxyapi.sandbox.media.motifs import cold, cosmos, land, rooms, town, water, woods
+from proxyapi.sandbox.media.motifs import cold, cosmos, land, rooms, shapes, town, water, woods
 from proxyapi.sandbox.media.motifs.sky import sky
 from proxyapi.sandbox.media.stage import Spot, Stage
 
@@ -58,7 +58,7 @@ SETTINGS: dict[str, Setting] = {
     "moon": Setting(cosmos.space_far, cosmos.moon_ground, _nothing, 0.6, ("stars",) * 3, False),
     "room": Setting(rooms.room_far, rooms.room_ground, rooms.room_front, 0.6, ("dust",) * 3, False),
     "shapes": Setting(
-        rooms.shapes_far, rooms.shapes_ground, rooms.shapes_front, 0.6, ("dust",) * 3, False
+        shapes.shapes_far, shapes.shapes_ground, shapes.shapes_front, 0.6, ("dust",) * 3, False
     ),
 }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 from proxyapi.sandbox.media import films, reel
 from proxyapi.sandbox.media.storyline import tell
@@ -93,3 +95,20 @@ def test_nothing_is_left_behind_when_a_film_fails(
     with pytest.raises(RuntimeError, match="tore"):
         films.make(film(), tmp_path / "torn.mp4", height=SMALL)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_still_is_a_picture_of_the_film(tmp_path: Path) -> None:
+    path = tmp_path / "fox.jpg"
+    films.still(film(), path, at=99, height=SMALL)
+    with Image.open(path) as picture:
+        assert (picture.format, picture.size) == ("JPEG", (256, 144))
+        assert np.asarray(picture).std() > 10
+
+
+def test_what_a_killed_maker_left_is_cleared_away(tmp_path: Path) -> None:
+    left, busy = tmp_path / ".fox-1a.mp4", tmp_path / ".fox-2b.mp4"
+    for partial in (left, busy):
+        partial.touch()
+    os.utime(left, (1, 1))
+    films.make(film("Go."), tmp_path / "fox.mp4", height=64)
+    assert {path.name for path in tmp_path.iterdir()} == {"fox.mp4", ".fox-2b.mp4"}

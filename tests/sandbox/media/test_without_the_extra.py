@@ -42,6 +42,13 @@ def test_every_frame_of_it_can_be_decoded_and_scenes_differ(tmp_path: Path) -> N
     assert seen[0].std() > 20
 
 
+@pytest.mark.usefixtures("bare")
+def test_a_still_says_what_it_needs(tmp_path: Path) -> None:
+    with pytest.raises(films.MediaUnavailable, match="media extra"):
+        films.still(film(), tmp_path / "fox.jpg")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_public_module_needs_nothing_but_the_standard_library() -> None:
     source = Path(films.__file__).read_text()
     assert not any(f"import {name}" in source for name in ("av", "numpy", "PIL", "espeakng_loader"))

@@ -17,8 +17,10 @@ def space_far(stage: Stage) -> None:
         field = clouds(stage.width, stage.height, seed + number, 2, 4)
         canvas.shade(((field - 0.52) * 1.5).clip(0, 0.5), tone)
     stars(stage, 190, 1.0)
-    x = stage.sun_at * stage.width
-    planet(stage, x, stage.height * 0.26, stage.short * 0.13, colours.accent, rings=True)
+    x, y = stage.sun_at * stage.width, stage.height * stage.dice.uniform(0.18, 0.32)
+    tone = stage.dice.choice((colours.accent, colours.second, colours.shallow, colours.far))
+    size = stage.short * stage.dice.uniform(0.08, 0.17)
+    planet(stage, x, y, size, tone, rings=stage.dice.random() < 0.6)
 
 
 def space_ground(stage: Stage) -> Spot:

@@ -1,8 +1,6 @@
-"""Indoors and nowhere: a table by the window, and a composition of plain shapes."""
+"""Indoors: a table by the window, and what hangs on the wall."""
 
 from __future__ import annotations
-
-import math
 
 from proxyapi.sandbox.media.palettes import mixed
 from proxyapi.sandbox.media.stage import Spot, Stage
@@ -15,44 +13,75 @@ def room_far(stage: Stage) -> None:
     if stage.dark:
         wall = mixed(wall, colours.ink, 0.55)
     canvas.sky([(0, mixed(wall, colours.ink, 0.25)), (0.6, wall), (1, wall)])
-    wide, high = stage.short * 0.46, stage.short * 0.5
+    _window(stage)
+    other_side = (1 - stage.sun_at) * stage.width
+    stage.dice.choice((_shelf, _frames, _lamp))(stage, other_side)
+
+
+def _window(stage: Stage) -> None:
+    colours, canvas = stage.colours, stage.canvas
+    wide = stage.short * stage.dice.uniform(0.4, 0.5)
+    high, sill = stage.short * 0.5, wide * 0.05
     x, y = stage.sun_at * stage.width - wide / 2, stage.height * 0.1
     frame = mixed(colours.paper, colours.far, 0.2)
-    canvas.box(
-        x - wide * 0.05, y - wide * 0.05, wide * 1.1, high + wide * 0.1, frame, 1, wide * 0.02
-    )
+    canvas.box(x - sill, y - sill, wide * 1.1, high + wide * 0.1, frame, 1, wide * 0.02)
     canvas.box(x, y, wide, high, (colours.zenith, colours.horizon))
-    canvas.disc(x + wide * 0.66, y + high * 0.34, wide * 0.1, colours.sun)
-    canvas.glow(x + wide * 0.66, y + high * 0.34, wide * 0.5, colours.sun, 0.4)
-    hill = [(x, y + high), (x, y + high * 0.78), (x + wide * 0.35, y + high * 0.62)]
-    canvas.polygon(
-        [
-            *hill,
-            (x + wide * 0.7, y + high * 0.82),
-            (x + wide, y + high * 0.7),
-            (x + wide, y + high),
-        ],
-        colours.far,
-    )
+    sun = stage.dice.uniform(0.2, 0.8)
+    canvas.disc(x + wide * sun, y + high * 0.3, wide * 0.1, colours.sun)
+    canvas.glow(x + wide * sun, y + high * 0.3, wide * 0.5, colours.sun, 0.4)
+    peaks = ((0, 1), (0, 0.78), (0.35, 0.62), (0.7, 0.82), (1, 0.7), (1, 1))
+    canvas.polygon([(x + wide * a, y + high * b) for a, b in peaks], colours.far)
     canvas.box(x + wide * 0.485, y, wide * 0.03, high, frame)
     canvas.box(x, y + high * 0.48, wide, wide * 0.03, frame)
     if not stage.dark:
-        fall = stage.short * 0.5
-        shaft = [
-            (x, y),
-            (x + wide, y),
-            (x + wide + fall, y + high * 2),
-            (x + fall, y + high * 2),
-        ]
+        fall, low = stage.short * 0.5, y + high * 2
+        shaft = [(x, y), (x + wide, y), (x + wide + fall, low), (x + fall, low)]
         canvas.beam(x + wide / 2, y - high * 0.2, shaft, colours.sun, 0.28)
-    _shelf(stage, 1 - stage.sun_at)
 
 
-def _shelf(stage: Stage, place: float) -> None:
+def _frames(stage: Stage, middle: float) -> None:
+    """Three pictures on the wall, each another landscape."""
+    colours, canvas = stage.colours, stage.canvas
+    for offset, size, y in ((-0.2, 0.2, 0.14), (0.06, 0.15, 0.12), (0.07, 0.17, 0.33)):
+        x, top = middle + offset * stage.short, y * stage.height
+        wide = size * stage.short
+        canvas.box(x, top, wide, wide * 1.1, mixed(colours.second, colours.ink, 0.5))
+        inner, high = wide * 0.86, wide * 0.96
+        left, up = x + wide * 0.07, top + wide * 0.07
+        tone = stage.dice.choice((colours.accent, colours.shallow, colours.second))
+        canvas.box(left, up, inner, high, (mixed(tone, colours.paper, 0.6), tone))
+        canvas.disc(left + inner * 0.62, up + high * 0.36, inner * 0.16, colours.paper)
+        hill = ((0, 1), (0, 0.75), (0.4, 0.52), (1, 0.8), (1, 1))
+        canvas.polygon([(left + inner * a, up + high * b) for a, b in hill], colours.near)
+
+
+def _lamp(stage: Stage, middle: float) -> None:
+    """A lamp that hangs from above, and a plant below it."""
+    colours, canvas, unit = stage.colours, stage.canvas, stage.short
+    y, foot = stage.height * 0.2, stage.height * 0.7
+    canvas.line([(middle, -4), (middle, y)], unit * 0.006, colours.ink)
+    shade = [(middle - unit * 0.04, y), (middle + unit * 0.04, y)]
+    shade += [(middle + unit * 0.11, y + unit * 0.09), (middle - unit * 0.11, y + unit * 0.09)]
+    canvas.glow(middle, y + unit * 0.1, unit * 0.5, stage.light(), 0.5)
+    canvas.disc(middle, y + unit * 0.09, unit * 0.035, stage.light())
+    canvas.polygon(shade, (mixed(colours.accent, colours.paper, 0.15), colours.accent))
+    leaf = mixed(colours.near, colours.shallow, 0.25)
+    for side, reach, high in ((-1, 0.1, 0.2), (1, 0.12, 0.18), (-1, 0.05, 0.28), (1, 0.05, 0.27)):
+        tip = (middle + side * reach * unit, foot - high * unit)
+        bend = (middle + side * reach * unit * 0.9, foot - high * unit * 0.5)
+        canvas.blob(
+            [(middle, foot - unit * 0.06), bend, tip, (middle, foot - high * unit * 0.6)], leaf
+        )
+    pot = [(middle - unit * 0.05, foot - unit * 0.09), (middle + unit * 0.05, foot - unit * 0.09)]
+    pot += [(middle + unit * 0.038, foot), (middle - unit * 0.038, foot)]
+    canvas.polygon(pot, (colours.second, mixed(colours.second, colours.ink, 0.3)))
+
+
+def _shelf(stage: Stage, middle: float) -> None:
     """A board of books on the far wall."""
     colours, canvas = stage.colours, stage.canvas
     wide, y = stage.short * 0.5, stage.height * 0.34
-    x = place * stage.width - wide / 2
+    x = middle - wide / 2
     canvas.box(x, y, wide, stage.short * 0.014, mixed(colours.near, colours.second, 0.3))
     a = x + wide * 0.05
     while a < x + wide * 0.86:
@@ -89,54 +118,3 @@ def room_front(stage: Stage) -> None:
     """The soft light of a lamp that stands outside the picture."""
     x = stage.width * (0.95 if stage.sun_at < 0.5 else 0.05)
     stage.canvas.flood(x, stage.height * 0.55, stage.short * 0.9, stage.light(), 0.3)
-
-
-def shapes_far(stage: Stage) -> None:
-    """Overlapping discs, arcs and bands: a poster for thoughts that have no place."""
-    colours, canvas = stage.colours, stage.canvas
-    ground = mixed(colours.horizon, colours.paper, 0.25) if not stage.dark else colours.zenith
-    canvas.sky([(0, mixed(ground, colours.sky, 0.35)), (1, ground)])
-    x, y = stage.sun_at * stage.width, stage.height * 0.4
-    radius = stage.short * 0.36
-    canvas.disc(x, y, radius, (colours.second, mixed(colours.second, colours.accent, 0.7)))
-    canvas.disc(x - radius * 0.9, y + radius * 0.5, radius * 0.6, colours.shallow, 0.85)
-    for ring in range(4):
-        _arc(
-            stage,
-            stage.width - x,
-            stage.height * 0.95,
-            stage.short * (0.26 + ring * 0.09),
-            ring,
-        )
-    for _ in range(14):
-        a, b = stage.dice.uniform(0, 1) * stage.width, stage.dice.uniform(0, 0.6) * stage.height
-        tone = stage.dice.choice((colours.accent, colours.paper, colours.shallow, colours.ink))
-        canvas.disc(a, b, stage.short * stage.dice.uniform(0.003, 0.013), tone)
-
-
-def _arc(stage: Stage, x: float, y: float, radius: float, number: int) -> None:
-    tones = (
-        stage.colours.accent,
-        stage.colours.paper,
-        stage.colours.deep,
-        stage.colours.shallow,
-    )
-    path = [
-        (x + math.cos(math.pi * n / 24) * radius, y - math.sin(math.pi * n / 24) * radius)
-        for n in range(25)
-    ]
-    stage.canvas.line(path, stage.short * 0.055, tones[number % 4])
-
-
-def shapes_ground(stage: Stage) -> Spot:
-    tone = mixed(stage.colours.deep, stage.colours.near, 0.4)
-    stage.canvas.ridge(
-        stage.rolling(0.82, 0.08, 0.5), (mixed(tone, stage.colours.accent, 0.1), tone)
-    )
-    return stage.spot(0.85, 0.42)
-
-
-def shapes_front(stage: Stage) -> None:
-    stage.canvas.ridge(
-        stage.rolling(0.95, 0.07, 0.6), mixed(stage.colours.near, stage.colours.ink, 0.55)
-    )
