@@ -164,7 +164,7 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
 }
-WHITENOISE_ALLOW_ALL_ORIGINS = False  # our files are for our pages
+SERVESTATIC_ALLOW_ALL_ORIGINS = False  # our files are for our pages
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
