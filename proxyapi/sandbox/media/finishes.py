@@ -9,12 +9,22 @@ from PIL import Image, ImageFilter
 
 from proxyapi.sandbox.media.textures import Field, clouds, grain, paper, vignette
 
+_WANDERING = {"watercolor": 1 / 110, "storybook": 1 / 260}  # shares of the height
 _LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)
 
 
 def finish(picture: Image.Image, genre: str, seed: int) -> Image.Image:
     """The picture in the manner of a genre; the same seed gives the same picture."""
     return _HANDS.get(genre, _cinematic)(picture, seed)
+
+
+def outline(cover: Image.Image, genre: str, seed: int) -> Image.Image:
+    """The near layer's shape, moved as `finish` moves the picture."""
+    if genre in _WANDERING:
+        return _wandered(cover, seed % 3, cover.height * _WANDERING[genre])
+    if genre == "pixel-art":
+        return _coarse(cover, _cell(cover))
+    return cover
 
 
 def _cinematic(picture: Image.Image, seed: int) -> Image.Image:
@@ -24,7 +34,7 @@ def _cinematic(picture: Image.Image, seed: int) -> Image.Image:
 def _watercolor(picture: Image.Image, seed: int) -> Image.Image:
     """Edges wander, pigment gathers at them and in the hollows of the paper, rims stay white."""
     width, height = picture.size
-    flowing = _wandered(picture, seed % 3, picture.height / 110)
+    flowing = _wandered(picture, seed % 3, height * _WANDERING["watercolor"])
     wet = np.asarray(flowing, np.float32)
     soft = np.asarray(flowing.filter(ImageFilter.BoxBlur(picture.height / 130)), np.float32)
     pigment = wet + (wet - soft) * 0.9
@@ -67,15 +77,28 @@ def _paper_cut(picture: Image.Image, seed: int) -> Image.Image:
 
 def _pixel_art(picture: Image.Image, seed: int) -> Image.Image:
     """Big square pixels and few colours, dithered in a chequered order."""
-    side = max(2, round(min(picture.size) / 130))
+    side = _cell(picture)
     size = (-(-picture.width // side), -(-picture.height // side))
     small = np.asarray(picture.resize(size, Image.Resampling.BOX), np.float32)
     pattern = np.tile(_BAYER, (size[1] // 4 + 1, size[0] // 4 + 1))[: size[1], : size[0], None]
     step = 22.0
     flat = np.round((small + (pattern - 0.5) * step * 0.5) / step) * step
-    coarse = Image.fromarray(flat.clip(0, 255).astype(np.uint8))
-    large = coarse.resize((size[0] * side, size[1] * side), Image.Resampling.NEAREST)
-    return large.crop((0, 0, *picture.size))
+    return _enlarged(Image.fromarray(flat.clip(0, 255).astype(np.uint8)), side, picture.size)
+
+
+def _cell(picture: Image.Image) -> int:
+    return max(2, round(min(picture.size) / 130))
+
+
+def _coarse(cover: Image.Image, side: int) -> Image.Image:
+    size = (-(-cover.width // side), -(-cover.height // side))
+    small = cover.resize(size, Image.Resampling.BOX).point([0] * 110 + [255] * 146)
+    return _enlarged(small, side, cover.size)
+
+
+def _enlarged(small: Image.Image, side: int, size: tuple[int, int]) -> Image.Image:
+    large = small.resize((small.width * side, small.height * side), Image.Resampling.NEAREST)
+    return large.crop((0, 0, *size))
 
 
 def _nature(picture: Image.Image, seed: int) -> Image.Image:
@@ -105,7 +128,7 @@ def _synthwave(picture: Image.Image, seed: int) -> Image.Image:
 def _storybook(picture: Image.Image, seed: int) -> Image.Image:
     """Gouache: slightly uneven edges, brown contours, specks, warm paper."""
     width, height = picture.size
-    moved = np.asarray(_wandered(picture, seed % 3, height / 260), np.float32)
+    moved = np.asarray(_wandered(picture, seed % 3, height * _WANDERING["storybook"]), np.float32)
     lines = _contours(moved @ _LUMA, 20)[..., None]
     brown = np.array([62, 44, 34], np.float32)
     drawn = moved + (brown - moved) * lines * 0.5

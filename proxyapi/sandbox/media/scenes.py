@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PIL import Image
 
 from proxyapi.sandbox.media.canvas import Canvas
-from proxyapi.sandbox.media.finishes import finish
+from proxyapi.sandbox.media.finishes import finish, outline
 from proxyapi.sandbox.media.palettes import HOURS, palette
 from proxyapi.sandbox.media.reading import Reading, read, theme
 from proxyapi.sandbox.media.settings import paint_far
@@ -42,7 +42,8 @@ def draw(
     motes = reading.weather or setting.motes[HOURS.index(stage.hour)]
     canvas = stage.canvas
     behind = finish(canvas.behind, genre, seed) if canvas.behind is not None else None
-    return Picture(finish(canvas.image, genre, seed), behind, canvas.near, motes)
+    near = outline(canvas.near, genre, seed)
+    return Picture(finish(canvas.image, genre, seed), behind, near, motes)
 
 
 def _stage(reading: Reading, genre: str, seed: int, size: tuple[int, int]) -> Stage:
