@@ -73,6 +73,15 @@ def test_a_price_that_does_not_come_can_be_asked_for_again(ready: Job) -> None:
     )
 
 
+def test_a_price_that_failed_says_why_and_offers_to_ask_again(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    Job.objects.update(estimate=None, quote_error="The service did not answer.")
+    html = page(client_of(priya), to(ready, "price"), **HTMX)
+    assert "No price yet. The service did not answer." in html
+    assert "Ask the price again" in html
+
+
 def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
     ready.wanted = {**ready.wanted, "voice_id": 4711}
     unmet = [need.label for need in price_of(ready).needs if not need.done]
