@@ -1,0 +1,75 @@
+"""Whoever watches over the process learns whether it runs, and what it lacks."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from django.db import DatabaseError
+
+from dashboard.queries import health
+from proxyapi import allowance
+from proxyapi.tasks import HEARTBEAT
+
+pytestmark = pytest.mark.django_db
+
+
+def alive() -> None:
+    allowance.connection().set(HEARTBEAT, "now", ex=30)
+
+
+def test_healthz_answers_without_a_sign_in_and_without_a_database(client, monkeypatch):
+    monkeypatch.setattr(health, "lacks", lambda: pytest.fail("asked"))
+
+    assert client.get("/healthz").content == b"ok\n"
+
+
+def test_readyz_is_ready_when_a_worker_ticks(client):
+    alive()
+
+    answer = client.get("/readyz")
+
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "missing": {}})
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+def test_readyz_names_a_missing_worker(client):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert list(answer.json()["missing"]) == ["worker"]
+
+
+def test_readyz_names_a_missing_redis(client, monkeypatch):
+    nowhere = redis.Redis.from_url("unix:///nowhere/valkey.sock")
+    monkeypatch.setattr(allowance, "connection", lambda: nowhere)
+
+    assert set(client.get("/readyz").json()["missing"]) == {"redis", "worker"}
+
+
+def test_readyz_names_migrations_that_are_not_applied(client, monkeypatch):
+    alive()
+    monkeypatch.setattr(health, "_migrated", False)
+    monkeypatch.setattr(health, "is_migrated", lambda: False)
+
+    assert list(client.get("/readyz").json()["missing"]) == ["migrations"]
+
+
+def test_readyz_names_a_database_that_is_away(monkeypatch):
+    class Away:
+        def cursor(self) -> None:
+            raise DatabaseError
+
+    monkeypatch.setattr(health, "connection", Away())
+
+    assert health.database() == "The database does not answer."
+
+
+def test_readyz_names_keys_that_cannot_be_read(client, settings):
+    alive()
+    settings.SEALING_KEYS = "k1:short"
+
+    assert list(client.get("/readyz").json()["missing"]) == ["keys"]
+
+
+def test_nothing_is_changed_through_a_probe(client):
+    assert client.post("/readyz").status_code == 405

@@ -1,0 +1,82 @@
+"""The rules of the house catch what they are there for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.house import budgets, lock, words
+
+VIEW, TASKS, MODEL = (
+    Path("dashboard/views/studio.py"),
+    Path("proxyapi/tasks.py"),
+    Path("proxyapi/models/job.py"),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"),
+    [
+        (VIEW, 40),
+        (TASKS, 15),
+        (MODEL, 35),
+        (Path("proxyapi/seal.py"), 50),
+        (Path("tests/test_x.py"), 40),
+    ],
+)
+def test_a_function_has_the_lines_of_its_kind_and_not_one_more(path, limit):
+    fits = "def test_it():\n" + "    pass\n" * (limit - 1)
+
+    assert list(budgets.of_python(path, fits)) == []
+    assert list(budgets.of_python(path, fits + "    pass\n"))
+
+
+def test_a_file_has_four_hundred_lines_and_not_one_more():
+    assert list(budgets.of_python(VIEW, "x = 1\n" * 400)) == []
+    assert list(budgets.of_python(VIEW, "x = 1\n" * 401))
+
+
+def test_a_template_that_is_too_long_is_found(tmp_path):
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "page.html").write_text("<p>\n" * 101)
+
+    assert list(budgets.of_lines(tmp_path, "templates", "*.html", budgets.TEMPLATE))
+
+
+LOCKED = "amqp==5.4.2 \\\n    --hash=sha256:00\ncelery==5.7.0 \\\n    --hash=sha256:00\n"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "text", "complaints"),
+    [
+        ("celery>=5.7,<5.8", LOCKED, 0),
+        ("celery>=5.8", LOCKED, 1),
+        ("django>=5.2", LOCKED, 1),
+        ("celery", LOCKED + "--index-url https://index.example\n", 1),
+        ("celery", "celery==5.7.0\n", 1),
+        ("Celery[redis]>=5", LOCKED, 0),
+    ],
+)
+def test_the_lock_holds_what_is_asked_for_with_hashes_and_without_addresses(
+    requirement, text, complaints
+):
+    assert len(list(lock.differences([requirement], text))) == complaints
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token = 'sbx" + "_4f9aQ7dLk2PzXw81Ys0bN3'",
+        "SEALING_KEYS=k1" + ":q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=",
+        "-----BEGIN" + " PRIVATE KEY-----",
+        "https://py" + "pi.org/simple",
+        "/ro" + "ot/.cache",
+    ],
+)
+def test_secrets_and_machines_are_found(text):
+    assert list(words.complaints(text))
+
+
+def test_a_token_that_says_that_it_opens_nothing_may_stand_there():
+    assert list(words.complaints("sbx" + "_canary4f9aQ7dLk2PzXw81Ys0b")) == []

@@ -1,0 +1,74 @@
+"""What keeps the house from starting is one sentence, and no traceback."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from dashboard.install import Unable
+from dashboard.up import valkey
+from dashboard.up.place import Place, free
+
+
+@pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "80.5"])
+def test_a_port_is_a_number_that_can_be_one(text):
+    with pytest.raises(Unable, match="has to be a number from 1 to 65535"):
+        Place.named_by({"PORT": text})
+
+
+def test_portal_and_sandbox_cannot_share_a_port():
+    with pytest.raises(Unable, match="are both 8001"):
+        Place.named_by({"PORT": "8001"})
+
+
+def test_without_the_sandbox_its_port_is_nobodys_concern():
+    place = Place.named_by({"PORT": "8001", "VIDEO_API_BASE_URL": "https://api.example/v2"})
+
+    assert place.port == 8001
+
+
+def test_a_port_in_use_is_named_with_the_way_out():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        with pytest.raises(Unable, match=rf"Port {port} cannot be used .* SANDBOX_PORT=\d+ make"):
+            free(port, "SANDBOX_PORT")
+
+
+def test_secrets_are_written_once(tmp_path):
+    place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
+    place.keep_secrets()
+    first = (tmp_path / "env").read_text()
+
+    place.keep_secrets()
+
+    assert (tmp_path / "env").read_text() == first
+    assert len(set(first)) > 20
+
+
+def test_a_socket_with_a_short_name_lives_in_the_folder(tmp_path):
+    folder = Path(tempfile.gettempdir())
+
+    with valkey.socket_in(folder) as socket_path:
+        assert socket_path.parent == folder
+
+
+def test_a_socket_whose_name_would_be_too_long_lives_elsewhere_for_a_while(tmp_path):
+    with valkey.socket_in(tmp_path / ("deep" * 30)) as socket_path:
+        assert len(str(socket_path)) <= valkey.LONGEST_PATH
+        assert socket_path.parent.stat().st_mode & 0o077 == 0
+
+    assert not socket_path.parent.exists()
+
+
+def test_without_any_valkey_the_sentence_names_the_ways_out(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    with pytest.raises(Unable, match="Install valkey-server or redis-server, or set REDIS_URL"):
+        valkey.server()

@@ -1,0 +1,96 @@
+"""However the house ends, nothing of it stays behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.browser.house import FOREIGN, LAST_WORDS, free_ports
+
+pytestmark = pytest.mark.slow  # starts the whole house
+
+
+COMMAND = [sys.executable, "-m", "dashboard.up"]
+
+
+@pytest.fixture(scope="module")
+def environ(tmp_path_factory):
+    """One folder for all, so that only the first start is a first one."""
+    var = str(tmp_path_factory.mktemp("house"))
+    port, sandbox_port = free_ports()
+    ours = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    return {**ours, "PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": var}
+
+
+@pytest.fixture
+def started(environ):
+    """A supervisor that has said its last words; its output is left to the test."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(COMMAND, env=environ, text=True, **pipes) as process:
+        assert any(LAST_WORDS in line for line in process.stdout), "the house did not start"
+        yield process
+        process.kill()
+
+
+def processes() -> list[tuple[int, int, int, str, str]]:
+    """Every process: id, parent, group, state, command."""
+    listing = subprocess.check_output(
+        ["ps", "-eww", "-o", "pid=,ppid=,pgid=,stat=,args="], text=True
+    )
+    rows = (line.split(None, 4) for line in listing.splitlines())
+    return [(int(row[0]), int(row[1]), int(row[2]), row[3], row[4]) for row in rows]
+
+
+def group_of(supervisor: int) -> int:
+    return next(row[0] for row in processes() if row[1] == supervisor and "warden" in row[4])
+
+
+def left_in(group: int) -> list[str]:
+    return [row[4] for row in processes() if row[2] == group and "Z" not in row[3]]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_asked_to_stop_it_leaves_no_process_and_is_content(started, number):
+    group = group_of(started.pid)
+    assert len(left_in(group)) >= 6, "warden, valkey, sandbox, web, worker, beat"
+
+    started.send_signal(number)
+    started.communicate()
+
+    assert started.returncode == 0
+    assert left_in(group) == []
+
+
+def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(started):
+    group = group_of(started.pid)
+    beat = next(row[0] for row in processes() if row[2] == group and " beat " in row[4])
+
+    os.kill(beat, signal.SIGKILL)
+    said, _ = started.communicate()
+
+    assert started.returncode == 1
+    assert "reelroom: The program beat ended (signal SIGKILL)" in said
+    assert "Traceback" not in said
+    assert left_in(group) == []
+
+
+def test_a_supervisor_killed_outright_takes_everything_with_it(started):
+    group = group_of(started.pid)
+
+    started.kill()
+    started.communicate()  # ends when the last holder of its output, the warden, is gone
+
+    assert left_in(group) == []
+
+
+def test_a_second_house_in_the_same_folder_is_refused(started, environ):
+    elsewhere = environ | dict(zip(("PORT", "SANDBOX_PORT"), free_ports(), strict=True))
+
+    second = subprocess.run(COMMAND, env=elsewhere, capture_output=True, text=True, check=False)
+
+    assert second.returncode == 1
+    assert second.stderr.startswith("reelroom: Reelroom already runs in ")
