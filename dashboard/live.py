@@ -29,7 +29,7 @@ from redis import RedisError
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
-from dashboard.database import give_back
+from dashboard.database import give_back, let_thread_go
 from dashboard.fragments import bundle
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import CHANNEL, News
@@ -197,6 +197,7 @@ def hub() -> Hub:
 async def stream(listener: Listener, *, stale: bool) -> AsyncIterator[bytes]:
     """The bytes of one page's stream, until the page, its session or its lifetime ends."""
     ends_at = time.monotonic() + LIFETIME
+    let_thread_go()
     try:
         yield event("hello", "stale" if stale else "fresh")
         while time.monotonic() < ends_at:
