@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser import chromium as finder
+from tests.browser.album import Album
 from tests.browser.house import House, running_house
 
 HERE = Path(__file__).parent
@@ -69,3 +70,8 @@ def page_of(chromium: Browser, house: House) -> Iterator[Callable[..., Page]]:
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def album() -> Album:
+    return Album.of_environment()

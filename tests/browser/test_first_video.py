@@ -1,0 +1,125 @@
+"""The promise of the README, kept by a person in a browser over the real processes of `make run`.
+
+Jonas has no token. He signs in, adds one, makes a video with his own words, sees its price before
+he
+pays, watches it render beside Vera, who never reloads her page, and plays it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.album import Album
+from tests.browser.house import House
+
+WIDE = {"width": 1440, "height": 900}
+WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow, and
+every summer takes a little of it away. Under its own weight the snow turns to ice, blue and dense.
+The ice flows downhill like very slow water, and it carries stones from the mountains to the sea."""
+WITHIN = 60_000  # milliseconds for a film to be made on two busy cores
+
+
+def test_a_newcomer_makes_and_plays_a_video(
+    house: House, chromium: Browser, page_of: Callable[..., Page], album: Album
+) -> None:
+    album.take(house_door(chromium, house), "sign-in")
+    vera = page_of("Vera", viewport=WIDE)
+    jonas = page_of("Jonas", viewport=WIDE)
+    complaints: list[str] = []
+    for page in (jonas, vera):
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    add_token(jonas, spare_token(house))
+    film_it(jonas, album)
+    card = vera.locator("article.video", has_text="How to read a glacier")
+    expect(card.locator(".pill")).to_contain_text(re.compile("Rendering|syncing"), timeout=20_000)
+    album.take(jonas, "rendering")
+    expect(card).to_have_attribute("data-state", "completed", timeout=WITHIN)
+    watch(jonas, album)
+    assert (loads(jonas), loads(vera)) == ("navigate", "navigate")
+    assert complaints == []
+    album.take(vera, "library")
+
+
+def house_door(chromium: Browser, house: House) -> Page:
+    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
+    page.goto(house.portal)
+    return page
+
+
+def spare_token(house: House) -> str:
+    """The token of the second paid account, which the demo leaves for people to add."""
+    return next(a["token"] for a in house.accounts if a["email"].startswith("shorts@"))
+
+
+def add_token(page: Page, token: str) -> None:
+    """Without a token the studio says where to get one; the token is shown never again."""
+    page.get_by_role("link", name="Studio").first.click()
+    page.get_by_role("link", name="Add your token").first.click()
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_text(f"…{token[-4:]}").first).to_be_visible()
+    assert token not in page.content()
+
+
+def film_it(page: Page, album: Album) -> None:
+    page.get_by_role("link", name="Studio").first.click()
+    page.get_by_label("Title").fill("How to read a glacier")
+    page.get_by_text("My own script").click()
+    page.locator("textarea[name=script]").fill(" ".join(WORDS.split()))
+    page.get_by_role("button", name="Start the draft").click()
+    step(page, "Script")
+    step(page, "Voice")
+    pick(page, "Marcus Reed")
+    album.take(page, "studio")
+    step(page, "Look")
+    pick(page, "Nature Documentary")
+    step(page, "Captions")
+    step(page, "Review")
+    expect(page.locator(".figure").first).to_contain_text("≈", timeout=20_000)
+    page.locator(".btn--primary:visible", has_text="Render").first.click()
+    dialog = page.locator("dialog[open]")
+    expect(dialog).to_contain_text("Held until the exact price is known")
+    album.take(page, "price")
+    dialog.get_by_role("button", name="Render").click()
+    page.wait_for_url("**/videos/**")
+
+
+def step(page: Page, name: str) -> None:
+    page.get_by_role("button", name=f"Next: {name}").click()
+
+
+def pick(page: Page, name: str) -> None:
+    choice: Locator = page.get_by_role("radio", name=name)
+    choice.first.check(force=True)
+
+
+def watch(page: Page, album: Album) -> None:
+    """The page changed by itself; the film plays past its first second."""
+    film = page.locator(".player video")
+    expect(film).to_be_attached(timeout=20_000)
+    film.evaluate("film => { film.muted = true; return film.play() }")
+    expect(film).to_have_js_property("paused", False)
+    assert played(film) > 1
+    album.take(page, "video")
+
+
+def played(film: Locator) -> float:
+    """Seconds played once it is past its first second, or after ten seconds of trying."""
+    seconds: Any = film.evaluate(
+        """film => new Promise(done => {
+            const stop = setTimeout(() => done(film.currentTime), 10000);
+            film.addEventListener("timeupdate", () => {
+                if (film.currentTime > 1) { clearTimeout(stop); done(film.currentTime); }
+            });
+        })"""
+    )
+    return float(seconds)
+
+
+def loads(page: Page) -> str:
+    """How the open page was loaded: `navigate`, unless something reloaded it."""
+    return str(page.evaluate("performance.getEntriesByType('navigation')[0].type"))
