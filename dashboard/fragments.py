@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from dashboard.queries.shell import counts_of, purse_of
+from dashboard.queries.purse import counts_of, purse_of
 from dashboard.queries.studio import price_of
 from dashboard.queries.videos.cards import rows, tell
 from dashboard.queries.videos.pages import video_from

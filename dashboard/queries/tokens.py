@@ -9,7 +9,7 @@ from itertools import groupby
 from uuid import UUID
 
 from dashboard.models import Membership
-from dashboard.queries.shell import renewal
+from dashboard.queries.purse import renewal
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
 from proxyapi.models import Account, JobState, Plan, Token, TokenState

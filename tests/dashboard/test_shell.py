@@ -14,7 +14,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.models import Membership
-from dashboard.queries.shell import Purse, counts_of, purse_of, renewal, shell_of
+from dashboard.queries.purse import Purse, counts_of, purse_of, renewal
+from dashboard.queries.shell import shell_of
 from proxyapi.models import Account, Call, ChargeState, JobState, Token, TokenState
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 

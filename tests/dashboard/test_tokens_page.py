@@ -16,7 +16,7 @@ from proxyapi.refusals import TokenRefused
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
-VALUE = "sbx_4f7e02c1b9d84a5c8e11d3a7f0c25b36"
+VALUE = "sbx_canary_of_the_tokens_page_5b36"
 PROFILE = {
     "id": 77,
     "name": "Northlight Media",

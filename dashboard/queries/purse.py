@@ -1,0 +1,129 @@
+"""What a team can spend, what moves and what is unknown: whole-team truth, which may be pushed to
+everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from dashboard.templatetags.reelroom import clock, credits, day
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, Vault
+from proxyapi.models.charge import HOLDING
+
+OLD = timedelta(minutes=15)  # a balance older than that says when it was read
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """Credits of all accounts that a token of the team opens. Percent are of `total`."""
+
+    known: bool
+    balance: Decimal = Decimal(0)
+    held: Decimal = Decimal(0)
+    monthly: Decimal = Decimal(0)
+    ends_at: datetime | None = None
+    as_of: datetime | None = None
+
+    @property
+    def free(self) -> Decimal:
+        return self.balance - self.held
+
+    @property
+    def total(self) -> Decimal:
+        return max(self.monthly, self.balance)
+
+    @property
+    def used(self) -> Decimal:
+        return self.total - self.balance
+
+    @property
+    def used_percent(self) -> str:
+        return f"{100 * self.used / self.total:.2f}" if self.total else "0"
+
+    @property
+    def held_percent(self) -> str:
+        return f"{100 * min(self.held, self.balance) / self.total:.2f}" if self.total else "0"
+
+    @property
+    def sentence(self) -> str:
+        used, held, total = credits(self.used), credits(self.held), credits(self.total)
+        return f"{used} used and {held} held of {total}"
+
+    @property
+    def note(self) -> str:
+        parts = [f"{credits(self.held)} held" if self.held else "Nothing held"]
+        if self.ends_at:
+            parts.append(renewal(self.ends_at))
+        if self.as_of and timezone.now() - self.as_of > OLD:
+            parts.append(f"as of {clock(self.as_of)}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    running: int
+    unknown: int
+
+
+def purse_of(vault: Vault) -> Purse:
+    """The purse alone, for a push: two queries."""
+    return purse_from(list(accounts_of(vault)), counts_of(vault)[0])
+
+
+def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
+    """Credits held, and what moves and what is unknown, in one query."""
+    charges = Charge.objects.filter(vault=OuterRef("pk"), state__in=HOLDING).order_by()
+    jobs = Job.objects.shown().filter(vault=OuterRef("pk"), state=JobState.RUNNING).order_by()
+    row = (
+        Vault.objects.filter(pk=vault.pk)
+        .annotate(
+            held=Subquery(charges.values("vault").annotate(sum=Sum("hold")).values("sum")),
+            unknown=Coalesce(
+                Subquery(
+                    charges.filter(state=ChargeState.UNKNOWN)
+                    .values("vault")
+                    .annotate(n=Count("pk"))
+                    .values("n")
+                ),
+                0,
+            ),
+            running=Coalesce(Subquery(jobs.values("vault").annotate(n=Count("pk")).values("n")), 0),
+        )
+        .values("held", "unknown", "running")
+        .get()
+    )
+    return Decimal(row["held"] or 0), Counts(running=row["running"], unknown=row["unknown"])
+
+
+def accounts_of(vault: Vault) -> QuerySet[Account]:
+    """The accounts that a token of the team still opens."""
+    opened = Token.objects.standing().filter(account=OuterRef("pk"))
+    return Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
+
+
+def purse_from(accounts: Sequence[Account], held: Decimal) -> Purse:
+    if not accounts:
+        return Purse(known=False)
+    ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]
+    seen = [account.balance_as_of for account in accounts if account.balance_as_of]
+    return Purse(
+        known=True,
+        balance=sum((account.balance for account in accounts), Decimal(0)),
+        held=held,
+        monthly=sum((account.monthly_credits for account in accounts), Decimal(0)),
+        ends_at=min(ends, default=None),
+        as_of=min(seen, default=None),
+    )
+
+
+def renewal(ends_at: datetime) -> str:
+    days = (timezone.localdate(ends_at) - timezone.localdate()).days
+    if days < 0:
+        return f"the plan ended {day(ends_at)}"
+    return {0: "renews today", 1: "renews tomorrow"}.get(days, f"renews in {days} days")
