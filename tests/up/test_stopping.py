@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from tests.browser.house import FOREIGN, LAST_WORDS, free_ports
@@ -29,28 +31,34 @@ def environ(tmp_path_factory):
 @pytest.fixture
 def started(environ):
     """A supervisor that has said its last words; its output is left to the test."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(COMMAND, env=environ, text=True, **pipes) as process:
+    with subprocess.Popen(
+        COMMAND, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        assert process.stdout is not None
         assert any(LAST_WORDS in line for line in process.stdout), "the house did not start"
         yield process
         process.kill()
 
 
-def processes() -> list[tuple[int, int, int, str, str]]:
-    """Every process: id, parent, group, state, command."""
-    listing = subprocess.check_output(
-        ["ps", "-eww", "-o", "pid=,ppid=,pgid=,stat=,args="], text=True
-    )
-    rows = (line.split(None, 4) for line in listing.splitlines())
-    return [(int(row[0]), int(row[1]), int(row[2]), row[3], row[4]) for row in rows]
-
-
 def group_of(supervisor: int) -> int:
-    return next(row[0] for row in processes() if row[1] == supervisor and "warden" in row[4])
+    """The process group that the warden leads."""
+    children = psutil.Process(supervisor).children()
+    return int(next(one.pid for one in children if one.cmdline()[-1].endswith("warden.py")))
 
 
-def left_in(group: int) -> list[str]:
-    return [row[4] for row in processes() if row[2] == group and "Z" not in row[3]]
+def left_in(group: int) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def is_gone(group: int) -> bool:
+    """A killed process is on its way out for a moment."""
+    _, alive = psutil.wait_procs(left_in(group), timeout=2)
+    return not alive
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -62,20 +70,18 @@ def test_asked_to_stop_it_leaves_no_process_and_is_content(started, number):
     started.communicate()
 
     assert started.returncode == 0
-    assert left_in(group) == []
+    assert is_gone(group)
 
 
 def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(started):
     group = group_of(started.pid)
-    beat = next(row[0] for row in processes() if row[2] == group and " beat " in row[4])
-
-    os.kill(beat, signal.SIGKILL)
+    next(one for one in left_in(group) if "beat" in one.cmdline()).kill()
     said, _ = started.communicate()
 
     assert started.returncode == 1
     assert "reelroom: The program beat ended (signal SIGKILL)" in said
     assert "Traceback" not in said
-    assert left_in(group) == []
+    assert is_gone(group)
 
 
 def test_a_supervisor_killed_outright_takes_everything_with_it(started):
@@ -84,7 +90,7 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(started):
     started.kill()
     started.communicate()  # ends when the last holder of its output, the warden, is gone
 
-    assert left_in(group) == []
+    assert is_gone(group)
 
 
 def test_a_second_house_in_the_same_folder_is_refused(started, environ):
