@@ -7,6 +7,7 @@ body is even read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -18,13 +19,17 @@ from proxyapi.sandbox import errors
 from proxyapi.sandbox.records import Account, Row, Token
 from proxyapi.sandbox.world import World
 
-Find = Callable[[World, int], Row | None]
+Find = Callable[[World, str], Row | None]
+Part = Callable[[World, Any, str], Any]
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 @dataclass(slots=True)
 class Call:
-    """One request that has passed the gate. `owned` is the resource named in its path."""
+    """One request that has passed the gate.
+
+    `owned` is the resource named in its path, `part` the part of it that is named after it.
+    """
 
     world: World
     account: Account
@@ -32,18 +37,31 @@ class Call:
     digest: str  # of method, path and body
     visit: int  # the journal's number
     owned: Any = None
+    part: Any = None
 
 
 def gated(
-    *, paid: bool = True, find: Find | None = None, account_area: bool = False
+    *,
+    paid: bool = True,
+    find: Find | None = None,
+    part: Part | None = None,
+    account_area: bool = False,
+    key: str = "integer",
 ) -> type[APIRoute]:
     """A route class whose handlers are reached only through the gate.
 
-    `find` fetches the row that the path's only parameter names; `paid=False` is for the three
-    reads that work without a subscription.
+    `find(world, text)` fetches the row that the path's first parameter names, and
+    `part(world, row, text)` what a second one names inside that row; None is a 404, and so is
+    another account's row. Whoever wants an integer reads the text with `number`. `key` is the
+    type of the first parameter in /openapi.json. `paid=False` is for the three reads that work
+    without a subscription.
     """
 
     class GatedRoute(APIRoute):
+        def __init__(self, path: str, *args: Any, **wanted: Any) -> None:
+            wanted["openapi_extra"] = _with_parameters(path, key, wanted.get("openapi_extra"))
+            super().__init__(path, *args, **wanted)
+
         def get_route_handler(self) -> Handler:
             inner = super().get_route_handler()
 
@@ -53,11 +71,12 @@ def gated(
                 if paid:
                     _check_subscription(account)
                 owned = _owned(world, account, request, find) if find else None
+                inside = _part(world, owned, request, part) if part else None
                 _check_email(world, account, request, account_area, paid)
                 if "include" in request.query_params:
                     raise errors.WrongArguments("No include is available on this endpoint.")
                 digest, visit = request.scope["sandbox.request"]
-                request.state.call = Call(world, account, request, digest, visit, owned)
+                request.state.call = Call(world, account, request, digest, visit, owned, inside)
                 return await inner(request)
 
             return handle
@@ -97,15 +116,42 @@ def _check_email(
         raise errors.EmailNotVerified
 
 
+def number(text: str) -> int:
+    """The id that a path segment writes; 0, which nothing has, if it writes none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
 def _owned(world: World, account: Account, request: Request, find: Find) -> Row | None:
     if not request.path_params:
         return None
-    (text,) = request.path_params.values()
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-    row = find(world, number)
+    row = find(world, next(iter(request.path_params.values())))
     if row is None or getattr(row, "account_id", None) != account.id:
         raise errors.NotFound
     return row
+
+
+def _part(world: World, owned: Row | None, request: Request, part: Part) -> Any:
+    if len(request.path_params) < 2:
+        return None
+    found = part(world, owned, list(request.path_params.values())[1])
+    if found is None:
+        raise errors.NotFound
+    return found
+
+
+def _with_parameters(path: str, key: str, extra: dict[str, Any] | None) -> dict[str, Any]:
+    """The handlers do not take the path's parameters, so they are described here."""
+    names = re.findall(r"{(\w+)}", path)
+    described = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "integer" if place else key},
+        }
+        for place, name in enumerate(names)
+    ]
+    return {**(extra or {}), "parameters": described} if described else {**(extra or {})}
 
 
 async def the_call(request: Request) -> Call:

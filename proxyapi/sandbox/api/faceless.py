@@ -7,16 +7,16 @@ from fastapi import APIRouter, Response
 from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.envelope import success
 from proxyapi.sandbox.faceless import changes, record
-from proxyapi.sandbox.gate import Caller, gated
+from proxyapi.sandbox.gate import Caller, gated, number
 from proxyapi.sandbox.records import Video
 from proxyapi.sandbox.world import World
 
 Shown = shapes.Envelope[shapes.FacelessShape]
 
 
-def find(world: World, number: int) -> Video | None:
+def find(world: World, key: str) -> Video | None:
     """A faceless video by its id; a video_id finds nothing."""
-    return world.videos.get(number)
+    return world.videos.get(number(key))
 
 
 router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated(find=find))
