@@ -11,11 +11,12 @@ from django.db.models import Exists, OuterRef
 
 from dashboard.access import can
 from dashboard.models import Membership
+from dashboard.queries.studio.notices import Notice, plan_notice
 from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.price import RENDERS
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
-from proxyapi.models import Charge, Job, JobKind, JobState, Token
+from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
 from proxyapi.models.charge import HOLDING
 
 SHOWN = 50
@@ -42,14 +43,18 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftList:
+    """`stopped` says that the reader had a token and the service takes it no more."""
+
     drafts: tuple[Draft, ...]
     may_start: bool
     needs_token: bool
+    stopped: bool
+    notice: Notice | None
     more: bool
 
 
 def drafts_of(reader: Membership) -> DraftList:
-    """Two queries. A draft whose render is on its way stands in the library, not here."""
+    """Three queries. A draft whose render is on its way stands in the library, not here."""
     rendering = Charge.objects.filter(job=OuterRef("pk"), operation__in=RENDERS, state__in=HOLDING)
     jobs = (
         Job.objects.shown()
@@ -60,10 +65,14 @@ def drafts_of(reader: Membership) -> DraftList:
     )
     rows = [draft_of(job) for job in jobs]
     may = can(reader, Permission.RENDER)
+    token = token_of(reader) if may else None
+    usable = token is not None and token.state != TokenState.REVOKED
     return DraftList(
         drafts=tuple(rows[:SHOWN]),
         may_start=may,
-        needs_token=may and token_of(reader) is None,
+        needs_token=may and not usable,
+        stopped=token is not None and not usable,
+        notice=plan_notice(token.account) if token and usable else None,
         more=len(rows) > SHOWN,
     )
 
@@ -85,6 +94,8 @@ def draft_of(job: Job) -> Draft:
 
 
 def token_of(reader: Membership) -> Token | None:
-    """The reader's own token that new drafts run on, the newest one."""
-    mine = Token.objects.usable().filter(vault=reader.team.vault_id, owner=reader.user_id)
-    return mine.select_related("account", "owner").order_by("-created_at").first()
+    """The reader's own token that new drafts run on, the newest one; else one that stopped."""
+    mine = Token.objects.standing().filter(vault=reader.team.vault_id, owner=reader.user_id)
+    tokens = list(mine.select_related("account").order_by("-created_at"))
+    usable = [token for token in tokens if token.state != TokenState.REVOKED]
+    return next(iter(usable or tokens), None)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
-from proxyapi.models import Job, JobState, Token
+from proxyapi.models import Job, JobState, Plan, Token, TokenState
 from proxyapi.models.charge import ChargeState
 from tests.dashboard.studio.conftest import Browser, page
 from tests.factories import ChargeFactory
@@ -65,6 +65,22 @@ def test_who_has_no_token_is_sent_for_one(priya: Membership, client_of: Browser)
     assert "Add your token" in html
     assert reverse("tokens") in html
     assert "Start the draft" not in html
+
+
+def test_who_had_a_token_is_told_that_it_stopped(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    token.state = TokenState.REVOKED
+    token.save()
+    assert "Your token stopped working" in page(client_of(priya), LIST)
+
+
+def test_a_trial_is_told_before_a_draft_is_started(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    token.account.plan = Plan.TRIAL
+    token.account.save()
+    assert "paid plans only, not on trials" in page(client_of(priya), LIST)
 
 
 def test_starting_without_a_token_is_refused_with_the_words_kept(
