@@ -162,7 +162,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": VAR / "media"},
     },
-    "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "dashboard.sheets.Storage"},
 }
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # our files are for our pages
 CONTENT_SECURITY_POLICY = {

@@ -15,6 +15,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from dashboard.sheets import linked
+
 register = template.Library()
 
 CR = mark_safe('<abbr title="credits">cr</abbr>')
@@ -23,6 +25,12 @@ STATES = frozenset(
     {"draft", "waiting", "running", "late", "completed", "failed"}
     | {"unknown", "paused", "good", "outside", "likely", "info"}
 )
+
+
+@register.simple_tag
+def sheets() -> list[str]:
+    """The style sheets a page links."""
+    return linked()
 
 
 @register.simple_tag
