@@ -1,0 +1,90 @@
+"""What the studio answers: a whole page, or with htmx the parts of it that changed.
+
+Every page works as a plain form; with htmx a field is saved when it is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django_htmx.http import HttpResponseClientRedirect
+
+from dashboard.forms.studio import FORMS, StepForm, WriteForm
+from dashboard.http import TeamRequest
+from dashboard.queries.studio import Page, Slug, Wish, is_busy, page_of, voices_of
+from proxyapi.models import Job, JobState
+
+STEP = "dashboard/studio/step.html"
+VOICES = "dashboard/studio/steps/_voices.html"
+UNUSABLE = 422
+
+
+def show_step(
+    request: TeamRequest,
+    job: Job,
+    slug: Slug,
+    form: StepForm | None = None,
+    refusal: str = "",
+    **more: Any,
+) -> HttpResponse:
+    """The whole page of a step; a refused or unusable form comes back with what was typed."""
+    page = page_of(job, request.membership, slug)
+    context = {"page": page, "form": form, "refusal": refusal, **more}
+    if form is None and slug in FORMS:
+        context["form"] = FORMS[slug](job, page.options)
+    if slug == Slug.SCRIPT:
+        context.setdefault("write", write_form(page, job))
+    if slug == Slug.VOICE:
+        chosen = request.GET.get("voice_id") or context["form"]["voice_id"].value()
+        context["voices"] = voices_of(job, page.options, wish_in(request), str(chosen or ""))
+        if request.htmx:
+            return render(request, VOICES, {**context, "fragment": True})
+    bad = refusal or any(it is not None and it.errors for it in (form, more.get("write")))
+    return render(request, STEP, context, status=UNUSABLE if bad else 200)
+
+
+def show_saved(
+    request: TeamRequest, job: Job, form: StepForm, slug: Slug, refusal: str = ""
+) -> HttpResponse:
+    """What a saved field changes around its form: spine, price, button, the form's marks."""
+    page = page_of(job, request.membership, slug)
+    context = {"page": page, "form": form, "refusal": refusal}
+    return render(request, "dashboard/studio/_saved.html", context)
+
+
+def script_part(request: TeamRequest, job: Job, **more: Any) -> HttpResponse:
+    if not request.htmx:
+        return redirect("studio-step", job.pk, Slug.SCRIPT)
+    page = page_of(job, request.membership, Slug.SCRIPT)
+    context = {"page": page, "form": FORMS[Slug.SCRIPT](job, page.options), "oob": True, **more}
+    context.setdefault("write", write_form(page, job))
+    return render(request, "dashboard/studio/steps/script.html", context)
+
+
+def write_form(page: Page, job: Job) -> WriteForm:
+    first = {"topic": job.wanted.get("topic") or job.title, "duration": 60, "nonce": page.nonce}
+    return WriteForm(page.options, initial=first)
+
+
+def wish_in(request: TeamRequest) -> Wish:
+    words, language, gender = (
+        request.GET.get(name, "").strip()[:100] for name in ("q", "language", "gender")
+    )
+    return Wish(words, language, gender)
+
+
+def is_closed(job: Job) -> bool:
+    """Whether it left the studio: rendered, rendering, or a render may be on its way."""
+    return job.state != JobState.DRAFT or is_busy(job)
+
+
+def away(request: TeamRequest, job: Job, *, told: bool = False) -> HttpResponse:
+    """To the page of the video. `told` says why what was sent is not kept."""
+    if told:
+        messages.info(request, "This video is being rendered. Its settings stay as they are.")
+    if request.htmx:
+        return HttpResponseClientRedirect(resolve_url("video", job.pk))
+    return redirect("video", job.pk)

@@ -1,0 +1,62 @@
+"""The price of a draft, the question before its render, and the render."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from dashboard.access import fetch_job
+from dashboard.actions import studio as actions
+from dashboard.http import TeamRequest
+from dashboard.queries.studio import Slug, act_of, confirm_of, price_of
+from dashboard.roles import Permission
+from dashboard.views.studio.answers import away, is_closed, show_step
+from proxyapi.refusals import Refusal
+
+
+@require_http_methods(["GET", "POST"])
+def price(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """The price card as it stands in our own database; POST has it asked again, free of charge."""
+    posted = request.method == "POST"
+    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.SEE)
+    if posted:
+        actions.ask_price(by=request.membership, job=job)
+    if not request.htmx:
+        return redirect("studio-step", job.pk, Slug.REVIEW)
+    found = price_of(job)
+    context = {"price": found, "act": act_of(found, request.membership), "fetched": True}
+    part = "_act.html" if request.GET.get("part") == "act" else "_price.html"
+    return render(request, f"dashboard/studio/{part}", context)
+
+
+@require_http_methods(["GET", "POST"])
+def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """The question with the price; POST holds the credits, sends, and goes to the video."""
+    job = fetch_job(request, job_id, Permission.RENDER)
+    refusal, nonce = "", None
+    if request.method == "POST":
+        nonce = nonce_in(request)
+        try:
+            actions.render(by=request.membership, job=job, nonce=nonce)
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            return away(request, job)
+    elif is_closed(job):
+        return away(request, job)
+    confirm = confirm_of(job, refusal, nonce)
+    if request.htmx:
+        context = {"confirm": confirm, "fragment": True}
+        return render(request, "dashboard/studio/_confirm.html", context)
+    return show_step(request, job, Slug.REVIEW, None, confirm.refusal, confirm=confirm)
+
+
+def nonce_in(request: TeamRequest) -> UUID:
+    """A form without its nonce is not ours: it could charge twice."""
+    try:
+        return UUID(request.POST.get("nonce", ""))
+    except ValueError:
+        raise Http404("This form is too old. Open the draft again.") from None

@@ -1,0 +1,41 @@
+"""A script from the service: asked for at its price, waited for by a part of the page."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from dashboard.access import fetch_job
+from dashboard.actions import studio as actions
+from dashboard.forms.studio import WriteForm
+from dashboard.http import TeamRequest
+from dashboard.queries.studio import Slug, options_in
+from dashboard.roles import Permission
+from dashboard.views.studio.answers import away, is_closed, script_part, show_step
+from proxyapi.refusals import Refusal
+
+
+@require_http_methods(["GET", "POST"])
+def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Ask the service for a script; GET is the part of the page that waits for it."""
+    posted = request.method == "POST"
+    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.SEE)
+    if is_closed(job):
+        return away(request, job, told=posted)
+    if not posted:
+        return script_part(request, job)
+    options = options_in(job.account.options)
+    form = WriteForm(options, request.POST)
+    refusal = ""
+    if form.is_valid():
+        try:
+            actions.write_script(by=request.membership, job=job, **form.cleaned_data)
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            return script_part(request, fetch_job(request, job_id))
+    if request.htmx:
+        return script_part(request, job, write=form, refusal=refusal)
+    return show_step(request, job, Slug.SCRIPT, None, refusal, write=form)
