@@ -36,7 +36,7 @@ def people(place: Place) -> list[str]:
     if not demo.is_file():
         return [
             "",
-            "There is no demo team. Make a team of your own: .venv/bin/python manage.py found_team",
+            "There is no demo team. Make a team: .venv/bin/python manage.py found_team --help",
         ]
     by_role = {
         person["role"]: person for person in reversed(json.loads(demo.read_text())["people"])

@@ -1,0 +1,23 @@
+FROM python:3.13-slim
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore REELROOM_VAR=/app/var
+WORKDIR /app
+
+# Only wheels, each with its hash; this layer changes with the lock alone.
+COPY requirements.lock .
+RUN pip install --no-deps --only-binary :all: --require-hashes -r requirements.lock
+
+COPY manage.py LICENSE ./
+COPY dashboard dashboard
+COPY proxyapi proxyapi
+COPY templates templates
+COPY static static
+RUN python -m compileall -q dashboard proxyapi \
+    && useradd --uid 10001 --no-create-home reelroom \
+    && install -d -o reelroom -g reelroom -m 700 var
+
+USER reelroom
+EXPOSE 8000
+# `prepare` migrates and collects static files when there is something to do.
+CMD ["sh", "-c", "python manage.py prepare && exec uvicorn dashboard.asgi:application --host 0.0.0.0 --port 8000 --lifespan off --no-access-log --timeout-graceful-shutdown 5"]

@@ -1,0 +1,32 @@
+"""`manage.py found_team`: the first team and its owner, where there is no demo."""
+
+from __future__ import annotations
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from dashboard.models import Membership, Role, Team, User
+from proxyapi.models import Vault
+
+
+class Command(BaseCommand):
+    help = "Makes a team and its owner; shows the owner's password once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("team", help="what the team is called")
+        parser.add_argument("email", help="the owner signs in with it")
+        parser.add_argument("name", help="the owner's own name")
+
+    @transaction.atomic
+    def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
+        if User.objects.filter(email__iexact=email).exists():
+            raise CommandError(f"{email} has an account already.")
+        password = secrets.token_urlsafe(15)
+        owner = User.objects.create_user(email, password, name=name)
+        founded = Team.objects.create(name=team, vault=Vault.objects.create())
+        Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
+        self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")
