@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.http import HttpResponseClientRedirect, push_url
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio
@@ -27,6 +27,7 @@ from proxyapi.refusals import Refusal
 LIST, PAGE = "dashboard/library/list.html", "dashboard/video/page.html"
 ASKED = "dashboard/video/asked.html"
 RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
+FORM = "library-filters"
 UNREADABLE = "This form was not complete. Nothing was sent; look at the price and press again."
 
 
@@ -40,7 +41,9 @@ def library(request: TeamRequest) -> HttpResponse:
     filters = filters_of(request.GET.dict())
     part = request.htmx and not request.htmx.history_restore_request
     template = "dashboard/library/refreshed.html" if part else LIST
-    return render(request, template, {"library": library_of(request.membership, filters)})
+    answer = render(request, template, {"library": library_of(request.membership, filters)})
+    # Only what a person chose becomes the address of the page, not a list that looked again.
+    return push_url(answer, filters.url()) if request.htmx.trigger == FORM else answer
 
 
 @require_GET

@@ -161,6 +161,14 @@ def test_htmx_gets_the_list_with_tabs_and_filters_out_of_band(film, vera, client
     assert "HX-Request" in answer["Vary"]
 
 
+def test_only_a_chosen_filter_becomes_the_address(film, vera, client_of):
+    headers, client = {"HX-Request": "true", "HX-Trigger": "library-filters"}, client_of(vera)
+    answer = client.get("/library/?q=sea&member=&format=&sort=", headers=headers)
+    assert answer["HX-Push-Url"] == "/library/?q=sea"
+    answer = client.get("/library/?q=sea", headers={"HX-Request": "true", "HX-Trigger": "library"})
+    assert "HX-Push-Url" not in answer
+
+
 def test_going_back_gets_the_whole_page(film, vera, client_of):
     headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
     assert "<html" in client_of(vera).get("/library/", headers=headers).content.decode()
