@@ -1,4 +1,4 @@
-"""System checks: a process with a wrong or missing key does not start, instead of failing per token."""
+"""System checks: a process with a wrong or missing key does not start at all."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ def sealed_tokens_have_their_key(
     try:
         ring = seal.ring()
         blobs = Token.objects.using(databases[0]).standing().values_list("sealed", flat=True)
-        lost = [name for name in (seal.key_id(bytes(blob)) for blob in blobs) if name not in ring.keys]
+        lost = [
+            name for name in (seal.key_id(bytes(blob)) for blob in blobs) if name not in ring.keys
+        ]
     except (seal.SealError, DatabaseError):
         return []  # E001 tells it, or the tables are not there yet
     finally:
         connections[databases[0]].close_if_unusable_or_obsolete()
     if not lost:
         return []
-    message = f"{len(lost)} tokens are sealed with keys that SEALING_KEYS does not hold: {set(lost)}"
+    message = (
+        f"{len(lost)} tokens are sealed with keys that SEALING_KEYS does not hold: {set(lost)}"
+    )
     return [Error(message, hint="Put the old key back behind the new one.", id="proxyapi.E002")]

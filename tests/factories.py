@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from decimal import Decimal
+from typing import Any
 
 import factory
 from django.conf import settings
@@ -75,13 +76,13 @@ class TokenFactory(DjangoModelFactory[Token]):
     owner = factory.SubFactory(UserFactory)
 
     @classmethod
-    def _build(cls, model_class: type[Token], *args: object, **fields: object) -> Token:
+    def _build(cls, model_class: type[Token], *args: Any, **fields: Any) -> Token:
         token = model_class(*args, **fields)
         door.seal_in(token, Secret(f"sbx_{token.pk}"))
         return token
 
     @classmethod
-    def _create(cls, model_class: type[Token], *args: object, **fields: object) -> Token:
+    def _create(cls, model_class: type[Token], *args: Any, **fields: Any) -> Token:
         token = cls._build(model_class, *args, **fields)
         token.save(force_insert=True)
         return token

@@ -63,9 +63,7 @@ def create_app(
     return app
 
 
-def _life(
-    studio: Studio, maker: Maker
-) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _life(studio: Studio, maker: Maker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         studio.tick()  # films that a killed server left unmade

@@ -1,18 +1,18 @@
 """Refusals of the upstream, each with its status and stable code (spec: Errors).
 
-    Refusal
-    ├── Unauthorized            401  GEN-UNAUTHORIZED
-    ├── InsufficientCredits     402  INSUFFICIENT-CREDITS, with required and available
-    ├── Forbidden               403  GEN-FORBIDDEN
-    │   ├── SubscriptionRequired        SUBSCRIPTION-REQUIRED
-    │   ├── PaidSubscriptionRequired    PAID-SUBSCRIPTION-REQUIRED
-    │   └── EmailNotVerified            EMAIL-NOT-VERIFIED
-    ├── NotFound                404  GEN-NOT-FOUND
-    ├── WrongArguments          400  GEN-WRONG-ARGS
-    ├── MethodNotAllowed        405  code not shown in the spec
-    ├── EmailConflict           409  body not shown in the spec
-    └── TooManyRequests         429  code not shown in the spec
-    Invalid                     422  message and errors by field, no code
+Refusal
+├── Unauthorized            401  GEN-UNAUTHORIZED
+├── InsufficientCredits     402  INSUFFICIENT-CREDITS, with required and available
+├── Forbidden               403  GEN-FORBIDDEN
+│   ├── SubscriptionRequired        SUBSCRIPTION-REQUIRED
+│   ├── PaidSubscriptionRequired    PAID-SUBSCRIPTION-REQUIRED
+│   └── EmailNotVerified            EMAIL-NOT-VERIFIED
+├── NotFound                404  GEN-NOT-FOUND
+├── WrongArguments          400  GEN-WRONG-ARGS
+├── MethodNotAllowed        405  code not shown in the spec
+├── EmailConflict           409  body not shown in the spec
+└── TooManyRequests         429  code not shown in the spec
+Invalid                     422  message and errors by field, no code
 """
 
 from __future__ import annotations

@@ -96,10 +96,7 @@ def _fires(fault: Fault) -> bool:
 def does_work(fault: Fault | None) -> bool:
     """Whether the request is handled although the fault fires."""
     return (
-        fault is None
-        or fault.when == "after"
-        or fault.action in SPOIL
-        or fault.action == "latency"
+        fault is None or fault.when == "after" or fault.action in SPOIL or fault.action == "latency"
     )
 
 

@@ -119,9 +119,7 @@ def _team_of_three(world: World) -> list[dict[str, Any]]:
     """Mira's account has two tokens, as two members share it; Priya and Luca have their own."""
     made = []
     for name, credits, shared in (("Mira", 2000, 2), ("Priya", 1000, 1), ("Luca", 500, 1)):
-        wanted = NewAccount(
-            name=name, email=f"{name.lower()}@example.com", monthly_credits=credits
-        )
+        wanted = NewAccount(name=name, email=f"{name.lower()}@example.com", monthly_credits=credits)
         account, token = open_account(world, wanted)
         more = [tokens.issue(world, account.id, "shared")[0] for _ in range(shared - 1)]
         made.append(describe(world, account, [token, *more]))

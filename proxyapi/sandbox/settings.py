@@ -109,9 +109,7 @@ class Settings(BaseModel):
     )
 
     # Prices
-    costs: dict[str, Price] = Field(
-        default_factory=prices, description="The credit cost map."
-    )
+    costs: dict[str, Price] = Field(default_factory=prices, description="The credit cost map.")
 
     # The audit and the journal
     double_charge_seconds: float = Field(

@@ -26,7 +26,7 @@ class Album:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             target = self.folder / f"{name}-{scheme}.jpg"
             # Hiding the caret would put a style into the page, which its policy refuses.
             page.screenshot(path=target, type="jpeg", quality=82, caret="initial")

@@ -1,4 +1,4 @@
-"""Drafts: created upstream when a price is asked, patched with what changed, priced or told why not."""
+"""Drafts: created upstream when a price is asked, patched with changes, priced or told why not."""
 
 from __future__ import annotations
 

@@ -148,8 +148,10 @@ def test_a_finished_film_whose_address_died_is_read_again(job: Job, upstream: Up
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["video", "asset", "status", "url", "failure"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["video", "asset", "status", "url", "failure"]), inner)
+    ),
     max_leaves=10,
 )
 

@@ -77,8 +77,10 @@ class Sandbox:
         return self.call("GET", path, **wanted)
 
     def post(self, path: str, body: Any = None, **wanted: Any) -> httpx.Response:
-        return self.call("POST", path, json=body, **wanted) if body is not None else (
-            self.call("POST", path, **wanted)
+        return (
+            self.call("POST", path, json=body, **wanted)
+            if body is not None
+            else (self.call("POST", path, **wanted))
         )
 
     def put(self, path: str, body: Any) -> httpx.Response:
@@ -124,9 +126,7 @@ class Sandbox:
 
     def money(self) -> dict[str, Any]:
         (account, *_) = self.get("/_sandbox/accounts").json()
-        audit: dict[str, Any] = self.get(
-            f"/_sandbox/accounts/{account['account_id']}/money"
-        ).json()
+        audit: dict[str, Any] = self.get(f"/_sandbox/accounts/{account['account_id']}/money").json()
         return audit
 
     def journal(self) -> list[dict[str, Any]]:

@@ -87,8 +87,7 @@ def genre_slug(genre_id: int | None) -> str | None:
 def accepted() -> dict[str, frozenset[Any]]:
     """For each setting that must name an item of the catalogue, the values it takes."""
     values: dict[str, frozenset[Any]] = {
-        setting: frozenset(looks.STYLES[group])
-        for group, setting in looks.SETTING_OF_GROUP.items()
+        setting: frozenset(looks.STYLES[group]) for group, setting in looks.SETTING_OF_GROUP.items()
     }
     values["aspect_ratio"] = frozenset(looks.ASPECT_RATIOS)
     values["genre_id"] = frozenset(it.id for it in looks.GENRES)

@@ -18,9 +18,7 @@ async def from_here(request: Request) -> None:
 
 
 def router() -> APIRouter:
-    whole = APIRouter(
-        prefix="/_sandbox", tags=["Control plane"], dependencies=[Depends(from_here)]
-    )
+    whole = APIRouter(prefix="/_sandbox", tags=["Control plane"], dependencies=[Depends(from_here)])
     for part in (world, accounts, clock, settings, faults, outcomes, journal):
         whole.include_router(part.router)
     return whole

@@ -98,9 +98,7 @@ async def spend_outside(world: TheWorld, account: TheAccount, spend: Spend) -> A
     if spend.credits > account.balance:
         raise HTTPException(422, f"The balance is {account.balance} credits.")
     kind = world.settings.debit_type if spend.credits >= 0 else world.settings.top_up_type
-    money.book(
-        world, account, -spend.credits, spend.label, spend.content_type, kind, source="web"
-    )
+    money.book(world, account, -spend.credits, spend.label, spend.content_type, kind, source="web")
     return describe(world, account)
 
 

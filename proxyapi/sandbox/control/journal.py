@@ -13,9 +13,7 @@ router = APIRouter()
 
 
 @router.get("/journal")
-async def read_journal(
-    world: TheWorld, since: Annotated[int, Query(ge=0)] = 0
-) -> list[Answer]:
+async def read_journal(world: TheWorld, since: Annotated[int, Query(ge=0)] = 0) -> list[Answer]:
     """The requests after number `since`, oldest first."""
     return [
         {

@@ -1,8 +1,8 @@
 """Render and retry: preconditions in the spec's order, then the charge, then the job.
 
-    draft ──render──▶ rendering ──▶ syncing ──▶ completed
-                          │            │
-                          └────────────┴─────▶ failed ──retry──▶ rendering
+draft ──render──▶ rendering ──▶ syncing ──▶ completed
+                      │            │
+                      └────────────┴─────▶ failed ──retry──▶ rendering
 """
 
 from __future__ import annotations

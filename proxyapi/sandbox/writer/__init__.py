@@ -43,9 +43,7 @@ def language_code(name: str) -> str | None:
     return code if code in CODES.values() else None
 
 
-def write(
-    topic: str, *, seconds: int, style: str, tone: str, language: str, chance: Random
-) -> str:
+def write(topic: str, *, seconds: int, style: str, tone: str, language: str, chance: Random) -> str:
     """Paragraphs parted by empty lines, within a sentence of the length asked for."""
     phrases = bank(language)
     chosen_tone = phrases.tones[_known(tone, TONES, "friendly")]

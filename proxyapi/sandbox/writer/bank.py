@@ -67,7 +67,5 @@ def bank(language: str) -> Bank:
         numbers=tuple(read["numbers"]),
         tones=read["tones"],
         styles=read["styles"],
-        facets=tuple(
-            Facet(it["name"], it["do"], tuple(it["lines"])) for it in read["facets"]
-        ),
+        facets=tuple(Facet(it["name"], it["do"], tuple(it["lines"])) for it in read["facets"]),
     )

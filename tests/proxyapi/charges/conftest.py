@@ -16,7 +16,13 @@ from proxyapi.upstream.client import Client
 from tests.factories import AccountFactory, JobFactory
 from tests.proxyapi.upstream_script import BASE, Upstream, answer
 
-SETTINGS = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves.", "voice_id": 3, "genre_id": 2}
+SETTINGS = {
+    "type": "ai-visuals",
+    "title": "Ice",
+    "script": "Ice moves.",
+    "voice_id": 3,
+    "genre_id": 2,
+}
 
 
 def video(status: str, **more: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Recording: one nonce is one charge, one job has one charge under way, holds never exceed what is free."""
+"""Recording: one nonce is one charge, a job has one under way, holds stay within what is free."""
 
 from __future__ import annotations
 

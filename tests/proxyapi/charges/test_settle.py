@@ -1,4 +1,4 @@
-"""Settling: a lost answer is settled by reading the resource and the ledger, never by sending again."""
+"""Settling: a lost answer is settled by reading resource and ledger, never by sending again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ LEDGER = ("GET", "/credits/history")
 def lost(held: Held) -> Callable[..., Charge]:
     """An unknown charge that was sent some seconds ago."""
 
-    def make(operation: str = "faceless.render", seconds: int = 40, before: str = "draft") -> Charge:
+    def make(
+        operation: str = "faceless.render", seconds: int = 40, before: str = "draft"
+    ) -> Charge:
         charge = held(operation)
         Charge.objects.filter(pk=charge.pk).update(
             state=ChargeState.UNKNOWN,

@@ -37,7 +37,10 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "proxyapi.sandbox", "--port", str(port)]
     command += ["--db", str(folder / "world.sqlite3"), "--media-dir", str(folder / "media")]
-    with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=log, stderr=log) as process,
+    ):
         address = f"http://127.0.0.1:{port}"
         with httpx.Client(transport=httpx.HTTPTransport(retries=6)) as client:
             client.get(f"{address}/_sandbox/clock")

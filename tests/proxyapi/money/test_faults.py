@@ -1,4 +1,4 @@
-"""Whatever the answer suffers, on the real wire: one charge at most, and our books say what theirs say."""
+"""Whatever the answer suffers, on the real wire: one charge at most, and both books agree."""
 
 from __future__ import annotations
 
