@@ -77,7 +77,7 @@ class TokenFactory(DjangoModelFactory[Token]):
 
     @classmethod
     def _build(cls, model_class: type[Token], *args: Any, **fields: Any) -> Token:
-        token = model_class(*args, **fields)
+        token = model_class(**fields)
         door.seal_in(token, Secret(f"sbx_{token.pk}"))
         return token
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ TEMPLATES = sorted(str(path) for path in (ROOT / "templates").rglob("*.html"))
 PRODUCTION = {
     "DJANGO_SETTINGS_MODULE": "dashboard.settings",
     "SECRET_KEY": os.urandom(40).hex(),
-    "SEALING_KEYS": "k1:" + "A" * 43 + "=",
+    "SEALING_KEYS": f"k1:{base64.b64encode(os.urandom(32)).decode()}",
     "BEHIND_TLS": "true",
     "ALLOWED_HOSTS": "reelroom.example",
     "REELROOM_VAR": "/nonexistent",
