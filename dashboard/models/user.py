@@ -24,7 +24,9 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=100)
-    theme = models.CharField(max_length=5, blank=True, choices=[("light", "Light"), ("dark", "Dark")])
+    theme = models.CharField(
+        max_length=5, blank=True, choices=[("light", "Light"), ("dark", "Dark")]
+    )
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     joined_at = models.DateTimeField(default=timezone.now)
