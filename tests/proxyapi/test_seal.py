@@ -110,6 +110,8 @@ def test_nothing_is_sealed_for_a_row_without_a_name(ring):
         (f"k 1:{ONE}", "letters, digits"),
         (f":{ONE}", "letters, digits"),
     ],
+    # The keys are random, and names of tests have to be the same in each process.
+    ids=("empty", "comma", "no id", "twice", "no base64", "short", "long", "zeros", "gap", "bare"),
 )
 def test_a_bad_key_ring_is_refused_in_a_sentence_without_the_key(text, sentence):
     with pytest.raises(SealError, match=sentence) as caught:
