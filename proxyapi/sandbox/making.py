@@ -1,7 +1,8 @@
-"""Makers of films: each film in a process of its own, or a plain clip at once.
+"""Makers of media: each file in a process of its own, or something plain at once.
 
-Run as a module it makes the film described on its stdin. The child lowers its own priority,
-and ends by itself when the server is killed.
+Run as a module it makes what is described on its stdin: a film, or with `kind` what the module
+of that name in `media` makes by its `make_described(description, path)`. The child lowers its
+own priority, and ends by itself when the server is killed.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 AT_ONCE = 2
 PLAIN_SECONDS = 3.0
+KINDS = ("cuts", "stills", "storyboards")
 
 Done = Callable[[str | None], None]
 
@@ -30,10 +33,13 @@ class PlainMaker:
     """A silent clip of three seconds, written at once: for drills with many renders."""
 
     def begin(self, film: dict[str, Any], path: Path, done: Done) -> None:
-        from proxyapi.sandbox.media import films, plainclip
+        from proxyapi.sandbox.media import films, plainclip, stills
 
-        short = films.Film(**{**film, "seconds": PLAIN_SECONDS})
-        plainclip.write(short, path)
+        if film.get("kind") == "stills":
+            stills.write_plain(film, path)
+        else:
+            looks = {key: film[key] for key in ("aspect_ratio", "genre", "seed") if key in film}
+            plainclip.write(films.Film(script="", seconds=PLAIN_SECONDS, **looks), path)
         done(None)
 
 
@@ -76,10 +82,15 @@ class ProcessMaker:
 
 def main() -> None:
     os.nice(5)
-    from proxyapi.sandbox.media import films
+    wanted = json.load(sys.stdin)
+    path = Path(sys.argv[1])
+    kind = wanted.pop("kind", None)
+    if kind in KINDS:
+        import_module(f"proxyapi.sandbox.media.{kind}").make_described(wanted, path)
+    else:
+        from proxyapi.sandbox.media import films
 
-    film = films.Film(**json.load(sys.stdin))
-    films.make(film, Path(sys.argv[1]))
+        films.make(films.Film(**wanted), path)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""GET /media/{name}: finished films, with byte ranges."""
+"""GET /media/{name}: films, pictures and sounds, with byte ranges.
+
+A picture that was promised and not looked at yet is drawn when it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,14 @@ router = APIRouter()
 
 
 @router.api_route("/media/{name}", methods=["GET", "HEAD"], include_in_schema=False)
-async def serve_film(request: Request, name: str) -> Response:
+async def serve_media(request: Request, name: str) -> Response:
     studio: Studio = request.app.state.studio
     path = studio.media_dir / name
-    if not media_url.valid(studio.world, name, request) or not path.is_file():
+    if not media_url.valid(studio.world, name, request):
+        raise HTTPException(404)
+    if not path.is_file() and not await studio.pictures.drawn(name):
         raise HTTPException(404)
     # A page of the portal plays it from another origin.
     headers = {"Cross-Origin-Resource-Policy": "cross-origin"}
-    return FileResponse(path, media_type="video/mp4", headers=headers)
+    kind = media_url.TYPES[name.rpartition(".")[2]]
+    return FileResponse(path, media_type=kind, headers=headers)

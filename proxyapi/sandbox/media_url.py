@@ -11,7 +11,17 @@ from fastapi import Request
 from proxyapi.sandbox.gate import Call
 from proxyapi.sandbox.world import World
 
-NAME = re.compile(r"[0-9a-f]{32}\.mp4")
+TYPES = {
+    "mp4": "video/mp4",
+    "jpg": "image/jpeg",
+    "png": "image/png",
+    "webp": "image/webp",
+    "gif": "image/gif",
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "m4a": "audio/mp4",
+}
+NAME = re.compile(rf"[0-9a-f]{{32}}\.({'|'.join(TYPES)})")
 
 
 def make(call: Call, name: str) -> str:

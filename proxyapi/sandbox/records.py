@@ -34,6 +34,8 @@ class Account(Row):
     extra: int = 0  # the part of the balance that was bought on top; spent last
     payment_method: bool = True
     features: list[str] = Field(default_factory=list)
+    bought_slots: int = 0  # of voice clones
+    stored_bytes: int = 0  # of uploads
     free_used: dict[str, int] = Field(default_factory=dict)
     created_at: float
     updated_at: float
@@ -82,6 +84,25 @@ class Charge(Row):
     refunded: bool = False
 
 
+class Asset(BaseModel):
+    """A picture or film of a video. `text` says what it shows; `roll` counts its re-rolls."""
+
+    id: int
+    type: Literal["image", "video"] = "image"
+    source: Literal["scraped", "uploaded", "generated"]
+    source_url: str | None = None
+    text: str = ""
+    file: str
+    roll: int = 0
+
+
+class Still(Row):
+    """A picture by its file name: how it is to be drawn, or None if it came from outside."""
+
+    id: str
+    description: dict[str, Any] | None = None
+
+
 class Video(Row):
     """A faceless video. `settings` holds what PATCH may set besides the named columns."""
 
@@ -93,7 +114,8 @@ class Video(Row):
     topic: str | None = None
     script: str | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
-    assets: list[dict[str, Any]] = Field(default_factory=list)
+    assets: list[Asset] = Field(default_factory=list)
+    page: dict[str, Any] | None = None  # name and colour of the page that was scraped
     status: str | None = None
     file: str | None = None
     file_since: float = 0.0
@@ -108,9 +130,11 @@ class Job(Row):
     """Work on the sandbox clock. It ends after `seconds`, and not before its file is made."""
 
     id: int
-    kind: str  # faceless, export
+    kind: str  # a key of studio.FOLLOW
     resource_id: int
     statuses: list[str]
+    shares: list[float] | None = None  # when the words in the middle come; None: evenly
+    success: str = "completed"
     failure: dict[str, str] | None = None
     started_at: float
     seconds: float

@@ -14,6 +14,7 @@ from pathlib import Path
 from proxyapi.sandbox import jobs
 from proxyapi.sandbox.faceless import exports, rendering
 from proxyapi.sandbox.making import Maker, PlainMaker
+from proxyapi.sandbox.pictures import Pictures
 from proxyapi.sandbox.records import Job
 from proxyapi.sandbox.world import World
 
@@ -28,6 +29,7 @@ class Studio:
         self.media_dir = media_dir
         self._maker = maker
         self._making: set[str] = set()
+        self.pictures = Pictures(world, media_dir, maker)
         media_dir.mkdir(parents=True, exist_ok=True)
 
     def tick(self) -> None:
@@ -71,6 +73,7 @@ class Studio:
 
     def clear(self) -> None:
         """Remove the files of this world, before it is emptied."""
+        self.pictures.clear()
         for job in self.world.jobs:
             if job.file:
                 (self.media_dir / job.file).unlink(missing_ok=True)

@@ -72,6 +72,7 @@ class World:
         self.top_ups = Table("top_up", records.TopUp, dirty)
         self.videos = Table("video", records.Video, dirty)
         self.jobs = Table("job", records.Job, dirty)
+        self.stills = Table("still", records.Still, dirty)
         self.outcomes = Table("outcome", records.Outcome, dirty)
         self.windows = Table("window", records.Window, dirty)
         self.visits = Table("visit", records.Visit, dirty)

@@ -129,6 +129,16 @@ class ExportShape(VideoShape):
     id: int
 
 
+class AssetShape(BaseModel):
+    id: int
+    position: int
+    type: str
+    source: str
+    source_url: str | None
+    text: str
+    url: str
+
+
 class FacelessShape(BaseModel):
     id: int
     video_id: int
@@ -153,7 +163,7 @@ class FacelessShape(BaseModel):
     animation: str | None
     sfx: str | None
     volume: str | None
-    assets: list[dict[str, Any]]
+    assets: list[AssetShape]
     video: VideoShape
     exports: list[ExportShape]
     created_at: str

@@ -7,7 +7,7 @@ from typing import Any
 from proxyapi.sandbox import media_url
 from proxyapi.sandbox.clock import iso
 from proxyapi.sandbox.gate import Call
-from proxyapi.sandbox.records import Video
+from proxyapi.sandbox.records import Asset, Video
 
 DEFAULTS: dict[str, Any] = {
     "voice_id": None,
@@ -45,7 +45,7 @@ def show(call: Call, video: Video) -> dict[str, Any]:
         "topic": video.topic,
         "script": video.script,
         **settings(video),
-        "assets": video.assets,
+        "assets": [_asset(call, asset, n) for n, asset in enumerate(video.assets, start=1)],
         "video": {
             "status": video.status or call.world.settings.draft_status,
             "url": media_url.make(call, str(video.file)) if ready else None,
@@ -55,6 +55,11 @@ def show(call: Call, video: Video) -> dict[str, Any]:
         "created_at": iso(video.created_at),
         "updated_at": iso(video.updated_at),
     }
+
+
+def _asset(call: Call, asset: Asset, position: int) -> dict[str, Any]:
+    shown = asset.model_dump(exclude={"file", "roll"})
+    return {**shown, "position": position, "url": media_url.make(call, asset.file)}
 
 
 def _export(call: Call, export: dict[str, Any]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def make(film: Film, path: Path, *, height: int = 720) -> float:
     `height` is the shorter side of the frame in pixels. `film.seconds` fixes the length,
     otherwise it follows the narration.
     """
-    with _put_at_once(path) as partial:
+    with put_at_once(path) as partial:
         try:
             from proxyapi.sandbox.media import reel
         except ImportError:
@@ -108,12 +108,13 @@ def still(film: Film, path: Path, *, at: float = 1.0, height: int = 720) -> None
         from proxyapi.sandbox.media import reel
     except ImportError as error:
         raise MediaUnavailable("Pictures need the media extra.") from error
-    with _put_at_once(path) as partial:
+    with put_at_once(path) as partial:
         reel.write_still(bare, partial, frame_size(film.aspect_ratio, height), at)
 
 
 @contextlib.contextmanager
-def _put_at_once(path: Path) -> Iterator[Path]:
+def put_at_once(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` when the block ends well."""
     prefix, suffix = f".{path.stem}-", path.suffix or ".mp4"
     for left in path.parent.glob(f"{glob.escape(prefix)}*{suffix}"):
         with contextlib.suppress(FileNotFoundError):

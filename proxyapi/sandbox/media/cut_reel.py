@@ -1,0 +1,99 @@
+"""The frames of a cut: a film's reel that takes its pictures where the manner says."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+from proxyapi.sandbox.media import grades, stills
+from proxyapi.sandbox.media.camera import MARGIN, Move, Shot
+from proxyapi.sandbox.media.cuts import Cut
+from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.palettes import palette, parsed
+from proxyapi.sandbox.media.planes import Planes
+from proxyapi.sandbox.media.reel import Reel
+from proxyapi.sandbox.media.scenes import Picture, draw
+from proxyapi.sandbox.media.titles import Titles
+
+_TRAVEL = 1.36  # travelling shots are drawn this much larger than the frame
+_TRAVELS = (
+    Move((1.34, 1.06), across=(-0.6, 0.6)),
+    Move((1.06, 1.32), across=(0.6, -0.6)),
+    Move((1.14, 1.2), across=(-0.97, 0.97)),
+    Move((1.2, 1.14), across=(0.97, -0.97)),
+    Move((1.3, 1.06), down=(0.95, -0.5)),
+)
+_WIDE = 2.2  # width by height of letterboxed footage
+
+
+class CutReel(Reel):
+    def __init__(self, cut: Cut, size: tuple[int, int], media_dir: Path) -> None:
+        super().__init__(cut.film, size)
+        self.cut = cut
+        self._media_dir = media_dir
+        if cut.manner == "footage":
+            self.titles = _Letterboxed(cut.film, size)
+
+    def _take(self, scene: int) -> Shot:
+        told = self.story.scenes[scene]
+        lasts = told.end - told.start + self.overlap
+        manner = self.cut.manner
+        margin = _TRAVEL if manner == "clips" else MARGIN
+        width, height = (round(side * margin / 2) * 2 for side in self.size)
+        seed = self.film.seed * 1009 + scene
+        shot = Shot(self._picture(scene, seed, (width, height)), self.size, seed, lasts)
+        if manner == "clips":
+            shot.move = random.Random(f"travel/{seed}").choice(_TRAVELS)  # noqa: S311  # a view
+        return shot
+
+    def _picture(self, scene: int, seed: int, size: tuple[int, int]) -> Picture:
+        asset = self._asset(scene)
+        if asset is not None:
+            outside = self._outside(asset, size)
+            if outside is not None:
+                return outside
+            seed = asset["seed"] * 31 + scene
+        drawn = draw(self.story.scenes[scene].text, self.film.genre, seed, size, self.theme)
+        if self.cut.manner != "footage":
+            return drawn
+        image, behind = (grades.photograph(it) for it in (drawn.image, drawn.behind))
+        return Picture(image, behind, drawn.near, drawn.motes)
+
+    def _asset(self, scene: int) -> dict[str, Any] | None:
+        """The assets share the film in their order."""
+        assets, scenes = self.cut.pictures, len(self.story.scenes)
+        if not assets:
+            return None
+        if len(assets) >= scenes:
+            return assets[scene]
+        if self.cut.manner == "page":
+            return assets[scene % len(assets)]
+        return assets[scene * len(assets) // scenes]
+
+    def _outside(self, asset: dict[str, Any], size: tuple[int, int]) -> Picture | None:
+        """The asset's own picture; None for one that is drawn with its scene."""
+        still = asset.get("still")
+        if self.cut.manner != "page":
+            kept = None if still else grades.opened(self._media_dir / asset["file"])
+            return grades.covering(kept, size) if kept else None
+        shown = (
+            stills.picture(still, (size[0] // 4 * 2, size[1] // 4 * 2))
+            if still
+            else grades.opened(self._media_dir / asset["file"])
+        )
+        own = self.cut.colour
+        colour = parsed(own) if own else palette(self.film.genre, "dusk").far
+        return grades.card(shown, size, colour) if shown else None
+
+
+class _Letterboxed(Titles):
+    def __init__(self, film: Film, size: tuple[int, int]) -> None:
+        super().__init__(film, size)
+        width, height = size
+        bar = (height - width / _WIDE) / 2 if width > height else height * 0.05
+        self.bar = max(2, round(bar / 4) * 4)
+
+    def put(self, target: Planes, time: float) -> None:
+        grades.letterbox(target, self.bar)
+        super().put(target, time)

@@ -1,0 +1,80 @@
+"""Pictures of assets: promised under a name at once, drawn when somebody looks at them.
+
+Pictures that came from outside, uploaded or fetched, are kept as they came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from proxyapi.sandbox.making import Maker, PlainMaker
+from proxyapi.sandbox.records import Still
+from proxyapi.sandbox.world import World
+
+LONGEST_WAIT = 30  # seconds, of the machine's time
+
+
+def promise(world: World, **description: Any) -> str:
+    """The name of a picture that will be drawn as `media.stills` describes it."""
+    drawn = find_spec("PIL") is not None and world.settings.films == "made"
+    name = _name(world, "jpg" if drawn else "png")
+    world.stills.put(Still(id=name, description={"kind": "stills", **description}))
+    return name
+
+
+def _name(world: World, extension: str) -> str:
+    return f"{world.chance('file').randbytes(16).hex()}.{extension}"
+
+
+class Pictures:
+    def __init__(self, world: World, media_dir: Path, maker: Maker) -> None:
+        self._world = world
+        self._media_dir = media_dir
+        self._maker = maker
+        self._drawing: dict[str, asyncio.Future[bool]] = {}
+
+    def keep(self, data: bytes, extension: str) -> str:
+        """Keep a file that came from outside; returns its name."""
+        name = _name(self._world, extension)
+        (self._media_dir / name).write_bytes(data)
+        self._world.stills.put(Still(id=name))
+        return name
+
+    def forget(self, name: str) -> None:
+        """Remove a picture that no asset shows any more."""
+        if self._world.stills.get(name) is not None:
+            self._world.stills.drop(name)
+        (self._media_dir / name).unlink(missing_ok=True)
+
+    async def drawn(self, name: str) -> bool:
+        """Draw a promised picture and wait for it; False if there is none of that name."""
+        still = self._world.stills.get(name)
+        if still is None or still.description is None:
+            return False
+        if name not in self._drawing:
+            self._drawing[name] = asyncio.get_running_loop().create_future()
+            maker = PlainMaker() if name.endswith(".png") else self._maker
+            maker.begin(still.description, self._media_dir / name, partial(self._done, name))
+        waiting = self._drawing.get(name)
+        if waiting is None:  # a maker that needed no time
+            return (self._media_dir / name).is_file()
+        try:
+            return await asyncio.wait_for(asyncio.shield(waiting), LONGEST_WAIT)
+        except TimeoutError:
+            return False
+
+    def clear(self) -> None:
+        """Remove the files of this world, before it is emptied."""
+        for still in self._world.stills:
+            (self._media_dir / str(still.id)).unlink(missing_ok=True)
+
+    def _done(self, name: str, error: str | None) -> None:
+        waiting = self._drawing.pop(name, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(error is None)
+        if self._world.stills.get(name) is None:  # forgotten meanwhile
+            (self._media_dir / name).unlink(missing_ok=True)
