@@ -26,11 +26,14 @@ class Storage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
     ) -> Iterator[Any]:
         if not dry_run:
-            texts = [self.open(name).read() for name in in_order(paths)]
             self.delete(ALL)
-            self._save(ALL, ContentFile(b"\n".join(texts)))
+            self._save(ALL, ContentFile(b"\n".join(map(self.text_of, in_order(paths)))))
             paths = {**paths, ALL: (self, ALL)}
         yield from super().post_process(paths, dry_run, **options)
+
+    def text_of(self, name: str) -> bytes:
+        with self.open(name) as file:
+            return bytes(file.read())
 
 
 def linked() -> list[str]:

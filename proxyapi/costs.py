@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
+
+from django.conf import settings
 
 from proxyapi.models import Account, Job
 from proxyapi.models.charge import SPENT
@@ -35,3 +37,9 @@ def retry(job: Job) -> Decimal | None:
     """About what a retry takes: what the last render took, else its estimate."""
     last = job.charges.filter(operation__in=RENDERS, state__in=SPENT).order_by("-sent_at").first()
     return last.cost if last and last.cost is not None else job.estimate
+
+
+def hold_for(quote: Decimal) -> Decimal:
+    """What is held for an approximate price: a little above it, in whole credits (pitfall 43)."""
+    margin = Decimal(str(settings.HOLD_MARGIN))
+    return (quote * margin).to_integral_value(rounding=ROUND_CEILING)

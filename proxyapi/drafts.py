@@ -8,17 +8,21 @@ the service asks for is there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import Any
 
+import redis
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Lane, connection
 from proxyapi.events import Event, publish
 from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors
 
+LOCK = 60.0  # seconds; longer than a create, a patch and their waits
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
 AT_CREATION = ("type", "title", "topic")
@@ -37,20 +41,42 @@ def sync(job: Job, lane: Lane = Lane.PERSON, patience: float = 30) -> dict[str, 
 
     Free of charge, so it may be repeated. Raises `errors.UpstreamError`, `AllowanceExhausted`.
     """
+    with alone(job):
+        return put(job, lane, patience)
+
+
+@contextmanager
+def alone(job: Job) -> Iterator[None]:
+    """One process at a time puts a draft upstream: two differences must not cross on the way."""
+    lock = connection().lock(f"reelroom:draft:{job.pk}", timeout=LOCK, blocking_timeout=LOCK)
+    try:
+        held = lock.acquire()
+    except redis.RedisError:
+        raise AllowanceUnknown(LOCK) from None
+    if not held:
+        raise AllowanceExhausted(LOCK)
+    try:
+        job.refresh_from_db(fields=["remote_id", "wanted", "sent", "edited_at"])
+        yield
+    finally:
+        with suppress(redis.RedisError):  # lost or run out: it ends by itself
+            lock.release()
+
+
+def put(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
     if job.remote_id is None:
         create(job, lane, patience)
-    path = {"faceless": str(job.remote_id)}
-    if changes := job.unsent():
-        changes = {name: value for name, value in changes.items() if name != "type"}
+    id = str(job.remote_id)
+    changes = {name: value for name, value in job.unsent().items() if name != "type"}
     if not changes:
-        reply = calls.call(
-            job.token, "faceless.get", lane, patience=patience, path={"id": path["faceless"]}
-        )
+        reply = calls.call(job.token, "faceless.get", lane, patience=patience, path={"id": id})
         return record(reply.data)
+    path = {"faceless": id}
     reply = calls.call(
         job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
     )
-    note_sent(job, changes)
+    job.sent = {**job.sent, **changes}
+    job.save(update_fields=["sent"])
     return record(reply.data)
 
 
@@ -60,17 +86,8 @@ def create(job: Job, lane: Lane, patience: float) -> None:
     remote_id = record(reply.data).get("id")
     if remote_id is None:
         raise errors.AnswerLost()
-    # Two workers may both have created one: the first row wins, the other draft stays unused and
-    # free.
-    Job.objects.filter(pk=job.pk, remote_id__isnull=True).update(
-        remote_id=str(remote_id), sent=first
-    )
-    job.refresh_from_db(fields=["remote_id", "sent"])
-
-
-def note_sent(job: Job, changes: dict[str, Any]) -> None:
-    job.sent = {**job.sent, **changes}
-    job.save(update_fields=["sent"])
+    job.remote_id, job.sent = str(remote_id), first
+    job.save(update_fields=["remote_id", "sent"])
 
 
 def record(data: Any) -> dict[str, Any]:
@@ -82,34 +99,29 @@ def record(data: Any) -> dict[str, Any]:
 
 
 def quote(job: Job) -> None:
-    """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not
-    raised."""
-    if job.state not in (JobState.DRAFT, JobState.FAILED) or missing(job.wanted):
-        Job.objects.filter(pk=job.pk).update(quote_due_at=None)
+    """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not raised.
+
+    Several askings of one change end in one request: who comes second finds the price there.
+    """
+    asked_at, edited_at = timezone.now(), job.edited_at
+    found: dict[str, object] = {"estimate": None, "quote_error": ""}
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or missing(job.wanted) or job.priced:
+        Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
-    asked_at = timezone.now()
     try:
         sync(job)
-        reply = calls.call(
-            job.token,
-            "faceless.estimate",
-            Lane.PERSON,
-            patience=30,
-            path={"faceless": str(job.remote_id)},
-        )
-        job.estimate, job.quote_error = price_in(reply.data), ""
-        if job.estimate is None:
-            job.quote_error = "The service gave no price that we can read."
-    except errors.UpstreamError as error:
-        job.estimate, job.quote_error = None, error.user_message
-    except AllowanceExhausted:
-        job.estimate, job.quote_error = (
-            None,
-            "All requests of this minute are used. The price comes by itself.",
-        )
-    job.estimate_as_of = asked_at
-    job.quote_due_at = None
-    job.save(update_fields=["estimate", "estimate_as_of", "quote_due_at", "quote_error"])
+        edited_at = job.edited_at
+        path = {"faceless": str(job.remote_id)}
+        reply = calls.call(job.token, "faceless.estimate", Lane.PERSON, patience=30, path=path)
+        found["estimate"] = price_in(reply.data)
+        if found["estimate"] is None:
+            found["quote_error"] = "The service gave no price that we can read."
+    except (errors.UpstreamError, AllowanceExhausted) as error:
+        found["quote_error"] = error.user_message
+    # Whoever changed it meanwhile has asked again; this price is not theirs.
+    Job.objects.filter(pk=job.pk, edited_at=edited_at).update(
+        **found, estimate_as_of=asked_at, quote_due_at=None
+    )
     publish(job.vault_id, Event.JOB, job.pk)
 
 

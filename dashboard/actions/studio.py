@@ -3,11 +3,9 @@ retry."""
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Decimal
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,6 +15,7 @@ from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import costs, drafts, tasks
 from proxyapi.charges import Intent, record
+from proxyapi.events import Event, publish
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
 from proxyapi.refusals import NotReady, Stale, TokenRefused
 
@@ -82,7 +81,8 @@ def ask_price(*, by: Membership, job: Job) -> None:
     """Have the price asked in the background, if all that the service needs is there."""
     check(by, Permission.RENDER)
     if not drafts.missing(job.wanted):
-        Job.objects.filter(pk=job.pk).update(quote_due_at=timezone.now() + tasks.SWEEP_AFTER)
+        due_at = timezone.now() + tasks.SWEEP_AFTER
+        Job.objects.filter(pk=job.pk).update(estimate=None, quote_error="", quote_due_at=due_at)
         tasks.ring(tasks.quote, job.pk)
 
 
@@ -131,7 +131,7 @@ def render(*, by: Membership, job: Job, nonce: UUID) -> Charge:
     if not job.priced or job.estimate is None:
         raise NotReady(ASK_FIRST)
     intent = Intent(
-        job, by.user_id, "faceless.render", nonce, upper_bound(job.estimate), job.estimate
+        job, by.user_id, "faceless.render", nonce, costs.hold_for(job.estimate), job.estimate
     )
     return charge(by, intent)
 
@@ -147,7 +147,8 @@ def retry(*, by: Membership, job: Job, nonce: UUID) -> Charge:
     quote = costs.retry(job)
     if quote is None:
         raise NotReady(ASK_FIRST)
-    return charge(by, Intent(job, by.user_id, "faceless.retry", nonce, upper_bound(quote), quote))
+    hold = costs.hold_for(quote)
+    return charge(by, Intent(job, by.user_id, "faceless.retry", nonce, hold, quote))
 
 
 @transaction.atomic
@@ -155,6 +156,7 @@ def hide(*, by: Membership, job: Job) -> None:
     """Take it out of the library. The service has no delete, and credits do not come back."""
     check(by, Permission.RENDER)
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
+    publish(job.vault_id, Event.JOB, job.pk)
     note(by, "video.hide", job.pk)
 
 
@@ -169,9 +171,3 @@ def charge(by: Membership, intent: Intent) -> Charge:
 def require(job: Job, state: JobState, sentence: str) -> None:
     if job.state != state:
         raise NotReady(sentence)
-
-
-def upper_bound(quote: Decimal) -> Decimal:
-    """What is held for an approximate price, in whole credits."""
-    margin = Decimal(str(settings.HOLD_MARGIN))
-    return (quote * margin).to_integral_value(rounding=ROUND_CEILING)

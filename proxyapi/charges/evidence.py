@@ -11,14 +11,19 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from proxyapi.models import Charge
+from proxyapi.models import Charge, JobKind, JobState
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
+from proxyapi.watching.states import read
 
 
 def before(record: dict[str, Any]) -> dict[str, object]:
     """What to keep of the resource as it was read just before sending."""
-    return {"status": status_of(record), "script": digest(record.get("script"))}
+    return {
+        "status": status_of(record),
+        "script": digest(record.get("script")),
+        "failure": failure_of(record),  # a retry clears it upstream, and people ask for it later
+    }
 
 
 def carried_out(charge: Charge, record: dict[str, Any]) -> bool:
@@ -38,6 +43,13 @@ def status_of(record: dict[str, Any]) -> str:
     video = record.get("video")
     status = video.get("status") if isinstance(video, dict) else ""
     return status if isinstance(status, str) else ""
+
+
+def failure_of(record: dict[str, Any]) -> dict[str, str] | None:
+    sight = read(JobKind.FACELESS, record)
+    if sight.state != JobState.FAILED:
+        return None
+    return {"code": sight.failure_code, "message": sight.failure_message}
 
 
 def digest(script: object) -> str:

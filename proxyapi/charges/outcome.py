@@ -98,9 +98,10 @@ def took_effect(charge: Charge, record: dict[str, object]) -> None:
     elif charge.operation in WRITES_SCRIPT and isinstance(script := record.get("script"), str):
         job.wanted = {**job.wanted, "script": script}
         job.sent = {**job.sent, "script": script}
-        job.estimate = None
-        job.edited_at = timezone.now()
-        job.save(update_fields=["wanted", "sent", "estimate", "edited_at"])
+        job.estimate, job.edited_at = None, timezone.now()
+        if not drafts.missing(job.wanted):
+            job.quote_due_at = job.edited_at  # the next tick asks the new price
+        job.save(update_fields=["wanted", "sent", "estimate", "edited_at", "quote_due_at"])
     publish(job.vault_id, Event.JOB, job.pk)
 
 

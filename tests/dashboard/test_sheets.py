@@ -31,7 +31,8 @@ def test_collecting_lays_them_behind_each_other(
         for name, source in finder.list([]):
             if name.startswith("css/"):
                 found[name] = (storage, name)
-                storage.save(name, source.open(name))
+                with source.open(name) as file:
+                    storage.save(name, file)
     list(storage.post_process(found))
     one = (tmp_path / sheets.ALL).read_text()
     assert one.startswith(Path(settings.BASE_DIR, "static/css/tokens.css").read_text()[:60])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from uuid import UUID
-
-from django.conf import settings
 
 from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.price import price_of
 from dashboard.queries.studio.steps import summary
+from proxyapi import costs
 from proxyapi.models import Job
 
 # Where the drawing puts its lowest and its highest number, in percent of its width.
@@ -68,7 +67,7 @@ class Confirm:
 def confirm_of(job: Job, refusal: str = "", nonce: UUID | None = None) -> Confirm:
     """Five queries. A refused form keeps its nonce: it charged nothing and cannot charge twice."""
     price = price_of(job)
-    hold = hold_for(price.estimate) if price.estimate is not None else Decimal(0)
+    hold = costs.hold_for(price.estimate) if price.estimate is not None else Decimal(0)
     return Confirm(
         job_id=job.pk,
         title=job.title,
@@ -82,12 +81,6 @@ def confirm_of(job: Job, refusal: str = "", nonce: UUID | None = None) -> Confir
         nonce=nonce or uuid.uuid4(),
         refusal=refusal,
     )
-
-
-def hold_for(estimate: Decimal) -> Decimal:
-    """Whole credits held for an approximate price, as the render will hold them."""
-    margin = Decimal(str(settings.HOLD_MARGIN))
-    return (estimate * margin).to_integral_value(rounding=ROUND_CEILING)
 
 
 def range_of(costs: tuple[Decimal, ...], estimate: Decimal | None, hold: Decimal) -> Range | None:

@@ -51,7 +51,7 @@ def lineage_of(told: Told) -> tuple[Node, ...]:
         elif not charge.is_spent:
             nodes.append(unspent_node(charge))
         elif charge.operation in RUNS:
-            nodes.append(run_node(charge, told, last=charge is runs[-1]))
+            nodes.append(run_node(charge, told, after=later(charge, runs)))
         else:
             nodes.append(export_node(charge))
     return tuple(nodes)
@@ -93,12 +93,20 @@ def unspent_node(charge: Charge, name: str = "") -> Node:
     )
 
 
-def run_node(charge: Charge, told: Told, *, last: bool) -> Node:
-    """A paid run. Only the last one's way is known in full; one before it failed, else no retry."""
+def later(charge: Charge, runs: list[Charge]) -> Charge | None:
+    """The run that came after this one, if any did."""
+    return next((run for run in runs[runs.index(charge) + 1 :]), None)
+
+
+def run_node(charge: Charge, told: Told, *, after: Charge | None) -> Node:
+    """A paid run. One that was retried had failed; the retry kept what was said of it."""
     job, name = told.job, NAMES[charge.operation]
     when = clock(charge.sent_at or charge.created_at)
-    if not last:
-        return Node("failed", name, amount_of(charge), f"{when}, failed", note=NOT_REFUNDED)
+    if after is not None:
+        said = after.before.get("failure") or {}
+        quote = quoted(said["message"]) if said.get("message") else NO_REASON
+        code = said.get("code", "")
+        return Node("failed", name, amount_of(charge), f"{when}, failed", quote, code, NOT_REFUNDED)
     took = duration(elapsed_of(job, told.now))
     if job.state == JobState.COMPLETED:
         meta = f"{when}, done in {took}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from uuid import UUID
 
-from django.conf import settings
 from django.urls import reverse
 
 from dashboard.queries.videos.acts import RUNS, retry_price
 from dashboard.queries.videos.sayings import reason
+from proxyapi import costs
 from proxyapi.models import Job
 
 NOTHING = Decimal(0)
@@ -48,16 +48,10 @@ def retry_of(job: Job, refusal: str = "") -> Retry:
         failed=reason(job),
         price=price,
         price_note="What it took last time" if ran else "The estimate of the draft",
-        hold=held_for(price) if price is not None else NOTHING,
+        hold=costs.hold_for(price) if price is not None else NOTHING,
         free=job.account.free_to_spend(),
         url=reverse("video-retries", args=[job.pk]),
         back_url=reverse("video", args=[job.pk]),
         nonce=uuid.uuid4(),
         refusal=refusal,
     )
-
-
-def held_for(price: Decimal) -> Decimal:
-    """Whole credits held for an approximate price."""
-    margin = Decimal(str(settings.HOLD_MARGIN))
-    return (price * margin).to_integral_value(rounding=ROUND_CEILING)

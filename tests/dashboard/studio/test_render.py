@@ -9,9 +9,8 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from dashboard.actions.studio import upper_bound
 from dashboard.models import Membership
-from dashboard.queries.studio.confirm import confirm_of, hold_for, range_of
+from dashboard.queries.studio.confirm import confirm_of, range_of
 from proxyapi.models import Charge, ChargeState, Job
 from tests.dashboard.studio.conftest import Browser, page, to
 from tests.factories import ChargeFactory
@@ -130,12 +129,6 @@ def test_who_comes_late_is_taken_to_the_video(
 ) -> None:
     ChargeFactory.create(job=ready, state=ChargeState.HELD)
     assert client_of(priya).get(to(ready, "renders")).url == f"/videos/{ready.pk}/"
-
-
-@pytest.mark.parametrize("estimate", ["96", "0.5", "12.16", "100"])
-def test_the_hold_that_is_shown_is_the_hold_that_is_taken(estimate: str) -> None:
-    """pitfall_43"""
-    assert hold_for(Decimal(estimate)) == upper_bound(Decimal(estimate))
 
 
 def test_equal_prices_stand_on_each_other() -> None:

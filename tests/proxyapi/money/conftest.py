@@ -91,6 +91,7 @@ def job(token: Token) -> Job:
         account=token.account, token=token, member=token.owner, title="Ice", wanted=wanted
     )
     drafts.quote(job)
+    job.refresh_from_db()
     assert job.priced
     return job
 
