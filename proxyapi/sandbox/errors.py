@@ -6,7 +6,11 @@ Refusal
 ├── Forbidden               403  GEN-FORBIDDEN
 │   ├── SubscriptionRequired        SUBSCRIPTION-REQUIRED
 │   ├── PaidSubscriptionRequired    PAID-SUBSCRIPTION-REQUIRED
-│   └── EmailNotVerified            EMAIL-NOT-VERIFIED
+│   ├── EmailNotVerified            EMAIL-NOT-VERIFIED
+│   ├── FeatureNotAllowed           FEATURE-NOT-ALLOWED
+│   ├── PlanLimitReached            REACH-PLAN-LIMIT
+│   ├── StorageLimitReached         REACH-PLAN-STORAGE-LIMIT
+│   └── PublishLimitReached         REACH-PLAN-PUBLISH-LIMIT
 ├── NotFound                404  GEN-NOT-FOUND
 ├── WrongArguments          400  GEN-WRONG-ARGS
 ├── MethodNotAllowed        405  code not shown in the spec
@@ -59,6 +63,23 @@ class PaidSubscriptionRequired(Forbidden):
 
 class EmailNotVerified(Forbidden):
     code, text = "EMAIL-NOT-VERIFIED", "Your email address is not verified."
+
+
+class FeatureNotAllowed(Forbidden):
+    code, text = "FEATURE-NOT-ALLOWED", "Your plan does not have this feature."
+
+
+class PlanLimitReached(Forbidden):
+    code, text = "REACH-PLAN-LIMIT", "You have reached the limit of your plan."
+
+
+class StorageLimitReached(Forbidden):
+    code, text = "REACH-PLAN-STORAGE-LIMIT", "You have reached the storage of your plan."
+
+
+class PublishLimitReached(Forbidden):
+    code = "REACH-PLAN-PUBLISH-LIMIT"
+    text = "You have reached the number of publications of your plan."
 
 
 class NotFound(Refusal):

@@ -47,14 +47,16 @@ def gated(
     part: Part | None = None,
     account_area: bool = False,
     key: str = "integer",
+    feature: str | None = None,
 ) -> type[APIRoute]:
     """A route class whose handlers are reached only through the gate.
 
     `find(world, text)` fetches the row that the path's first parameter names, and
     `part(world, row, text)` what a second one names inside that row; None is a 404, and so is
     another account's row. Whoever wants an integer reads the text with `number`. `key` is the
-    type of the first parameter in /openapi.json. `paid=False` is for the three reads that work
-    without a subscription.
+    type of the first parameter in /openapi.json. `feature` is what the account's plan must
+    have, checked after the subscription. `paid=False` is for the three reads that work without
+    a subscription.
     """
 
     class GatedRoute(APIRoute):
@@ -70,6 +72,8 @@ def gated(
                 account = _account(world, request)
                 if paid:
                     _check_subscription(account)
+                if feature is not None:
+                    _check_feature(world, account, request, feature)
                 owned = _owned(world, account, request, find) if find else None
                 inside = _part(world, owned, request, part) if part else None
                 _check_email(world, account, request, account_area, paid)
@@ -100,6 +104,12 @@ def _check_subscription(account: Account) -> None:
         raise errors.PaidSubscriptionRequired
     if account.subscription != "paid":
         raise errors.SubscriptionRequired
+
+
+def _check_feature(world: World, account: Account, request: Request, feature: str) -> None:
+    closed = request.method != "GET" or world.settings.missing_feature_closes == "everything"
+    if closed and feature not in account.features:
+        raise errors.FeatureNotAllowed
 
 
 def _check_email(

@@ -1,18 +1,29 @@
 """Jobs on the sandbox clock: a row of statuses that are gone through in the job's time.
 
 The last status is reached when the time is over, and not before the job's file is made when it
-is `completed`. A scripted outcome replaces the statuses, also by words the spec does not know.
+is the word of the job's success. A scripted outcome replaces the statuses, also by words the
+spec does not know.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from proxyapi.sandbox.records import Job, Outcome
 from proxyapi.sandbox.world import World
 
-RENDER = ["rendering", "syncing", "completed"]
-SYNCING_FROM = 0.85  # the share of a render after which it is syncing
+
+class Course(NamedTuple):
+    """How a job goes when all is well; the last word is its success.
+
+    `shares` are the shares of the job's time after which the words in the middle are shown.
+    """
+
+    words: tuple[str, ...]
+    shares: tuple[float, ...]
+
+
+RENDER = Course(("rendering", "syncing", "completed"), (0.85,))
 BROKEN = {"code": "RENDER-FAILED", "message": "The render failed. Try again."}
 
 
@@ -22,56 +33,75 @@ def start(
     resource_id: int,
     *,
     seconds: float,
-    film: dict[str, Any],
+    film: dict[str, Any] | None,
+    course: Course = RENDER,
+    suffix: str = "mp4",
 ) -> Job:
+    """Begin a job. `film` is what the maker is to make, by its `kind`; None makes nothing."""
     outcome = _take_outcome(world, kind, resource_id)
-    name = world.chance("file").randbytes(16).hex()
     job = Job(
         id=world.number("job"),
         kind=kind,
         resource_id=resource_id,
-        statuses=list(outcome.statuses) if outcome else list(RENDER),
+        statuses=list(outcome.statuses if outcome else course.words),
+        shares=None if outcome else list(course.shares),
+        success=course.words[-1],
         failure=outcome.failure if outcome else None,
         started_at=world.now,
         seconds=seconds,
         film=film,
-        file=f"{name}.mp4",
+        file=new_name(world, suffix) if film is not None else None,
+        made=film is None,
     )
     world.look_at(job.id)
     return world.jobs.put(job)
+
+
+def new_name(world: World, suffix: str) -> str:
+    """A file name that nobody can guess."""
+    return f"{world.chance('file').randbytes(16).hex()}.{suffix}"
+
+
+def redirect(world: World, job: Job, statuses: list[str], failure: dict[str, str] | None) -> None:
+    """Give a running job another way."""
+    job.statuses, job.shares, job.failure = list(statuses), None, failure
+    world.jobs.put(job)
+    world.look_at(job.id)
 
 
 def word(world: World, job: Job) -> str:
     """The status that the job shows now."""
     last = len(job.statuses) - 1
     elapsed = world.now - job.started_at
-    if elapsed >= job.seconds and (job.made or job.statuses[last] != "completed"):
+    if elapsed >= job.seconds and (job.made or job.statuses[last] != job.success):
         return job.statuses[last]
     if not last:
-        return job.statuses[0] if job.statuses[0] != "completed" else "rendering"
+        return job.statuses[0] if job.statuses[0] != job.success else "rendering"
     share = min(elapsed / job.seconds, 0.999) if job.seconds else 0.999
-    if job.statuses == RENDER:
-        return RENDER[share >= SYNCING_FROM]
-    return job.statuses[int(share * last)]
+    return job.statuses[sum(share >= it for it in _shares(job))]
 
 
 def over(world: World, job: Job) -> bool:
     """Whether the job has shown its last status and will show no other."""
     in_time = world.now - job.started_at >= job.seconds
-    return in_time and (job.made or job.statuses[-1] != "completed")
+    return in_time and (job.made or job.statuses[-1] != job.success)
 
 
 def next_change(world: World, job: Job) -> float | None:
     """When the job shows another status; None if only its film is waited for."""
-    last = len(job.statuses) - 1
-    shares = [SYNCING_FROM] if job.statuses == RENDER else [k / last for k in range(1, last)]
     # A moment later than the change, so that rounding does not look too soon.
-    instants = (job.started_at + share * job.seconds + 1e-5 for share in (*shares, 1.0))
+    instants = (job.started_at + share * job.seconds + 1e-5 for share in (*_shares(job), 1.0))
     return next((it for it in instants if it > world.now), None)
 
 
+def _shares(job: Job) -> list[float]:
+    """When the words in the middle come; scripted words share the time evenly."""
+    last = len(job.statuses) - 1
+    return [k / last for k in range(1, last)] if job.shares is None else job.shares
+
+
 def needs_file(job: Job) -> bool:
-    return not job.ended and not job.made and job.statuses[-1] == "completed"
+    return not job.ended and not job.made and job.statuses[-1] == job.success
 
 
 def end(world: World, job: Job) -> None:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from proxyapi.sandbox.choices import MoreChoices
+
 
 class Price(BaseModel):
     """Credits per use, and how many uses are free before credits are charged."""
@@ -33,7 +35,7 @@ def prices() -> dict[str, Price]:
     }
 
 
-class Settings(BaseModel):
+class Settings(MoreChoices):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # Shapes of answers

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from proxyapi.sandbox import jobs
 from proxyapi.sandbox.control.here import Answer, TheWorld
 from proxyapi.sandbox.records import Outcome
 
@@ -42,9 +43,7 @@ async def script_outcome(world: TheWorld, wanted: NewOutcome) -> Outcome:
     )
     for job in reversed(world.jobs.rows.values()) if wanted.id is not None else ():
         if job.kind == wanted.kind and job.resource_id == wanted.id and not job.ended:
-            job.statuses, job.failure = list(wanted.statuses), failure
-            world.jobs.put(job)
-            world.look_at(job.id)
+            jobs.redirect(world, job, wanted.statuses, failure)
             return outcome
     return world.outcomes.put(outcome)
 
