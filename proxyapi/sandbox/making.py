@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 AT_ONCE = 2
 PLAIN_SECONDS = 3.0
-KINDS = ("cuts", "stills", "storyboards")
+KINDS = ("clips", "cuts", "portraits", "samples", "stills", "storyboards")
 
 Done = Callable[[str | None], None]
 

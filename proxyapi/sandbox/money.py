@@ -30,7 +30,8 @@ def price(world: World, feature: str) -> int:
 
 def due(world: World, account: Account, use: Use) -> int:
     """Credits that the use would charge now: 0 while free uses are left."""
-    free = world.settings.costs[use.feature].free or 0
+    known = world.settings.costs.get(use.feature)  # what costs by its length has no fixed cost
+    free = (known.free if known else None) or 0
     return 0 if account.free_used.get(use.feature, 0) < free else use.credits
 
 

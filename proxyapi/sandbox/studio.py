@@ -12,6 +12,7 @@ from heapq import heappop
 from pathlib import Path
 
 from proxyapi.sandbox import jobs
+from proxyapi.sandbox.clips import asset
 from proxyapi.sandbox.faceless import exports, rendering
 from proxyapi.sandbox.making import Maker, PlainMaker
 from proxyapi.sandbox.pictures import Pictures
@@ -20,7 +21,12 @@ from proxyapi.sandbox.world import World
 
 Follow = Callable[[World, Job], None]
 
-FOLLOW: dict[str, Follow] = {"faceless": rendering.follow, "export": exports.follow}
+FOLLOW: dict[str, Follow] = {
+    "faceless": rendering.follow,
+    "export": exports.follow,
+    "text-to-video": asset.follow,
+    "refund": asset.follow_refund,
+}
 
 
 class Studio:

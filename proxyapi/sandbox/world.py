@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from proxyapi.sandbox import records
+from proxyapi.sandbox import holdings, records
 from proxyapi.sandbox.clock import Clock, ClockState
 from proxyapi.sandbox.records import Key, Row
 from proxyapi.sandbox.settings import Settings
@@ -73,6 +73,10 @@ class World:
         self.videos = Table("video", records.Video, dirty)
         self.jobs = Table("job", records.Job, dirty)
         self.stills = Table("still", records.Still, dirty)
+        self.clips = Table("clip", holdings.Clip, dirty)
+        self.searches = Table("search", holdings.Search, dirty)
+        self.characters = Table("character", holdings.Character, dirty)
+        self.clones = Table("clone", holdings.Clone, dirty)
         self.outcomes = Table("outcome", records.Outcome, dirty)
         self.windows = Table("window", records.Window, dirty)
         self.visits = Table("visit", records.Visit, dirty)

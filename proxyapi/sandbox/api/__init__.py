@@ -15,6 +15,7 @@ from proxyapi.sandbox.api import (
     renders,
     scripts,
     shapes,
+    text_to_video,
     topup,
 )
 
@@ -26,6 +27,7 @@ ROUTERS = (
     faceless.router,
     scripts.router,
     renders.router,
+    text_to_video.router,
 )
 
 

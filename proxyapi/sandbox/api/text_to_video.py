@@ -1,0 +1,108 @@
+"""Text-to-video: models, exact estimate, create, poll (spec: Text-to-video)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field, StringConstraints, field_validator
+
+from proxyapi.sandbox import money
+from proxyapi.sandbox.api import made_shapes, shapes
+from proxyapi.sandbox.clips import asset, models, order
+from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.gate import Caller, gated, number
+from proxyapi.sandbox.holdings import Clip
+from proxyapi.sandbox.world import World
+
+WORDS = (5, 1500)
+
+
+def find(world: World, key: str) -> Clip | None:
+    return world.clips.get(number(key))
+
+
+router = APIRouter(
+    prefix="/text-to-video",
+    tags=["Text-to-video"],
+    route_class=gated(find=find, feature="text-to-video"),
+)
+
+
+class NewClip(order.Modifiers):
+    """Modifiers stand beside the prompt, or in `modifiers`; those beside it win."""
+
+    model: Annotated[str, StringConstraints(max_length=100)]
+    prompt: Annotated[str, StringConstraints(max_length=30_000)] = Field(
+        description="5 to 1500 words."
+    )
+    modifiers: order.Modifiers | None = None
+
+    @field_validator("prompt", mode="after")
+    @classmethod
+    def _in_words(cls, value: str) -> str:
+        least, most = WORDS
+        if not least <= len(value.split()) <= most:
+            raise ValueError(f"The prompt must have between {least} and {most} words.")
+        return value
+
+    def chosen(self) -> order.Modifiers:
+        inner = self.modifiers.model_dump(exclude_none=True) if self.modifiers else {}
+        own = self.model_dump(exclude_none=True, include=set(order.Modifiers.model_fields))
+        return order.Modifiers(**{**inner, **own})
+
+
+@router.get("/models", response_model=shapes.Envelope[list[made_shapes.ModelShape]])
+async def list_models(call: Caller) -> Response:
+    return success(models.offered(call))
+
+
+@router.get("/estimate", response_model=shapes.Envelope[made_shapes.ClipPrice])
+async def price_clip(
+    call: Caller,
+    model: str,
+    duration: int | None = None,
+    resolution: str | None = None,
+    aspect_ratio: str | None = None,
+    audio: Annotated[Literal["on", "off"] | None, Query()] = None,
+    first_frame: Annotated[str | None, Query(max_length=2048)] = None,
+    last_frame: Annotated[str | None, Query(max_length=2048)] = None,
+    image: Annotated[str | None, Query(max_length=2048)] = None,
+    video: Annotated[str | None, Query(max_length=2048)] = None,
+) -> Response:
+    wanted = order.Modifiers.model_construct(
+        duration=duration,
+        resolution=resolution,
+        aspect_ratio=aspect_ratio,
+        audio=audio,
+        first_frame=first_frame,
+        last_frame=last_frame,
+        image=image,
+        video=video,
+    )
+    priced = order.order(call, model, wanted)
+    cost = priced.credits(call.world)
+    return success(
+        {
+            "model": model,
+            "cost": cost,
+            "available": money.remaining(call.world, call.account),
+            "sufficient": call.account.balance >= cost,
+            "credits_per_second": float(priced.rate),
+            "modifiers": priced.modifiers,
+        }
+    )
+
+
+@router.post("", response_model=shapes.Charged[made_shapes.ClipData], status_code=202)
+async def create_clip(call: Caller, wanted: NewClip) -> Response:
+    ordered = order.order(call, wanted.model, wanted.chosen())
+    order.require_references(ordered)
+    clip, charge = asset.create(call, ordered, wanted.prompt)
+    shown = {"asset": asset.show(call, clip)}
+    return success(shown, "Clip ordered", status=202, meta=money.meta(call, charge))
+
+
+@router.get("/{id}", response_model=shapes.Envelope[made_shapes.ClipData])
+async def show_clip(call: Caller) -> Response:
+    return success({"asset": asset.show(call, call.owned)})

@@ -1,0 +1,1 @@
+"""Text-to-video: what may be ordered, what it costs, the asset and its way."""

@@ -1,0 +1,121 @@
+"""The text-to-video asset: made by an order, followed by its job, refunded when it fails.
+
+draft ──▶ processing ──▶ success
+                   └───▶ failed: the charge comes back by itself
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proxyapi.sandbox import jobs, media_url, money, plans
+from proxyapi.sandbox.clips.order import Order
+from proxyapi.sandbox.clock import iso
+from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.holdings import Clip
+from proxyapi.sandbox.jobs import Course
+from proxyapi.sandbox.money import Use
+from proxyapi.sandbox.records import Charge, Job
+from proxyapi.sandbox.world import World
+
+COURSE = Course(("draft", "processing", "success"), (0.2,))
+LATER = Course(("waiting", "refunded"), ())
+BROKEN = {"code": "GENERATION-FAILED", "message": "The model could not make this clip."}
+
+
+def create(call: Call, order: Order, prompt: str) -> tuple[Clip, Charge]:
+    """Charge the exact price and begin; raises 403 for a full quota and 402."""
+    world = call.world
+    number = world.plausible_id("clip", 8_800)
+    credits = order.credits(world)
+    use = Use("text_to_video", credits, f"text-to-video:{number}", "Text to video", "text-to-video")
+    plans.require_clip(call)
+    money.require(call, use)
+    charge = money.charge(call, use)
+    clip = Clip(
+        id=number,
+        account_id=call.account.id,
+        model=order.engine.slug,
+        prompt=prompt,
+        modifiers=order.modifiers,
+        charge_id=charge.id,
+        created_at=world.now,
+    )
+    choices, length = world.settings, int(order.modifiers["duration"])
+    seconds = choices.clip_seconds + choices.clip_seconds_per_second * length
+    film = _film(world, clip)
+    job = jobs.start(world, "text-to-video", number, seconds=seconds, film=film, course=COURSE)
+    clip.job_id = job.id
+    return world.clips.put(clip), charge
+
+
+def _film(world: World, clip: Clip) -> dict[str, Any]:
+    chosen = clip.modifiers
+    return {
+        "kind": "clips",
+        "prompt": clip.prompt,
+        "seconds": chosen["duration"],
+        "aspect_ratio": chosen["aspect_ratio"],
+        "resolution": chosen["resolution"],
+        "audio": chosen.get("audio") == "on",
+        "seed": world.steady_chance(f"clip/{clip.id}").getrandbits(32),
+    }
+
+
+def show(call: Call, clip: Clip) -> dict[str, Any]:
+    """data.asset. `url` is set only when the status is success."""
+    failure: dict[str, str] | str | None = clip.failure
+    if clip.failure is not None and call.world.settings.clip_failure_shape == "text":
+        failure = clip.failure["message"]
+    ready = clip.status == "success" and clip.file
+    return {
+        "id": clip.id,
+        "model": clip.model,
+        "prompt": clip.prompt,
+        "modifiers": clip.modifiers,
+        "status": clip.status,
+        "url": media_url.make(call, str(clip.file)) if ready else None,
+        "failure": failure,
+        "created_at": iso(clip.created_at),
+    }
+
+
+def follow(world: World, job: Job) -> None:
+    """Bring the asset to where its job is now."""
+    clip = world.clips.get(job.resource_id)
+    if clip is None:
+        jobs.end(world, job)
+        return
+    word = jobs.word(world, job)
+    if word != clip.status:
+        clip.status = word
+        world.clips.put(clip)
+    if jobs.over(world, job):
+        jobs.end(world, job)
+        if clip.status == "success":
+            clip.file = job.file
+        elif clip.status == "failed":
+            clip.failure = job.failure or BROKEN
+            _refund(world, clip)
+        world.clips.put(clip)
+
+
+def _refund(world: World, clip: Clip) -> None:
+    delay = world.settings.clip_refund_seconds
+    if delay:
+        jobs.start(world, "refund", clip.charge_id, seconds=delay, film=None, course=LATER)
+    else:
+        give_back(world, clip.charge_id)
+
+
+def follow_refund(world: World, job: Job) -> None:
+    """Give the credits back when the delay is over; the job's resource is the charge."""
+    if jobs.over(world, job):
+        jobs.end(world, job)
+        give_back(world, job.resource_id)
+
+
+def give_back(world: World, charge_id: int) -> None:
+    charge = world.charges.get(charge_id)
+    if charge is not None:
+        money.refund(world, charge, "Text to video refund", "text-to-video")
