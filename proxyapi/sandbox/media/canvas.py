@@ -124,12 +124,13 @@ class Canvas:
 
     def flood(self, x: float, y: float, radius: float, colour: Colour, strength: float) -> None:
         """A glow that falls on near and far alike."""
-        near, front, behind = self.near.copy(), self.image, self.behind
-        self.glow(x, y, radius, colour, strength)
-        if behind is not None:
-            self.near, self.image = near, behind
-            self.glow(x, y, radius, colour, strength)
-            self.near, self.image, self.behind = near, front, behind
+        front, behind = self.image, self.behind
+        self.behind = None
+        for layer in (behind, front):
+            if layer is not None:
+                self.image = layer
+                self.glow(x, y, radius, colour, strength)
+        self.behind = behind
 
     def beam(
         self, x: float, y: float, points: Sequence[Point], colour: Colour, strength: float

@@ -64,9 +64,9 @@ def read(text: str, seed: int, around: Reading) -> Reading:
 
 
 def _chosen(named: list[str], around: Reading, dice: random.Random) -> str:
-    if around.subject in named:
+    strong = [name for name in named if name not in _WEAK and name != around.subject]
+    if around.subject in named and not (strong and dice.random() < 0.7):
         return around.subject
-    strong = [name for name in named if name not in _WEAK]
     if strong:
         return strong[0]
     if named and around.subject and dice.random() < 0.4:

@@ -40,6 +40,7 @@ class Reel:
         self.easel = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
         self._shots: dict[int, Future[Shot]] = {}
+        self._begin(0)
 
     def frame(self, number: int) -> Planes:
         """Frame `number` as Y, U and V planes."""
@@ -89,13 +90,16 @@ class Reel:
     def _shot(self, scene: int) -> Shot:
         """The scene's picture; the next one is drawn in the meantime, older ones are let go."""
         with self._lock:
-            for number in (scene, scene + 1):
-                if number < len(self.story.scenes) and number not in self._shots:
-                    self._shots[number] = self.easel.submit(self._take, number)
+            self._begin(scene)
             for number in [old for old in self._shots if old < scene - 1]:
                 del self._shots[number]
             waiting = self._shots[scene]
         return waiting.result()
+
+    def _begin(self, scene: int) -> None:
+        for number in (scene, scene + 1):
+            if number < len(self.story.scenes) and number not in self._shots:
+                self._shots[number] = self.easel.submit(self._take, number)
 
     def _take(self, scene: int) -> Shot:
         told = self.story.scenes[scene]

@@ -21,7 +21,7 @@ class Picture:
     """A finished scene: everything, what lies behind the near layer, and that layer's shape."""
 
     image: Image.Image
-    behind: Image.Image | None
+    behind: Image.Image
     near: Image.Image
     motes: str
 
@@ -41,7 +41,7 @@ def draw(
     setting.front(stage)
     motes = reading.weather or setting.motes[HOURS.index(stage.hour)]
     canvas = stage.canvas
-    behind = finish(canvas.behind, genre, seed) if canvas.behind is not None else None
+    behind = finish(canvas.behind or canvas.image, genre, seed)
     near = outline(canvas.near, genre, seed)
     return Picture(finish(canvas.image, genre, seed), behind, near, motes)
 

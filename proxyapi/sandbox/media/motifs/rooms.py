@@ -43,7 +43,7 @@ def _frames(stage: Stage, middle: float) -> None:
     """Three pictures on the wall, each another landscape."""
     colours, canvas = stage.colours, stage.canvas
     for offset, size, y in ((-0.2, 0.2, 0.14), (0.06, 0.15, 0.12), (0.07, 0.17, 0.33)):
-        x, top = middle + offset * stage.short, y * stage.height
+        x, top = middle + offset * stage.short, (y + _lower(stage)) * stage.height
         wide = size * stage.short
         canvas.box(x, top, wide, wide * 1.1, mixed(colours.second, colours.ink, 0.5))
         inner, high = wide * 0.86, wide * 0.96
@@ -77,10 +77,15 @@ def _lamp(stage: Stage, middle: float) -> None:
     canvas.polygon(pot, (colours.second, mixed(colours.second, colours.ink, 0.3)))
 
 
+def _lower(stage: Stage) -> float:
+    """In an upright room the wall beside the window is narrow; things hang below it."""
+    return 0.16 if stage.height > stage.width else 0.0
+
+
 def _shelf(stage: Stage, middle: float) -> None:
     """A board of books on the far wall."""
     colours, canvas = stage.colours, stage.canvas
-    wide, y = stage.short * 0.5, stage.height * 0.34
+    wide, y = stage.short * 0.5, stage.height * (0.34 + _lower(stage))
     x = middle - wide / 2
     canvas.box(x, y, wide, stage.short * 0.014, mixed(colours.near, colours.second, 0.3))
     a = x + wide * 0.05
@@ -99,7 +104,7 @@ def _shelf(stage: Stage, middle: float) -> None:
 
 def room_ground(stage: Stage) -> Spot:
     colours = stage.colours
-    wood = mixed(colours.second, colours.near, 0.45 if not stage.dark else 0.75)
+    wood = mixed(colours.second, colours.ink, 0.35 if not stage.dark else 0.62)
     stage.canvas.ridge(
         stage.rolling(0.7, 0.0, 1),
         (mixed(wood, colours.paper, 0.22), mixed(wood, colours.ink, 0.3)),

@@ -32,11 +32,13 @@ def lighthouse(stage: Stage, x: float, y: float, size: float) -> None:
 def _beams(stage: Stage, pen: Brush) -> None:
     x, y = pen.at((0, 1.07))
     far = stage.width / pen.size
-    for side, low, high in ((-1, 0.85, 1.6), (1, 0.75, 1.5)):
-        cone = [
-            pen.at(point) for point in ((0, 1.08), (side * far, high), (side * far, low), (0, 1.06))
-        ]
-        stage.canvas.beam(x, y, cone, stage.light(), 0.8)
+    to_sun = (stage.sun_at * stage.width - x) / pen.size
+    for side, below, above in ((-1, 0.22, 0.53), (1, 0.32, 0.43)):
+        # A moon inside the beam would be seen twice, once in each layer.
+        reach = min(far, 0.78 * to_sun * side) if to_sun * side > 0 else far
+        end, low, high = side * reach, below * reach / far, above * reach / far
+        cone = ((0, 1.08), (end, 1.07 + high), (end, 1.07 - low), (0, 1.06))
+        stage.canvas.beam(x, y, [pen.at(point) for point in cone], stage.light(), 0.8)
     pen.glow(stage.light(), 0, 1.07, 0.45, 0.8)
 
 
