@@ -38,7 +38,8 @@ class PlainMaker:
         if film.get("kind") == "stills":
             stills.write_plain(film, path)
         else:
-            looks = {key: film[key] for key in ("aspect_ratio", "genre", "seed") if key in film}
+            told = film.get("film", film)
+            looks = {key: told[key] for key in ("aspect_ratio", "genre", "seed") if key in told}
             plainclip.write(films.Film(script="", seconds=PLAIN_SECONDS, **looks), path)
         done(None)
 

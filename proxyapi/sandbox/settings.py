@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox.choices import MoreChoices
+from proxyapi.sandbox.scene_choices import SceneChoices
 
 
 class Price(BaseModel):
@@ -35,7 +36,7 @@ def prices() -> dict[str, Price]:
     }
 
 
-class Settings(MoreChoices):
+class Settings(MoreChoices, SceneChoices):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # Shapes of answers

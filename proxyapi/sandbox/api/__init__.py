@@ -9,12 +9,15 @@ from fastapi.security import HTTPBearer
 
 from proxyapi.sandbox.api import (
     account,
+    assets,
     credits,
     faceless,
     options,
     renders,
+    scrapes,
     scripts,
     shapes,
+    shortcuts,
     text_to_video,
     topup,
 )
@@ -27,6 +30,9 @@ ROUTERS = (
     faceless.router,
     scripts.router,
     renders.router,
+    scrapes.router,
+    *shortcuts.ROUTERS,
+    assets.router,
     text_to_video.router,
 )
 

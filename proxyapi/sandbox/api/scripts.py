@@ -24,10 +24,9 @@ Duration = Literal[30, 60, 180, 300, 600, 900, 1200]
 Words = Annotated[str, StringConstraints(max_length=60)]
 
 
-class ScriptOptions(Body):
-    topic: Annotated[str, StringConstraints(max_length=500)] | None = Field(
-        default=None, description="Left out, the draft's topic or title is used."
-    )
+class Options(Body):
+    """What a script is to be like, wherever its matter comes from."""
+
     duration: Duration = Field(description="Seconds of speech.")
     style: Words | None = None
     tone: Words | None = None
@@ -41,6 +40,12 @@ class ScriptOptions(Body):
         return value
 
 
+class ScriptOptions(Options):
+    topic: Annotated[str, StringConstraints(max_length=500)] | None = Field(
+        default=None, description="Left out, the draft's topic or title is used."
+    )
+
+
 @router.put("/{faceless}/scripts", response_model=shapes.Charged[shapes.FacelessShape])
 async def write_script(call: Caller, wanted: ScriptOptions) -> Response:
     topic = (wanted.topic or call.owned.topic or call.owned.title or "").strip()
@@ -51,25 +56,35 @@ async def write_script(call: Caller, wanted: ScriptOptions) -> Response:
     return success(shown, "Script generated", meta=money.meta(call, charge))
 
 
-def generate(call: Call, topic: str, wanted: ScriptOptions) -> Charge:
-    """Charge CONTENT_PROMPT_REQUESTED, write the script and store it in the draft."""
-    world, video = call.world, call.owned
+def use(call: Call) -> Use:
+    """One script, written or scraped: both charge CONTENT_PROMPT_REQUESTED."""
     feature = "content_prompt_requested"
-    credits = money.price(world, feature)
-    resource = f"faceless:{video.id}"
-    use = Use(feature, credits, resource, "Script generation", "content-prompt")
-    money.require(call, use)
-    charge = money.charge(call, use)
-    video.script = writer.write(
+    credits = money.price(call.world, feature)
+    resource = f"faceless:{call.owned.id}"
+    return Use(feature, credits, resource, "Script generation", "content-prompt")
+
+
+def generate(call: Call, topic: str, wanted: Options) -> Charge:
+    """Charge, write the script and store it in the draft."""
+    money.require(call, use(call))
+    charge = money.charge(call, use(call))
+    script = writer.write(
         topic,
         seconds=wanted.duration,
         style=wanted.style or "",
         tone=wanted.tone or "",
         language=writer.language_code(wanted.language or "en") or "en",
-        chance=world.chance("script"),
+        chance=call.world.chance("script"),
     )
-    video.topic = topic
+    keep(call, topic, script)
+    return charge
+
+
+def keep(call: Call, topic: str, script: str) -> None:
+    """Store a script in the call's draft."""
+    world, video = call.world, call.owned
+    video.script = script
+    video.topic = topic[:500]
     video.title = video.title or topic[:255]
     video.updated_at = world.now
     world.videos.put(video)
-    return charge

@@ -152,6 +152,8 @@ class FacelessShape(BaseModel):
     clip_engine_id: int | None
     background_id: int | None
     character_id: str | None
+    resolution: str | None
+    audio: str | None
     aspect_ratio: str | None
     captions: bool | None
     font: str | None

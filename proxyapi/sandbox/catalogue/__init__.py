@@ -7,6 +7,7 @@ from uuid import UUID
 
 from proxyapi.sandbox.catalogue import looks
 from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES
+from proxyapi.sandbox.catalogue.modifiers import MENUS
 from proxyapi.sandbox.catalogue.voices import BY_ID, VOICES, Voice
 
 CHARACTERS: tuple[dict[str, Any], ...] = (
@@ -93,6 +94,8 @@ def accepted() -> dict[str, frozenset[Any]]:
     values["genre_id"] = frozenset(it.id for it in looks.GENRES)
     values["image_engine_id"] = frozenset(it.id for it in looks.IMAGE_ENGINES)
     values["clip_engine_id"] = frozenset(it.id for it in CLIP_ENGINES)
+    values["resolution"] = frozenset(it for menu in MENUS.values() for it in menu.resolutions)
+    values["audio"] = frozenset(("on", "off"))
     values["background_id"] = frozenset(it.id for it in looks.BACKGROUNDS)
     values["character_id"] = frozenset(it["uuid"] for it in CHARACTERS)
     return values

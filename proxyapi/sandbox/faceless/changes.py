@@ -74,6 +74,8 @@ class Changes(Style):
     clip_engine_id: int | None = None
     background_id: int | None = None
     character_id: str | None = None
+    resolution: str | None = Field(default=None, description="ai-clips: a clip engine's.")
+    audio: str | None = Field(default=None, description="ai-clips: on or off.")
 
     @field_validator("type", mode="after")
     @classmethod
@@ -84,13 +86,13 @@ class Changes(Style):
 
     def apply(self, call: Call, video: Video) -> Self:
         world = call.world
-        busy = video.status in ("rendering", "syncing")
-        if busy and world.settings.patch_while_busy == "refused":
-            raise Forbidden("The video is processing currently. Try again once finished.")
+        refuse_busy(call, video)
         chosen = self.chosen()
         kind = chosen.get("type", video.type)
         if kind != video.type and "url-based" in (kind, video.type):
             raise Invalid({"type": ["The type of a url-based video is fixed at creation."]})
+        if kind != video.type and video.status is not None:
+            raise Invalid({"type": ["The type cannot be changed once a video was rendered."]})
         for name, value in chosen.items():
             if name in COLUMNS:
                 setattr(video, name, value)
@@ -99,6 +101,13 @@ class Changes(Style):
         video.updated_at = world.now
         world.videos.put(video)
         return self
+
+
+def refuse_busy(call: Call, video: Video) -> None:
+    """403 for a video in the making, if the setting says so."""
+    busy = video.status in ("rendering", "syncing")
+    if busy and call.world.settings.patch_while_busy == "refused":
+        raise Forbidden("The video is processing currently. Try again once finished.")
 
 
 def create(call: Call, draft: Draft) -> Video:

@@ -1,15 +1,20 @@
 """What a render takes: seconds of film and credits.
 
 The charge is `faceless_render` credits for each half minute that is begun and not just for a
-few seconds, times the image engine's multiplier. The estimate is approximate by intention: it
-is off by up to `estimate_spread_percent`, always the same for one video.
+few seconds; ai-visuals multiply it by the image engine's cost. ai-clips cost what their clip
+engine takes a second. The estimate is approximate by intention: it is off by up to
+`estimate_spread_percent`, always the same for one video.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from proxyapi.sandbox import catalogue, money
+from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES
+from proxyapi.sandbox.catalogue.modifiers import MENUS, rate
+from proxyapi.sandbox.clips.order import Order
 from proxyapi.sandbox.faceless import record
 from proxyapi.sandbox.records import Video
 from proxyapi.sandbox.world import World
@@ -27,9 +32,23 @@ def film_seconds(video: Video) -> float:
 
 def render_credits(world: World, video: Video) -> int:
     blocks = max(1, math.ceil((film_seconds(video) - GRACE_SECONDS) / BLOCK_SECONDS))
-    engine = record.settings(video)["image_engine_id"]
+    if video.type == "ai-clips":
+        return _clip_credits(world, video)
+    engine = record.settings(video)["image_engine_id"] if video.type == "ai-visuals" else None
     price = money.price(world, "faceless_render")
     return blocks * price * catalogue.engine_multiplier(engine)
+
+
+def _clip_credits(world: World, video: Video) -> int:
+    """The price entry that matches; a combination without one costs the engine's first."""
+    chosen = record.settings(video)
+    by_id = {engine.id: engine for engine in CLIP_ENGINES}
+    engine = by_id.get(chosen["clip_engine_id"], CLIP_ENGINES[0])
+    menu = MENUS[engine.slug]
+    audio = chosen["audio"] or (menu.audio[0] if menu.audio else None)
+    found = rate(engine, chosen["resolution"] or menu.resolutions[0], audio)
+    exact = found if found is not None else Fraction(str(engine.prices[0][0]))
+    return Order(engine, {"duration": round(film_seconds(video))}, exact).credits(world)
 
 
 def estimated_credits(world: World, video: Video) -> int:

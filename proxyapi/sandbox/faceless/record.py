@@ -16,6 +16,8 @@ DEFAULTS: dict[str, Any] = {
     "clip_engine_id": None,
     "background_id": None,
     "character_id": None,
+    "resolution": None,
+    "audio": None,
     "aspect_ratio": "16:9",
     "captions": True,
     "font": "aileron",

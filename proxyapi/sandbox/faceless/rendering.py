@@ -11,7 +11,7 @@ from typing import Any
 
 from proxyapi.sandbox import catalogue, jobs, money
 from proxyapi.sandbox.errors import Forbidden, Invalid
-from proxyapi.sandbox.faceless import cost, record
+from proxyapi.sandbox.faceless import assets, cost, record
 from proxyapi.sandbox.gate import Call
 from proxyapi.sandbox.money import Use
 from proxyapi.sandbox.records import Charge, Job, Video
@@ -49,6 +49,9 @@ def check(call: Call, video: Video, use: Use) -> None:
         raise Forbidden("Voice not found.")
     if video.type in ("ai-visuals", "ai-clips") and chosen["genre_id"] is None:
         raise Invalid({"genre_id": ["A genre is required for AI visuals and AI clips."]})
+    engineless = video.type == "ai-clips" and chosen["clip_engine_id"] is None
+    if engineless and call.world.settings.clip_engine_required:
+        raise Invalid({"clip_engine_id": ["A clip engine is required for AI clips."]})
     money.require(call, use)
     if video.type == "url-based" and not video.assets:
         raise Invalid({"assets": ["Scrape the images of the page before rendering."]})
@@ -60,6 +63,8 @@ def _start(call: Call, video: Video, use: Use) -> Charge:
     world = call.world
     check(call, video, use)
     charge = money.charge(call, use)
+    if video.type == "ai-visuals":
+        assets.lay_out(world, video)
     seconds = cost.job_seconds(world, video)
     job = jobs.start(world, "faceless", video.id, seconds=seconds, film=film(world, video))
     if call.account.lapsing:
@@ -77,16 +82,30 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
     chosen = record.settings(video) | (restyled or {})
     voice = catalogue.voice(chosen["voice_id"])
     values = {name: chosen[name] or record.DEFAULTS[name] for name in _LOOKS}
-    return values | {
+    page = video.page or {}
+    plain = values | {
         "script": video.script or "",
         "title": video.title or "",
         "language": voice.code if voice else "en",
         "gender": voice.gender if voice else "female",
         "voice_seed": voice.id if voice else 0,
-        "genre": catalogue.genre_slug(chosen["genre_id"]) or "cinematic",
+        "genre": catalogue.genre_slug(chosen["genre_id"]) or _GENRES.get(video.type, "cinematic"),
+        "watermark": page.get("site", "") if video.type == "url-based" else "",
         "captioned": chosen["captions"] is not False,
         "seed": world.steady_chance(f"film/{video.id}").getrandbits(32),
     }
+    pictures = assets.for_film(world, video)
+    if video.type == "ai-visuals" and not any(
+        it["roll"] or "file" in it or "still" in it for it in pictures
+    ):
+        return plain  # nothing was re-rolled or uploaded
+    manner, colour = _MANNERS[video.type], page.get("colour", "")
+    cut = {"kind": "cuts", "film": plain, "manner": manner, "colour": colour}
+    return cut | {"pictures": pictures if manner in ("page", "scenes") else []}
+
+
+_MANNERS = {"ai-visuals": "scenes", "ai-clips": "clips", "b-roll": "footage", "url-based": "page"}
+_GENRES = {"b-roll": "nature-documentary"}
 
 
 _LOOKS = (

@@ -53,7 +53,8 @@ class CutReel(Reel):
             outside = self._outside(asset, size)
             if outside is not None:
                 return outside
-            seed = asset["seed"] * 31 + scene
+            if asset["roll"]:
+                seed = asset["seed"] * 31 + scene
         drawn = draw(self.story.scenes[scene].text, self.film.genre, seed, size, self.theme)
         if self.cut.manner != "footage":
             return drawn
@@ -61,30 +62,29 @@ class CutReel(Reel):
         return Picture(image, behind, drawn.near, drawn.motes)
 
     def _asset(self, scene: int) -> dict[str, Any] | None:
-        """The assets share the film in their order."""
+        """The assets share the film in their order; few pictures of a page come again."""
         assets, scenes = self.cut.pictures, len(self.story.scenes)
         if not assets:
             return None
-        if len(assets) >= scenes:
-            return assets[scene]
         if self.cut.manner == "page":
             return assets[scene % len(assets)]
         return assets[scene * len(assets) // scenes]
 
     def _outside(self, asset: dict[str, Any], size: tuple[int, int]) -> Picture | None:
         """The asset's own picture; None for one that is drawn with its scene."""
-        still = asset.get("still")
+        if "still" in asset:
+            shown = stills.picture(asset["still"], (size[1] // 6 * 8, size[1] // 4 * 3 // 2 * 2))
+        elif "file" in asset:
+            shown = grades.opened(self._media_dir / asset["file"])
+        else:
+            shown = None
+        if shown is None:
+            return None
         if self.cut.manner != "page":
-            kept = None if still else grades.opened(self._media_dir / asset["file"])
-            return grades.covering(kept, size) if kept else None
-        shown = (
-            stills.picture(still, (size[0] // 4 * 2, size[1] // 4 * 2))
-            if still
-            else grades.opened(self._media_dir / asset["file"])
-        )
+            return grades.covering(shown, size)
         own = self.cut.colour
         colour = parsed(own) if own else palette(self.film.genre, "dusk").far
-        return grades.card(shown, size, colour) if shown else None
+        return grades.card(shown, size, colour)
 
 
 class _Letterboxed(Titles):

@@ -46,11 +46,11 @@ def language_code(name: str) -> str | None:
 def write(topic: str, *, seconds: int, style: str, tone: str, language: str, chance: Random) -> str:
     """Paragraphs parted by empty lines, within a sentence of the length asked for."""
     phrases = bank(language)
-    chosen_tone = phrases.tones[_known(tone, TONES, "friendly")]
+    chosen_tone = phrases.tones[known(tone, TONES, "friendly")]
     clause = as_clause(topic, phrases.starters, phrases.requests)
     close = phrases.say(chance.choice(chosen_tone["closes"]), chance, topic=clause)
     room = seconds * WORDS_PER_MINUTE // 60 - _words(close)
-    chosen_style = _known(style, STYLES, "informative")
+    chosen_style = known(style, STYLES, "informative")
     paragraphs: list[list[str]] = []
     script = _sentences(phrases, chosen_tone, chosen_style, clause, seconds, chance)
     for opens, sentence in script:
@@ -70,7 +70,7 @@ def write(topic: str, *, seconds: int, style: str, tone: str, language: str, cha
     return "\n\n".join([*(" ".join(part) for part in paragraphs), close])
 
 
-def _known(wish: str, table: dict[str, tuple[str, ...]], otherwise: str) -> str:
+def known(wish: str, table: dict[str, tuple[str, ...]], otherwise: str) -> str:
     words = "".join(char if char.isalnum() else " " for char in wish.lower()).split()
     for name, synonyms in table.items():
         if any(word == name or word in synonyms for word in words):
