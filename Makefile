@@ -16,11 +16,11 @@ check: packages  ## style, types, imports, templates, budgets, lock, secrets
 test: packages  ## all tests: on SQLite, on PostgreSQL, in a browser
 	@$(IN) -m tests
 
-bench: packages  ## measure the figures of the README
+bench: packages  ## measure starting, stopping and the pages
 	@$(IN) -m tests.bench
 
-drill: packages  ## kill processes and cut lines under load
-	@$(IN) -m pytest -m drill -p no:randomly tests/drills
+drill: packages  ## kill processes, lose answers, look what is left
+	@$(IN) -m pytest -q -p no:randomly tests/up/test_stopping.py tests/proxyapi/money tests/sandbox/test_restart.py
 
 fix: packages  ## format, and repair what can be repaired alone
 	@$(IN) -m ruff check --fix --quiet .

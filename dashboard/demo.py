@@ -85,6 +85,15 @@ def join(team: Team, person: Person) -> dict[str, str]:
     return {**signs_in, "role": person.role.value}
 
 
+def move(portal: str, sandbox: str) -> None:
+    """Another start may have other ports: keep the addresses in the file true."""
+    path = settings.VAR / "demo.json"
+    if path.is_file():
+        written = json.loads(path.read_text())
+        if (written["portal"], written["sandbox"]) != (portal, sandbox):
+            write(path, {**written, "portal": portal, "sandbox": sandbox})
+
+
 def write(path: Path, written: dict[str, Any]) -> Path:
     """For the owner of the machine's account alone, from the first byte on."""
     path.unlink(missing_ok=True)
