@@ -34,22 +34,26 @@ _AUDIO_AHEAD = 0.5  # seconds; keeps both streams close together in the file
 
 
 def write(
-    path: Path, size: tuple[int, int], frames: Iterable[Planes], sound: NDArray[np.float32]
+    path: Path, size: tuple[int, int], frames: Iterable[Planes], sound: NDArray[np.float32] | None
 ) -> float:
-    """Write the file and return its length in seconds; frames are Y, U and V planes."""
+    """Write the file and return its length in seconds; frames are Y, U and V planes.
+
+    Without sound there is no audio stream.
+    """
     count, heard = 0, 0
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as file:
         picture = _picture_stream(file, size)
-        voice = file.add_stream("aac", rate=SAMPLE_RATE, layout="stereo")
-        voice.bit_rate = 128_000
+        voice = _sound_stream(file) if sound is not None else None
         for planes in frames:
             file.mux(picture.encode(frame(planes, size, count)))
             count += 1
-            until = round((count / FRAME_RATE + _AUDIO_AHEAD) * SAMPLE_RATE)
-            heard = _hear(file, voice, sound, heard, until)
-        _hear(file, voice, sound, heard, sound.shape[1] + _AAC_FRAME)
+            if voice is not None and sound is not None:
+                until = round((count / FRAME_RATE + _AUDIO_AHEAD) * SAMPLE_RATE)
+                heard = _hear(file, voice, sound, heard, until)
         file.mux(picture.encode(None))
-        file.mux(voice.encode(None))
+        if voice is not None and sound is not None:
+            _hear(file, voice, sound, heard, sound.shape[1] + _AAC_FRAME)
+            file.mux(voice.encode(None))
     return count / FRAME_RATE
 
 
@@ -62,6 +66,12 @@ def _picture_stream(file: OutputContainer, size: tuple[int, int]) -> VideoStream
     context.colorspace, context.color_primaries, context.color_trc = 1, 1, 1  # BT.709
     stream.time_base = Fraction(1, FRAME_RATE)
     stream.options = _X264
+    return stream
+
+
+def _sound_stream(file: OutputContainer) -> AudioStream:
+    stream = file.add_stream("aac", rate=SAMPLE_RATE, layout="stereo")
+    stream.bit_rate = 128_000
     return stream
 
 

@@ -1,0 +1,111 @@
+"""Text-to-video clips: the scene of a prompt, seen by a camera that travels through it.
+
+`make` writes H.264 with, where wished, the sound of the place as AAC; a clip without sound has
+no audio stream. Without the media extra a plain film of the same length is written.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from proxyapi.sandbox.media import films, plainclip
+
+_MARGIN = 1.36  # the scene is drawn this much larger than the frame
+# Words of a prompt that name a hand; without one the camera films as cinemas do.
+_HANDS = {
+    "watercolor": ("watercolor", "watercolour", "aquarelle"),
+    "anime": ("anime", "manga", "ghibli"),
+    "noir": ("noir", "monochrome", "black-and-white"),
+    "paper-cut": ("paper", "papercut", "origami", "cutout"),
+    "pixel-art": ("pixel", "8-bit", "retro"),
+    "synthwave": ("synthwave", "neon", "vaporwave", "cyberpunk"),
+    "storybook": ("storybook", "gouache", "illustration", "fairy", "fairytale"),
+    "blueprint": ("blueprint", "schematic"),
+    "nature-documentary": ("documentary", "wildlife", "nature"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """`resolution` is such as 720p or 768P: the shorter side; an `auto` ratio is 16:9."""
+
+    prompt: str
+    seconds: float
+    aspect_ratio: str = "16:9"
+    resolution: str | None = "720p"
+    audio: bool = False
+    seed: int = 0
+
+
+def make(clip: Clip, path: Path) -> float:
+    """Write the clip as MP4, at once or not at all; returns its length in seconds."""
+    with films.put_at_once(path) as partial:
+        try:
+            from proxyapi.sandbox.media import ambience, encode
+        except ImportError:
+            return write_plain(clip, partial)
+        size = frame_size(clip)
+        genre = hand(clip.prompt)
+        sound = ambience.listen(clip.prompt, genre, clip.seed, clip.seconds) if clip.audio else None
+        return encode.write(partial, size, _frames(clip, genre, size), sound)
+
+
+def make_described(wanted: dict[str, Any], path: Path) -> float:
+    return make(Clip(**wanted), path)
+
+
+def write_plain(clip: Clip, path: Path) -> float:
+    """A silent film of the same length and shape, by the standard library alone."""
+    plain = films.Film(
+        script="", aspect_ratio=clip.aspect_ratio, seed=clip.seed, seconds=clip.seconds
+    )
+    return plainclip.write(plain, path)
+
+
+def frame_size(clip: Clip) -> tuple[int, int]:
+    """Width and height in pixels."""
+    digits = re.match(r"\d+", clip.resolution or "")
+    return films.frame_size(clip.aspect_ratio, int(digits.group()) if digits else 720)
+
+
+def hand(prompt: str) -> str:
+    """The genre whose hand paints the clip."""
+    words = set(re.findall(r"[\w-]+", prompt.lower()))
+    return next((genre for genre, said in _HANDS.items() if words & set(said)), "cinematic")
+
+
+def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from proxyapi.sandbox.media import scenes
+    from proxyapi.sandbox.media.camera import Move, Shot
+    from proxyapi.sandbox.media.encode import FRAME_RATE
+    from proxyapi.sandbox.media.reading import theme
+
+    travels = (
+        Move((1.32, 1.06), across=(-0.5, 0.5)),
+        Move((1.06, 1.3), across=(0.5, -0.5)),
+        Move((1.14, 1.22), across=(-0.7, 0.6)),
+        Move((1.3, 1.08), down=(0.3, -0.2)),
+    )
+    large = (round(size[0] * _MARGIN / 2) * 2, round(size[1] * _MARGIN / 2) * 2)
+    about = replace(theme("", clip.prompt, clip.seed), subject="")  # what is named first, wins
+    picture = scenes.draw(clip.prompt, genre, clip.seed, large, about)
+    shot = Shot(picture, size, clip.seed, clip.seconds)
+    shot.move = random.Random(f"clip/{clip.seed}").choice(travels)  # noqa: S311  # a view
+    count = max(1, round(clip.seconds * FRAME_RATE))
+    shares = (number / max(1, count - 1) for number in range(count))
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [
+            pool.submit(shot.frame, share) for _, share in zip(range(6), shares, strict=False)
+        ]
+        while waiting:
+            yield waiting.pop(0).result()
+            following = next(shares, None)
+            if following is not None:
+                waiting.append(pool.submit(shot.frame, following))
