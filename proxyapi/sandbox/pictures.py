@@ -18,10 +18,13 @@ from proxyapi.sandbox.world import World
 LONGEST_WAIT = 30  # seconds, of the machine's time
 
 
-def promise(world: World, **description: Any) -> str:
-    """The name of a picture that will be drawn as `media.stills` describes it."""
+def promise(world: World, *, extension: str | None = None, **description: Any) -> str:
+    """The name of a picture that will be drawn as `media.stills` describes it.
+
+    Another `kind` of picture than stills comes with its `extension`.
+    """
     drawn = find_spec("PIL") is not None and world.settings.films == "made"
-    name = _name(world, "jpg" if drawn else "png")
+    name = _name(world, extension or ("jpg" if drawn else "png"))
     world.stills.put(Still(id=name, description={"kind": "stills", **description}))
     return name
 
@@ -57,7 +60,8 @@ class Pictures:
             return False
         if name not in self._drawing:
             self._drawing[name] = asyncio.get_running_loop().create_future()
-            maker = PlainMaker() if name.endswith(".png") else self._maker
+            plain = name.endswith(".png") and still.description["kind"] == "stills"
+            maker = PlainMaker() if plain else self._maker
             maker.begin(still.description, self._media_dir / name, partial(self._done, name))
         waiting = self._drawing.get(name)
         if waiting is None:  # a maker that needed no time

@@ -1,0 +1,50 @@
+"""Candidates for a character: a bust in a genre's hand, in the colours of the uploaded photo.
+
+`make` writes a PNG and needs the media extra; `write_plain` writes a small one by the standard
+library alone. Same portrait, same picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proxyapi.sandbox.media import films, stills
+
+_SIDE = 640  # pixels
+_DRAWN = 960  # drawn larger, so that the hand of the genre is fine
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """`photo` is the file name of the uploaded image, in the folder of the portrait."""
+
+    genre: str = "cinematic"
+    seed: int = 0
+    photo: str = ""
+
+
+def make(portrait: Portrait, path: Path) -> None:
+    """Write the portrait, at once or not at all."""
+    with films.put_at_once(path) as partial:
+        try:
+            from PIL import Image
+
+            from proxyapi.sandbox.media import complexions, faces, finishes
+        except ImportError:
+            write_plain(portrait, partial)
+            return
+        colours = complexions.of(path.parent / portrait.photo, portrait.genre, portrait.seed)
+        drawn = faces.draw(colours, portrait.genre, portrait.seed, _DRAWN)
+        finished = finishes.finish(drawn, portrait.genre, portrait.seed)
+        finished.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS).save(partial, "PNG")
+
+
+def make_described(wanted: dict[str, Any], path: Path) -> None:
+    make(Portrait(**wanted), path)
+
+
+def write_plain(portrait: Portrait, path: Path) -> None:
+    """A square of two colours."""
+    stills.write_plain({"aspect_ratio": "1:1", "seed": portrait.seed}, path)
