@@ -10,11 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from dashboard.access import fetch_own_token
+from dashboard.access import check, fetch_own_token
 from dashboard.actions.tokens import add_token, remove_token
 from dashboard.forms.tokens import TokenForm
 from dashboard.http import TeamRequest
 from dashboard.queries.tokens import removal_of, tokens_page
+from dashboard.roles import Permission
 from proxyapi.refusals import Refusal
 
 PAGE = "dashboard/tokens/list.html"
@@ -24,6 +25,8 @@ PAGE = "dashboard/tokens/list.html"
 @sensitive_variables("form")
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: TeamRequest) -> HttpResponse:
+    if request.method == "POST":
+        check(request.membership, Permission.KEEP_TOKEN)
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -1,0 +1,170 @@
+"""Law 8: every route, for every role and for strangers. What is not theirs does not exist.
+
+The routes come out of the resolver: one that is not in the table fails the test, so a new page
+cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from dashboard.models import Membership, Role
+from proxyapi.models import Job, Token
+from tests.factories import AccountFactory, JobFactory, TokenFactory
+
+Browser = Callable[[Membership], Client]
+EVERYBODY = frozenset(Role)
+MAKERS = frozenset({Role.OWNER, Role.ADMIN, Role.PRODUCER})
+KEEPERS = MAKERS | {Role.TREASURER}
+MANAGERS = frozenset({Role.OWNER, Role.ADMIN})
+
+
+class Route(NamedTuple):
+    """Who may use it: by GET (None: GET is not for pages), by POST (None: it takes none)."""
+
+    get: frozenset[Role] | None
+    post: frozenset[Role] | None = None
+    of: str = ""  # the object in its address
+
+
+ROUTES = {
+    "home": Route(EVERYBODY),
+    "library": Route(EVERYBODY),
+    "live": Route(None),  # a stream: tests/dashboard/videos/test_live.py
+    "theme": Route(None, EVERYBODY),
+    "team": Route(None, EVERYBODY),
+    "service": Route(EVERYBODY),
+    "video": Route(EVERYBODY, of="job"),
+    "video-acts": Route(EVERYBODY, of="job"),
+    "video-hiding": Route(MAKERS, MAKERS, of="job"),
+    "video-media": Route(None, of="job"),  # a film: tests/dashboard/videos/test_media.py
+    "video-retries": Route(MAKERS, MAKERS, of="job"),
+    "studio": Route(EVERYBODY),
+    "drafts": Route(None, MAKERS),
+    "studio-step": Route(EVERYBODY, MAKERS, of="job"),
+    "studio-scripts": Route(None, MAKERS, of="job"),
+    "studio-price": Route(EVERYBODY, MAKERS, of="job"),
+    "studio-renders": Route(MAKERS, MAKERS, of="job"),
+    "members": Route(EVERYBODY),
+    "member-roles": Route(None, MANAGERS, of="membership"),
+    "tokens": Route(EVERYBODY, KEEPERS),
+    "token-removals": Route(KEEPERS, KEEPERS, of="token"),
+}
+OWN_ALONE = {"token-removals"}  # colleagues see it, and are told whose it is
+OPEN = {"healthz", "readyz"}  # for whoever watches over the process
+METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
+METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
+WITH_OBJECT = [(name, method) for name, method in METHODS if ROUTES[name].of]
+
+
+@pytest.fixture
+def team(
+    mira: Membership,
+    jonas: Membership,
+    thea: Membership,
+    priya: Membership,
+    vera: Membership,
+) -> dict[Role, Membership]:
+    return {Role(one.role): one for one in (mira, jonas, thea, priya, vera)}
+
+
+@pytest.fixture
+def job(priya: Membership) -> Job:
+    account = AccountFactory.create(vault=priya.team.vault)
+    token = TokenFactory.create(account=account, owner=priya.user)
+    return JobFactory.create(account=account, token=token, title="Whales in fog")
+
+
+def ours() -> set[str]:
+    """The names of our own routes; allauth's have their tests with allauth."""
+    patterns = [one for one in get_resolver().url_patterns if isinstance(one, URLPattern)]
+    return {str(one.name) for one in patterns if one.name}
+
+
+def address(name: str, job: Job, **other: object) -> str:
+    args: dict[str, object] = {}
+    if ROUTES[name].of == "job":
+        args["job_id"] = other.get("job_id", job.pk)
+    elif ROUTES[name].of == "membership":
+        args["membership_id"] = other.get("membership_id", job.member.memberships.get().pk)
+    elif ROUTES[name].of == "token":
+        args["token_id"] = other.get("token_id", job.token_id)
+    if name == "studio-step":
+        args["step"] = "voice"
+    return reverse(name, kwargs=args)
+
+
+def test_every_route_of_ours_is_in_the_table() -> None:
+    assert ours() == set(ROUTES) | OPEN
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS)
+def test_a_role_that_may_not_is_told_so(
+    name: str, method: str, job: Job, team: dict[Role, Membership], client_of: Browser
+) -> None:
+    allowed = getattr(ROUTES[name], method)
+    for role, member in team.items():
+        before = transaction.savepoint()
+        answer = getattr(client_of(member), method)(address(name, job))
+        transaction.savepoint_rollback(before)
+        if role not in allowed or (name in OWN_ALONE and role != Role.PRODUCER):
+            assert answer.status_code == 403, role
+        else:
+            # An empty form is a sentence, not a refusal: 200, 302, 400 or 422.
+            assert answer.status_code < 500, role
+            assert answer.status_code not in (403, 405), role
+
+
+@pytest.mark.parametrize(("name", "method"), WITH_OBJECT)
+def test_what_another_team_has_does_not_exist(
+    name: str, method: str, job: Job, otto: Membership, client_of: Browser
+) -> None:
+    nothing = {"job_id": uuid.uuid4(), "token_id": uuid.uuid4(), "membership_id": 999_999}
+    browser = client_of(otto)
+    theirs = getattr(browser, method)(address(name, job))
+    none = getattr(browser, method)(address(name, job, **nothing))
+    assert (theirs.status_code, none.status_code) == (404, 404)
+    assert b"Whales" not in theirs.content
+    assert len(theirs.content) == pytest.approx(len(none.content), abs=80)
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS)
+def test_who_has_not_signed_in_gets_the_door(
+    name: str, method: str, job: Job, client: Client
+) -> None:
+    answer = getattr(client, method)(address(name, job))
+    assert answer.status_code == 302
+    assert answer.url.startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS)
+def test_a_disabled_person_gets_the_door(
+    name: str, method: str, job: Job, mira: Membership, client_of: Browser
+) -> None:
+    browser = client_of(mira)
+    mira.user.is_active = False
+    mira.user.save()
+    assert getattr(browser, method)(address(name, job)).status_code == 302
+
+
+def test_pages_of_the_team_are_not_kept_by_the_browser(
+    job: Job, mira: Membership, client_of: Browser
+) -> None:
+    for name, method in METHODS:
+        if method == "get":
+            answer = client_of(mira).get(address(name, job))
+            assert "no-store" in answer.headers["Cache-Control"], name
+
+
+def test_f10_the_tokens_page_never_shows_a_token(
+    job: Job, mira: Membership, client_of: Browser
+) -> None:
+    token = Token.objects.get(pk=job.token_id)
+    assert f"sbx_{token.pk}".encode() not in client_of(mira).get("/tokens/").content
