@@ -17,6 +17,7 @@ from proxyapi.sandbox.faceless import exports, rendering
 from proxyapi.sandbox.making import Maker, PlainMaker
 from proxyapi.sandbox.pictures import Pictures
 from proxyapi.sandbox.records import Job
+from proxyapi.sandbox.storyboards import rendering as storyboard
 from proxyapi.sandbox.world import World
 
 Follow = Callable[[World, Job], None]
@@ -26,6 +27,8 @@ FOLLOW: dict[str, Follow] = {
     "export": exports.follow,
     "text-to-video": asset.follow,
     "refund": asset.follow_refund,
+    "storyboard": storyboard.follow,
+    "scene-clip": storyboard.follow_clip,
 }
 
 

@@ -20,6 +20,7 @@ from proxyapi.sandbox.clock import Clock, ClockState
 from proxyapi.sandbox.records import Key, Row
 from proxyapi.sandbox.settings import Settings
 from proxyapi.sandbox.store import Address, Store
+from proxyapi.sandbox.storyboards.rows import Storyboard
 
 R = TypeVar("R", bound=Row)
 
@@ -73,6 +74,7 @@ class World:
         self.videos = Table("video", records.Video, dirty)
         self.jobs = Table("job", records.Job, dirty)
         self.stills = Table("still", records.Still, dirty)
+        self.storyboards = Table("storyboard", Storyboard, dirty)
         self.clips = Table("clip", holdings.Clip, dirty)
         self.searches = Table("search", holdings.Search, dirty)
         self.characters = Table("character", holdings.Character, dirty)

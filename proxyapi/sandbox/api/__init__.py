@@ -14,10 +14,13 @@ from proxyapi.sandbox.api import (
     faceless,
     options,
     renders,
+    scene_edits,
     scrapes,
     scripts,
     shapes,
     shortcuts,
+    storyboard_renders,
+    text_to_scene,
     text_to_video,
     topup,
 )
@@ -34,6 +37,9 @@ ROUTERS = (
     *shortcuts.ROUTERS,
     assets.router,
     text_to_video.router,
+    text_to_scene.router,
+    scene_edits.router,
+    storyboard_renders.router,
 )
 
 

@@ -24,7 +24,15 @@ class NewOutcome(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Literal["faceless", "export", "text-to-video", "character", "voice-clone"] = "faceless"
+    kind: Literal[
+        "faceless",
+        "export",
+        "text-to-video",
+        "character",
+        "voice-clone",
+        "storyboard",
+        "scene-clip",
+    ] = "faceless"
     id: int | None = None
     statuses: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(min_length=1)
     failure: Failure | None = None

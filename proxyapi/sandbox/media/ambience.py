@@ -20,13 +20,19 @@ _PEAK, _MUSIC = 0.7, 0.32
 def listen(prompt: str, genre: str, seed: int, seconds: float) -> Samples:
     """Stereo samples of shape (2, n) at 44.1 kHz: what is heard where the prompt is."""
     count = round(seconds * SAMPLE_RATE)
-    place = read(prompt, seed, replace(theme("", prompt, seed), subject=""))
-    dice = random.Random(f"ambience/{seed}")  # noqa: S311  # taste, not a secret
-    heard = _PLACES.get(place.setting, _wind)(count, dice)
-    if place.weather == "rain":
-        heard = heard * 0.5 + _rain(count, dice)
-    sound = _levelled(heard) + compose(genre, seed, seconds)[:, :count] * _MUSIC
+    sound = place(prompt, seed, seconds) + compose(genre, seed, seconds)[:, :count] * _MUSIC
     return (_levelled(sound) * _PEAK * _ends(count)).astype(np.float32)
+
+
+def place(prompt: str, seed: int, seconds: float) -> Samples:
+    """The same without music, with a peak of 1."""
+    count = round(seconds * SAMPLE_RATE)
+    where = read(prompt, seed, replace(theme("", prompt, seed), subject=""))
+    dice = random.Random(f"ambience/{seed}")  # noqa: S311  # taste, not a secret
+    heard = _PLACES.get(where.setting, _wind)(count, dice)
+    if where.weather == "rain":
+        heard = heard * 0.5 + _rain(count, dice)
+    return _levelled(heard)
 
 
 def _wind(count: int, dice: random.Random) -> Samples:

@@ -1,0 +1,63 @@
+"""Clips, estimate and render of a storyboard (spec: Text-to-scene)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from proxyapi.sandbox import money
+from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.api.scene_shapes import (
+    StoryboardPrice,
+    StoryboardShape,
+    StoryboardShown,
+)
+from proxyapi.sandbox.api.text_to_scene import find
+from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.faceless.changes import Body
+from proxyapi.sandbox.gate import Caller, gated
+from proxyapi.sandbox.storyboards import record, rendering
+
+router = APIRouter(
+    prefix="/text-to-scene",
+    tags=["Text-to-scene"],
+    route_class=gated(find=find, feature="text-to-scene"),
+)
+
+
+class Chosen(Body):
+    scenes: Annotated[list[int], Field(max_length=1000)] | None = Field(
+        default=None, description="Left out: all scenes that have no clip."
+    )
+
+
+@router.post("/{storyboard}/clips", response_model=StoryboardShown, status_code=202)
+async def generate_clips(call: Caller, chosen: Chosen | None = None) -> Response:
+    charge = rendering.make_clips(call, call.owned, chosen.scenes if chosen else None)
+    meta = money.meta(call, charge) if charge is not None else None
+    return success(record.show(call, call.owned), "Clips started", status=202, meta=meta)
+
+
+@router.get("/{storyboard}/estimate", response_model=shapes.Envelope[StoryboardPrice])
+async def estimate_storyboard(call: Caller) -> Response:
+    board, cost = call.owned, rendering.render_credits(call.world, call.owned)
+    return success(
+        {
+            "cost": cost,
+            "available": money.remaining(call.world, call.account),
+            "sufficient": call.account.balance >= cost,
+            "duration": sum(scene.duration for scene in board.scenes),
+            "scenes": len(board.scenes),
+        }
+    )
+
+
+@router.post(
+    "/{storyboard}/render", response_model=shapes.Charged[StoryboardShape], status_code=202
+)
+async def render_storyboard(call: Caller) -> Response:
+    charge = rendering.render(call, call.owned)
+    shown = record.show(call, call.owned)
+    return success(shown, "Render started", status=202, meta=money.meta(call, charge))

@@ -1,0 +1,48 @@
+"""Storyboard films: scenes in order, each as long as it says, drawn from its prompt.
+
+A cut parts two scenes. A chained scene stays where the one before it ends: the same place and
+hour, the camera travelling on in its direction, one picture melting into the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proxyapi.sandbox.media import clips, films, plainclip
+
+
+@dataclass(frozen=True, slots=True)
+class Storyboard:
+    """Each scene has `prompt, seconds, chained, seed`; `first` and `last` name pictures."""
+
+    scenes: list[dict[str, Any]]
+    aspect_ratio: str = "16:9"
+    resolution: str = "720p"
+    audio: bool = True
+    seed: int = 0
+
+    @property
+    def seconds(self) -> float:
+        return float(sum(scene["seconds"] for scene in self.scenes))
+
+
+def make_described(wanted: dict[str, Any], path: Path) -> float:
+    return make(Storyboard(**wanted), path)
+
+
+def make(board: Storyboard, path: Path) -> float:
+    """Write the film as MP4, at once or not at all; returns its length in seconds."""
+    with films.put_at_once(path) as partial:
+        try:
+            from proxyapi.sandbox.media import board_reel, encode
+        except ImportError:
+            shape = {"aspect_ratio": board.aspect_ratio, "seed": board.seed}
+            plain = films.Film(script="", seconds=board.seconds, **shape)  # type: ignore[arg-type]
+            return plainclip.write(plain, partial)
+        size = clips.frame_size(
+            clips.Clip("", 1.0, aspect_ratio=board.aspect_ratio, resolution=board.resolution)
+        )
+        reel = board_reel.BoardReel(board, size, path.parent)
+        return encode.write(partial, size, reel.frames(), reel.sound() if board.audio else None)
