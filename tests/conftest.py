@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -26,6 +27,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """The first process starts PostgreSQL; each process that runs tests starts its own Valkey."""
     stops = config.stash[STOPS] = []
     is_worker = hasattr(config, "workerinput")
+    if not is_worker:
+        TEST_DIR.mkdir(mode=0o700)
+        (TEST_DIR / "var" / "static").mkdir(parents=True)
+        stops.append(lambda: shutil.rmtree(TEST_DIR, ignore_errors=True))
     if ON_POSTGRES and not is_worker:
         stops.append(servers.start_postgres())
     runs_tests = is_worker or not config.getoption("numprocesses", None)

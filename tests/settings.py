@@ -6,20 +6,16 @@ in a file, because in memory it would lock differently. An address in REDIS_URL 
 
 from __future__ import annotations
 
-import atexit
 import base64
 import os
 import secrets
-import shutil
 import tempfile
 from pathlib import Path
 
-if "REELROOM_TEST_DIR" not in os.environ:
-    # Processes of one run share it: they inherit the environment of the first.
-    os.environ["REELROOM_TEST_DIR"] = tempfile.mkdtemp(prefix="reelroom-")
-    atexit.register(shutil.rmtree, os.environ["REELROOM_TEST_DIR"], ignore_errors=True)
-TEST_DIR = Path(os.environ["REELROOM_TEST_DIR"])
-(TEST_DIR / "var" / "static").mkdir(parents=True, exist_ok=True)
+# Processes of one run share it: they inherit the environment of the first. tests/conftest.py makes
+# the folder; mypy reads these settings, too, and needs none.
+NAME = f"reelroom-{secrets.token_hex(8)}"
+TEST_DIR = Path(os.environ.setdefault("REELROOM_TEST_DIR", f"{tempfile.gettempdir()}/{NAME}"))
 POSTGRES_DIR = TEST_DIR / "postgres"
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 VALKEY_SOCKET = TEST_DIR / f"valkey-{WORKER}.sock"
