@@ -26,3 +26,15 @@ def opened(token: Token) -> Secret:
 def fingerprint(secret: Secret) -> str:
     """16 hexadecimal digits that recognise a token without telling anything about it."""
     return hashlib.sha256(b"reelroom token\0" + secret.reveal().encode()).hexdigest()[:16]
+
+
+def reseal(token: Token) -> bool:
+    """Seal the value again with the current key; False when the row changed meanwhile.
+
+    Online and resumable: each row is one conditional update, and a row that is open under an old
+    key opens under the ring before and after.
+    """
+    old, ring = bytes(token.sealed), seal.ring()
+    plain = seal.open_sealed(old, token.seal_row(), ring)
+    new = seal.seal(plain, token.seal_row(), ring)
+    return bool(Token.objects.filter(pk=token.pk, sealed=old).update(sealed=new))

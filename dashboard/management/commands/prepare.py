@@ -6,6 +6,7 @@ Each part does nothing when there is nothing to do, so it runs before every star
 from __future__ import annotations
 
 import hashlib
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         self.migrate()
+        # A missing sealing key stops the start here, instead of failing for each token later.
+        call_command("check", databases=["default"], stdout=StringIO())
         self.collect()
         if health.broker():
             raise CommandError("Redis does not answer. Check REDIS_URL.")

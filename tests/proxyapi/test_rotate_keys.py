@@ -1,0 +1,90 @@
+"""Rotating the sealing key: online, resumable, and no key goes while a token needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+from django.core.management import CommandError, call_command
+
+from proxyapi import door, seal
+from proxyapi.models import Token
+from tests.factories import TokenFactory
+
+OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
+
+
+@pytest.fixture
+def tokens(db: None, settings: Any) -> Iterator[list[Token]]:
+    """Three tokens under the old key, in a portal that has the new one in front of it."""
+    settings.SEALING_KEYS = OLD
+    made = TokenFactory.create_batch(3)
+    settings.SEALING_KEYS = f"{NEW},{OLD}"
+    yield made
+
+
+def rotate(*options: str) -> str:
+    out = StringIO()
+    call_command("rotate_keys", *options, stdout=out)
+    return out.getvalue()
+
+
+def keys() -> set[str]:
+    return {seal.key_id(bytes(token.sealed)) for token in Token.objects.standing()}
+
+
+def test_every_token_is_sealed_with_the_first_key_and_opens_as_before(
+    tokens: list[Token],
+) -> None:
+    assert "3 tokens sealed again" in rotate()
+    assert keys() == {"new"}
+    for token in Token.objects.all():
+        assert door.opened(token).reveal() == f"sbx_{token.pk}"
+
+
+def test_a_second_run_has_nothing_to_do(tokens: list[Token]) -> None:
+    rotate()
+    assert "0 tokens sealed again" in rotate()
+
+
+def test_a_dry_run_counts_and_changes_nothing(tokens: list[Token]) -> None:
+    assert "3 tokens need an old key" in rotate("--dry-run")
+    assert keys() == {"old"}
+
+
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(tokens: list[Token]) -> None:
+    door.reseal(tokens[0])
+    assert keys() == {"new", "old"}
+    assert "2 tokens sealed again" in rotate()
+
+
+def test_a_row_that_changed_meanwhile_is_not_overwritten(tokens: list[Token]) -> None:
+    stale = Token.objects.get(pk=tokens[0].pk)
+    door.reseal(tokens[0])
+    assert not door.reseal(stale)
+
+
+def test_f4_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
+    blob = bytes(tokens[0].sealed)
+    Token.objects.filter(pk=tokens[0].pk).update(sealed=blob[:-1] + bytes([blob[-1] ^ 1]))
+    with pytest.raises(CommandError, match=str(tokens[0].pk)):
+        rotate()
+    assert keys() == {"new", "old"}
+
+
+def test_f3_a_key_that_is_still_needed_cannot_be_taken_out(
+    tokens: list[Token], settings: Any
+) -> None:
+    settings.SEALING_KEYS = NEW
+    found = run_checks(databases=["default"])
+    assert [one.id for one in found if one.id == "proxyapi.E002"] == ["proxyapi.E002"]
+    assert "3 tokens" in next(one.msg for one in found if one.id == "proxyapi.E002")
+
+
+@pytest.mark.parametrize("keys", ["", "nonsense", "k1:AAAA", "k1:not base64 at all"])
+def test_f5_a_wrong_key_stops_the_start(keys: str, settings: Any) -> None:
+    settings.SEALING_KEYS = keys
+    assert "proxyapi.E001" in {one.id for one in run_checks()}
