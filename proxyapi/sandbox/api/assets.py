@@ -46,18 +46,10 @@ _BODY: dict[str, Any] = {
 )
 async def upload_asset(call: Caller) -> Response:
     """`file` or `url`: png, jpg, gif, webp or mp4."""
-    form = await _form(call)
-    file, url = form.get("file"), form.get("url")
-    changes.refuse_busy(call, call.owned)
-    if isinstance(file, UploadFile) and (file.filename or file.size):
-        data, kind = _accepted(call, await file.read())
-        assets.upload(call, assets.current(call), data, kind)
-    elif isinstance(url, str) and url:
-        await _fetch(call, url)
-    elif url is not None and not isinstance(url, str):
-        raise Invalid({"url": ["The url field must be a string."]})
-    else:
-        raise Invalid({"file": ["The file field is required when url is not present."]})
+    try:
+        await _add(call, await _form(call))
+    finally:
+        await call.request.close()  # the files of the form
     status = call.world.settings.create_status
     return success(record.show(call, assets.current(call)), "Asset added", status=status)
 
@@ -70,6 +62,20 @@ async def regenerate_asset(call: Caller) -> Response:
     charge = assets.regenerate(call, call.owned, call.part)
     shown = record.show(call, call.owned)
     return success(shown, "Image regenerated", meta=money.meta(call, charge))
+
+
+async def _add(call: Call, form: dict[str, Any]) -> None:
+    file, url = form.get("file"), form.get("url")
+    changes.refuse_busy(call, call.owned)
+    if isinstance(file, UploadFile) and (file.filename or file.size):
+        data, kind = _accepted(call, await file.read())
+        assets.upload(call, assets.current(call), data, kind)
+    elif isinstance(url, str) and url:
+        await _fetch(call, url)
+    elif url is not None and not isinstance(url, str):
+        raise Invalid({"url": ["The url field must be a string."]})
+    else:
+        raise Invalid({"file": ["The file field is required when url is not present."]})
 
 
 async def _form(call: Call) -> dict[str, Any]:
