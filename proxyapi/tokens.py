@@ -13,7 +13,17 @@ from django.utils import timezone
 from proxyapi import allowance, calls, door
 from proxyapi.allowance import Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Account, Plan, Token, TokenState, Vault
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    Job,
+    JobState,
+    Plan,
+    Token,
+    TokenState,
+    Vault,
+)
 from proxyapi.refusals import TokenRefused
 from proxyapi.upstream import errors
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
@@ -38,6 +48,7 @@ def add(vault: Vault, owner_id: int, text: str) -> Token:
         token.state = state_for(token.account)
         door.seal_in(token, secret)
         token.save()
+        take_over(token)
         publish(vault.pk, Event.TOKEN, token.pk)
         publish(vault.pk, Event.ACCOUNT, token.account_id)
     return token
@@ -75,6 +86,28 @@ def account_of(vault: Vault, profile: dict[str, Any]) -> Account:
     return account
 
 
+def take_over(token: Token) -> None:
+    """What its owner made on tokens of this account that stopped goes on with this one.
+
+    A running video is looked at with the next tick, an unknown charge is read back, a price that
+    could not be asked is asked.
+    """
+    stopped = Token.objects.filter(
+        vault=token.vault_id,
+        owner=token.owner_id,
+        account=token.account_id,
+        state__in=[TokenState.REVOKED, TokenState.REMOVED],
+    )
+    now = timezone.now()
+    charges = Charge.objects.holding().filter(token__in=stopped)
+    charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
+    charges.update(token=token)
+    jobs = Job.objects.filter(token__in=stopped)
+    jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
+    jobs.exclude(quote_error="").update(quote_error="", quote_due_at=now)
+    jobs.update(token=token)
+
+
 def state_for(account: Account) -> TokenState:
     return TokenState.WORKING if account.plan == Plan.PAID else TokenState.PAUSED
 
@@ -96,12 +129,12 @@ def refresh(account: Account) -> None:
         return
     # The first time somebody waits for the voices to appear; later nobody does.
     lane = Lane.MIRRORING if account.options else Lane.PERSON
-    account.note_profile(calls.call(token, "me.get", lane, patience=30).data)
+    account.note_profile(calls.call(token, "me.get", lane, patience=5).data)
     for one in account.tokens.usable():
         calls.change_state(one, state_for(account))
-    account.costs = calls.call(token, "credits.costs", lane, patience=30).data or {}
+    account.costs = calls.call(token, "credits.costs", lane, patience=5).data or {}
     if account.plan == Plan.PAID:
-        account.options = calls.call(token, "faceless.options", lane, patience=30).data or {}
+        account.options = calls.call(token, "faceless.options", lane, patience=5).data or {}
         account.options_as_of = timezone.now()
     account.save(update_fields=["costs", "options", "options_as_of"])
     publish(account.vault_id, Event.ACCOUNT, account.pk)

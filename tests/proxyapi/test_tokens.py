@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
+from django.conf import settings
+from django.utils import timezone
 
 from proxyapi import calls, door, tokens
-from proxyapi.models import Account, Plan, Token, TokenState
+from proxyapi.models import Account, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from proxyapi.seal import SealBroken
 from proxyapi.upstream.client import Client
-from tests.factories import UserFactory, VaultFactory
+from tests.factories import (
+    AccountFactory,
+    ChargeFactory,
+    JobFactory,
+    TokenFactory,
+    UserFactory,
+    VaultFactory,
+)
 from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
 
 ME = ("GET", "/me")
@@ -119,3 +129,40 @@ def test_a_removed_token_leaves_nothing_to_open(db: None, upstream: Upstream) ->
     token.refresh_from_db()
     assert bytes(token.sealed) == b""
     assert token.state == TokenState.REMOVED
+
+
+@pytest.mark.parametrize("state", [TokenState.REVOKED, TokenState.REMOVED])
+def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
+    db: None, upstream: Upstream, state: TokenState
+) -> None:
+    upstream.on(*ME, profile(5))
+    old = old_token(state)
+    later = timezone.now() + timedelta(hours=1)
+    running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": later}
+    render = ChargeFactory(job=JobFactory(token=old, account=old.account, **running))
+    unpriced = JobFactory(token=old, account=old.account, quote_error="The service is away.")
+    new = tokens.add(old.vault, old.owner_id, value("b"))
+    render.refresh_from_db()
+    unpriced.refresh_from_db()
+    assert (render.token, render.job.token, unpriced.token) == (new, new, new)
+    assert render.job.next_look_at < later
+    assert (unpriced.quote_error, unpriced.quote_due_at is not None) == ("", True)
+
+
+def test_a_token_of_another_account_or_member_takes_over_nothing(
+    db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile(6), profile(5))
+    old = old_token(TokenState.REVOKED)
+    job = JobFactory(token=old, account=old.account)
+    tokens.add(old.vault, old.owner_id, value("b"))
+    tokens.add(old.vault, UserFactory().pk, value("c"))
+    job.refresh_from_db()
+    assert job.token == old
+
+
+def old_token(state: TokenState) -> Token:
+    """Of the account 5, which is the one of this environment."""
+    account = AccountFactory(upstream_id=5, environment=settings.VIDEO_API_BASE_URL)
+    token: Token = TokenFactory(account=account, state=state)
+    return token

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as formatted
 
 from dashboard.models import Membership, User
-from proxyapi.models import Account, Job, Plan, Token, TokenState
+from proxyapi.models import Account, Job, Plan, TokenState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +23,32 @@ class Notice:
 
 def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
     """No query, unless the token is another member's and does not work."""
-    found = (token_notice(job.token, reader), plan_notice(job.account))
+    found = (token_notice(job, reader), plan_notice(job.account))
     return tuple(notice for notice in found if notice)
 
 
-def token_notice(token: Token, reader: Membership) -> Notice | None:
+def token_notice(job: Job, reader: Membership) -> Notice | None:
+    token = job.token
     if token.state not in (TokenState.REVOKED, TokenState.REMOVED):
         return None
     mine = token.owner_id == reader.user_id
     owner: User = token.owner
     whose = "Your" if mine else f"{owner.first_name}’s"
     who = "you add" if mine else f"{owner.first_name} adds"
+    account = job.account.name or "the same account"
+    back = f"It can be priced and rendered again when {who} a new token of {account}."
     if token.state == TokenState.REVOKED:
         since = formatted(timezone.localtime(token.state_since), "H:i")
         return Notice(
             "failed",
             f"{whose} token stopped working at {since}.",
-            f"The draft is kept. It can be priced and rendered again when {who} a new token.",
+            f"The draft is kept. {back}",
             add_token=mine,
         )
     return Notice(
         "paused",
         f"{whose} token was taken out.",
-        "The draft is kept. It ran on that token; start a new one to render on your own.",
+        f"The draft is kept. {back}",
         add_token=mine,
     )
 

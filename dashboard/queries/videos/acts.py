@@ -17,6 +17,7 @@ from dashboard.roles import Permission
 from proxyapi.models import Charge, Job, TokenState
 
 RUNS = ("faceless.render", "faceless.retry")
+STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
 UNUSABLE = "The token it was made with does not work any more."
 
 
@@ -64,6 +65,8 @@ def page_acts(
             buttons += [edit(job, "Edit first", "fold"), retry(job, charges, kind="primary")]
         elif state == "draft":
             buttons.append(edit(job, "Continue", kind="primary"))
+        elif state == "paused" and job.token.state in STOPPED and job.member_id == reader.user_id:
+            buttons.append(Button("Add a new token", reverse("tokens"), "key", "primary"))
         hiding = reverse("video-hiding", args=[job.pk])
         buttons.append(Button("Hide from the library", hiding, "eye-slash", "square", dialog=True))
     return tuple(buttons)
