@@ -122,8 +122,9 @@ def purse_from(accounts: Sequence[Account], held: Decimal) -> Purse:
     )
 
 
-def renewal(ends_at: datetime) -> str:
+def renewal(ends_at: datetime, verb: str = "renews") -> str:
     days = (timezone.localdate(ends_at) - timezone.localdate()).days
     if days < 0:
         return f"the plan ended {day(ends_at)}"
-    return {0: "renews today", 1: "renews tomorrow"}.get(days, f"renews in {days} days")
+    when = {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
+    return f"{verb} {when}"

@@ -149,7 +149,7 @@ def plan_of(account: Account) -> str:
         return "No plan"
     name = f"{account.plan_name} plan" if account.plan_name else "Paid plan"
     if account.plan == Plan.TRIAL:
-        name = "Trial"
+        return f"Trial, {renewal(account.plan_ends_at, 'ends')}" if account.plan_ends_at else "Trial"
     return f"{name}, {renewal(account.plan_ends_at)}" if account.plan_ends_at else name
 
 

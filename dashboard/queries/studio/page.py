@@ -22,7 +22,7 @@ from dashboard.queries.studio.script import (
 )
 from dashboard.queries.studio.steps import Fact, Slug, Spine, facts_of, spine_of
 from dashboard.roles import Permission
-from proxyapi.models import Job
+from proxyapi.models import Job, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Page:
     edited_at: datetime
     may_edit: bool
     options: Options
+    paid: bool  # the service tells its options to paid plans only
     spine: Spine
     price: Price
     act: RenderAct
@@ -71,6 +72,7 @@ def page_of(job: Job, reader: Membership, step: Slug) -> Page:
         edited_at=job.edited_at,
         may_edit=may_edit,
         options=options,
+        paid=job.account.plan == Plan.PAID,
         spine=spine_of(job, options, step),
         price=price,
         act=act_of(price, reader),

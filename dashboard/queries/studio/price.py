@@ -136,7 +136,9 @@ def needs_of(job: Job, options: Options) -> tuple[Need, ...]:
         genre = state_of(Slug.LOOK, wanted, options)[0]
         needs.append(Need("Genre is set for AI visuals", genre, Slug.LOOK, "Choose"))
     needs.append(Need("No render is running", not is_busy(job)))
-    if job.token.state != TokenState.WORKING:
+    if job.token.state == TokenState.PAUSED:
+        needs.append(Need("The account has a paid plan", False))
+    elif job.token.state != TokenState.WORKING:
         needs.append(Need("The token of this draft works", False))
     needs.append(credits_need(job))
     return tuple(needs)

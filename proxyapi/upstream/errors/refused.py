@@ -40,20 +40,26 @@ class Forbidden(Refused):
 
 class SubscriptionRequired(Refused):
     code = "SUBSCRIPTION-REQUIRED"
-    sentence = "The account has no active plan. The balance and the ledger can be read meanwhile."
+    sentence = (
+        "The account has no active plan. Nothing was charged. "
+        "The balance and the ledger can be read meanwhile."
+    )
 
 
 class PaidSubscriptionRequired(Refused):
     code = "PAID-SUBSCRIPTION-REQUIRED"
     sentence = (
-        "The service allows its API on paid plans only, not on trials. "
+        "The service allows its API on paid plans only, not on trials. Nothing was charged. "
         "The balance and the ledger can be read meanwhile."
     )
 
 
 class EmailNotVerified(Refused):
     code = "EMAIL-NOT-VERIFIED"
-    sentence = "The account's e-mail address is not verified. Verify it at the service first."
+    sentence = (
+        "The account's e-mail address is not verified. Nothing was charged. "
+        "Verify it at the service first."
+    )
 
 
 class FeatureNotAllowed(Refused):
