@@ -6,6 +6,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from proxyapi.sandbox.media.reading import Reading, theme
 from proxyapi.sandbox.media.scenes import Picture, draw
 from proxyapi.sandbox.media.storyboards import Storyboard
 
-_MARGIN = 1.36
+_MARGIN = 1.26
 _MELT = 1.1  # seconds in which a chained scene comes out of the one before
 _FRAME_SHOWN = 1.2  # seconds for which an assigned frame is seen before it melts
 _WORKERS, _AHEAD = 2, 6
@@ -27,11 +28,11 @@ _MUSIC, _PLACE = 0.26, 0.55
 _EDGE = 0.15  # seconds over which sounds of two scenes are crossed
 # Travels that fit the shot that a prompt names; the others go by the seed.
 _NAMED = (
-    (("push in", "close-up", "zoom in"), Move((1.34, 1.06), across=(-0.3, 0.3))),
-    (("pull back", "closing shot", "zoom out"), Move((1.06, 1.32), across=(0.3, -0.3))),
-    (("rises", "low angle", "tilt"), Move((1.2, 1.12), down=(0.9, -0.7))),
-    (("aerial", "orbit"), Move((1.12, 1.26), across=(-0.9, 0.9))),
-    (("tracks", "follows", "pan"), Move((1.16, 1.16), across=(0.95, -0.95))),
+    (("push in", "close-up", "zoom in"), Move((1.24, 1.04), across=(-0.3, 0.3))),
+    (("pull back", "closing shot", "zoom out"), Move((1.04, 1.24), across=(0.3, -0.3))),
+    (("rises", "low angle", "tilt"), Move((1.16, 1.1), down=(0.6, -0.9))),
+    (("aerial", "orbit"), Move((1.08, 1.2), across=(-0.9, 0.9))),
+    (("tracks", "follows", "pan"), Move((1.12, 1.14), across=(0.95, -0.95))),
 )
 
 
@@ -87,7 +88,7 @@ class BoardReel:
         for scene in self.board.scenes:
             if not scene["chained"]:
                 seed = scene["seed"]
-                about = theme("", scene["prompt"], seed)
+                about = replace(theme("", scene["prompt"], seed), subject="")
             yield about, seed
 
     def _moves(self) -> Iterator[Move]:
@@ -98,7 +99,7 @@ class BoardReel:
             whole = _named(scenes[start]["prompt"], scenes[start]["seed"])
             parts = end - start
             if parts > 1:
-                whole = Move((1.3, 1.08), across=(-0.95, 0.95))
+                whole = Move((1.22, 1.05), across=(-0.95, 0.95))
             for part in range(parts):
                 yield _share(whole, part / parts, (part + 1) / parts)
 

@@ -16,22 +16,22 @@ from proxyapi.sandbox.media.reel import Reel
 from proxyapi.sandbox.media.scenes import Picture, draw
 from proxyapi.sandbox.media.titles import Titles
 
-_TRAVEL = 1.36  # travelling shots are drawn this much larger than the frame
+_TRAVEL = 1.28  # travelling shots are drawn this much larger than the frame
 _TRAVELS = (
-    Move((1.34, 1.06), across=(-0.6, 0.6)),
-    Move((1.06, 1.32), across=(0.6, -0.6)),
-    Move((1.14, 1.2), across=(-0.97, 0.97)),
-    Move((1.2, 1.14), across=(0.97, -0.97)),
-    Move((1.3, 1.06), down=(0.95, -0.5)),
+    Move((1.26, 1.04), across=(-0.6, 0.6)),
+    Move((1.04, 1.26), across=(0.6, -0.6)),
+    Move((1.12, 1.18), across=(-0.97, 0.97)),
+    Move((1.18, 1.12), across=(0.97, -0.97)),
+    Move((1.24, 1.05), down=(0.6, -0.9)),
 )
 _WIDE = 2.2  # width by height of letterboxed footage
 
 
 class CutReel(Reel):
     def __init__(self, cut: Cut, size: tuple[int, int], media_dir: Path) -> None:
-        super().__init__(cut.film, size)
         self.cut = cut
         self._media_dir = media_dir
+        super().__init__(cut.film, size)  # which begins with the first picture
         if cut.manner == "footage":
             self.titles = _Letterboxed(cut.film, size)
 
@@ -73,7 +73,10 @@ class CutReel(Reel):
     def _outside(self, asset: dict[str, Any], size: tuple[int, int]) -> Picture | None:
         """The asset's own picture; None for one that is drawn with its scene."""
         if "still" in asset:
-            shown = stills.picture(asset["still"], (size[1] // 6 * 8, size[1] // 4 * 3 // 2 * 2))
+            short = min(size) * 3 // 4 // 8 * 8
+            upright = size[1] > size[0]
+            shape = (short, short // 4 * 5) if upright else (short // 2 * 3, short)
+            shown = stills.picture(asset["still"], shape)
         elif "file" in asset:
             shown = grades.opened(self._media_dir / asset["file"])
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import av
 import numpy as np
-from PIL import Image, ImageDraw, ImageFilter, ImageOps
+from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 
 from proxyapi.sandbox.media.palettes import Colour, mixed
 from proxyapi.sandbox.media.planes import Planes
@@ -18,20 +18,18 @@ Size = tuple[int, int]
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _MOST_PIXELS = 40_000_000
 _LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)
+_CURVE = [round(np.interp(n, [0, 40, 128, 215, 255], [12, 36, 132, 222, 246])) for n in range(256)]
 _COOL, _WARM = np.array([-10, 2, 16], np.float32), np.array([16, 5, -14], np.float32)
 
 
 def photograph(picture: Image.Image) -> Image.Image:
     """As a camera would have seen it: soft, cool in the shadows, warm in the lights."""
-    soft = picture.filter(ImageFilter.GaussianBlur(min(picture.size) / 480))
-    colours = np.asarray(soft, np.float32)
-    grey = (colours @ _LUMA)[..., None]
-    muted = grey + (colours - grey) * 0.74
-    curved = np.interp(muted, [0, 40, 128, 215, 255], [12, 36, 132, 222, 246])
-    light = grey / 255
-    toned = curved + _COOL * (1 - light) + _WARM * light
+    soft = ImageEnhance.Color(picture.filter(ImageFilter.BoxBlur(min(picture.size) / 700)))
+    colours = np.asarray(soft.enhance(0.74).point(_CURVE * 3), np.float32)
+    light = (colours @ _LUMA)[..., None] / np.float32(255)
     corners = 0.7 + 0.3 * vignette(*picture.size)[..., None]
-    noisy = toned * corners + grain(*picture.size)[..., None] * 4.2
+    noisy = (colours + _COOL + (_WARM - _COOL) * light) * corners
+    noisy += grain(*picture.size)[..., None] * np.float32(2.6)
     return Image.fromarray(noisy.clip(0, 255).astype(np.uint8))
 
 
@@ -68,10 +66,11 @@ def card(picture: Image.Image, size: Size, colour: Colour) -> Picture:
     width, height = size
     ground = ImageOps.fit(picture, size).filter(ImageFilter.GaussianBlur(min(size) / 14))
     ground = Image.blend(ground, Image.new("RGB", size, mixed(colour, (12, 14, 20), 0.25)), 0.62)
-    room = (round(width * 0.72), round(height * 0.66))
+    upright = height > width
+    room = (round(width * (0.76 if upright else 0.72)), round(height * (0.5 if upright else 0.58)))
     shown = ImageOps.contain(picture, room, Image.Resampling.LANCZOS)
     rim = max(3, min(size) // 90)
-    left, top = (width - shown.width) // 2, (height - shown.height) // 2 - height // 40
+    left, top = (width - shown.width) // 2, round(height * 0.42 - shown.height / 2)
     edge = (left - rim, top - rim, left + shown.width + rim, top + shown.height + rim)
     shade = Image.new("L", size)
     ImageDraw.Draw(shade).rectangle([edge[0], edge[1] + rim * 2, edge[2], edge[3] + rim * 3], 150)
