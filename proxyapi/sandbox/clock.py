@@ -50,6 +50,12 @@ class Clock:
         scale = state.scale if state.mode == "scaled" else 1.0
         return state.world + (self._machine() - state.machine) * scale
 
+    def of_machine(self, seconds: float) -> float:
+        """How long so many seconds of the world take on the machine; none while frozen."""
+        if self.state.mode == "frozen":
+            return 0.0
+        return seconds / self.state.scale if self.state.mode == "scaled" else seconds
+
     def advance(self, seconds: float) -> None:
         self.state = self.state.model_copy(update={"world": self.state.world + seconds})
 

@@ -48,7 +48,7 @@ def field_errors(errors: list[Any]) -> Invalid:
     found: dict[str, list[str]] = {}
     for error in errors:
         place = [str(part) for part in error["loc"] if part not in ("body", "query")]
-        field = ".".join(place) or "body"
+        field = ".".join(place).replace("[]", "") or "body"
         found.setdefault(field, []).append(_sentence(field, error))
     return Invalid(found)
 
@@ -79,6 +79,8 @@ def _sentence(field: str, error: Mapping[str, Any]) -> str:
         return f"{name} must be at least {limits['ge']}."
     if kind == "less_than_equal":
         return f"{name} must not be greater than {limits['le']}."
+    if str(limits.get("error", "")).startswith("Expected UploadFile"):
+        return f"{name} must be a file."
     if kind == "value_error":
         return str(limits["error"])
     for prefix, noun in _TYPES.items():

@@ -6,6 +6,7 @@ then is the request answered. The control plane and media are neither limited no
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from hashlib import sha256
 from itertools import takewhile
@@ -68,8 +69,9 @@ class Front:
             path=path,
             status=None,
         )
-        digest = sha256(b"\0".join([method.encode(), path.encode(), body])).hexdigest()
+        digest = _digest(scope, body)
         scope["sandbox.token"], scope["sandbox.request"] = token, (digest, visit.id)
+        scope["sandbox.wait"] = [0.0]
         allowance = limits.take(world, key)
         told = [
             (name.lower().encode(), value.encode())
@@ -85,9 +87,10 @@ class Front:
         if fault is not None:
             visit.fault = f"{fault.action} {fault.when}"
             answer = faults.instead(fault, told, world.now) or faults.spoil(fault, answer)
-        self._settle(visit, answer, fault)
-        if not await _deliver(answer, fault, scope, send):
-            self._mark(visit, answered=False)
+        charges = self._settle(visit, answer, fault)
+        wait = world.clock.of_machine(scope["sandbox.wait"][0])
+        if not await _deliver(answer, fault, scope, send, wait):
+            self._mark(charges, answered=False)
             world.commit()
             await receive()  # the server's word that the connection is gone
 
@@ -102,11 +105,12 @@ class Front:
         self._studio.tick()
         return answer
 
-    def _settle(self, visit: Visit, answer: Answer, fault: Fault | None) -> None:
-        """Write the journal, let the top-up rules look, save."""
+    def _settle(self, visit: Visit, answer: Answer, fault: Fault | None) -> list[Charge]:
+        """Write the journal, let the top-up rules look, save; returns the visit's charges."""
         world = self._world
-        self._mark(visit, answered=fault is None or fault.action in faults.HARMLESS)
-        for charge in self._charges(visit):
+        charges = self._charges(visit)
+        self._mark(charges, answered=fault is None or fault.action in faults.HARMLESS)
+        for charge in charges:
             visit.charge += charge.credits
             if charge.credits:
                 top_up.consider(world, charge.account_id)
@@ -118,28 +122,35 @@ class Front:
         if visit.id % 1000 == 0:
             limits.forget_old(world)
         world.commit()
+        return charges
 
-    def _mark(self, visit: Visit, *, answered: bool) -> None:
+    def _mark(self, charges: list[Charge], *, answered: bool) -> None:
         """Keep whether the client learned of what it was charged."""
-        for charge in self._charges(visit):
+        for charge in charges:
             charge.answered = answered
-            self._world.charges.put(charge)
+            if self._world.charges.get(charge.id) is charge:  # not of a world that was reset
+                self._world.charges.put(charge)
 
     def _charges(self, visit: Visit) -> list[Charge]:
         newest_first = reversed(self._world.charges.rows.values())
         return list(takewhile(lambda charge: charge.visit == visit.id, newest_first))
 
 
-async def _deliver(answer: Answer, fault: Fault | None, scope: Scope, send: Send) -> bool:
-    """Send the answer as the fault lets it; False if the connection was cut."""
+async def _deliver(
+    answer: Answer, fault: Fault | None, scope: Scope, send: Send, wait: float
+) -> bool:
+    """Send the answer after a wait, as the fault lets it; False if the connection was cut."""
     transport = scope.get("state", {}).get("transport")
+    if wait:
+        await asyncio.sleep(wait)
     if fault is not None:
         await faults.linger(fault)
-        if fault.action == "latency" and transport is not None and transport.is_closing():
-            return False  # the client did not wait for so long
-        if fault.action in ("close", "reset", "stall"):
-            faults.cut(fault, transport)
-            return False
+    late = wait or (fault is not None and fault.action == "latency")
+    if late and transport is not None and transport.is_closing():
+        return False  # the client did not wait for so long
+    if fault is not None and fault.action in ("close", "reset", "stall"):
+        faults.cut(fault, transport)
+        return False
     headers = [pair for pair in answer.headers if pair[0] != b"content-length"]
     headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
@@ -150,6 +161,16 @@ async def _deliver(answer: Answer, fault: Fault | None, scope: Scope, send: Send
         return False
     await send({"type": "http.response.body", "body": answer.body})
     return True
+
+
+def _digest(scope: Scope, body: bytes) -> str:
+    """What makes two requests the same; a form's boundary is another one each time."""
+    kinds = [value for name, value in scope["headers"] if name.lower() == b"content-type"]
+    _, marked, boundary = b"".join(kinds).partition(b"boundary=")
+    if marked and boundary:
+        body = body.replace(boundary.strip(b'"'), b"")
+    parts = [scope["method"].encode(), scope["path"].encode(), body]
+    return sha256(b"\0".join(parts)).hexdigest()
 
 
 def _refused(error: Refusal, world: World) -> Answer:

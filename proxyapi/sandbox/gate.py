@@ -39,6 +39,16 @@ class Call:
     owned: Any = None
     part: Any = None
 
+    @property
+    def waiting(self) -> float:
+        """Seconds of the world's clock that the answer is kept back."""
+        return float(self.request.scope["sandbox.wait"][0])
+
+    def keep_waiting(self, seconds: float) -> None:
+        """Keep the answer back so long, the work being done; a frozen clock does not wait."""
+        if self.world.clock.state.mode != "frozen":
+            self.request.scope["sandbox.wait"][0] = seconds
+
 
 def gated(
     *,

@@ -29,25 +29,31 @@ class Allowance(NamedTuple):
         return told
 
 
-def take(world: World, key: str) -> Allowance:
-    """Count one request of a token (by digest) and say whether it is let in."""
+def take(
+    world: World, key: str, *, limit: int | None = None, seconds: int | None = None
+) -> Allowance:
+    """Count one request of a token (by digest) and say whether it is let in.
+
+    Another limit than that of all requests comes with its number and its window's seconds.
+    """
     settings, now = world.settings, world.now
+    limit, seconds = limit or settings.rate_limit, seconds or settings.rate_seconds
     window = world.windows.get(key) or Window(id=key, since=now)
     if settings.rate_window == "sliding":
-        used, wait = _slide(window, now, settings.rate_seconds, settings.rate_limit)
+        used, wait = _slide(window, now, seconds, limit)
     else:
-        if now >= window.since + settings.rate_seconds or now < window.since:
+        if now >= window.since + seconds or now < window.since:
             window.since, window.count = now, 0
-        used, wait = window.count, window.since + settings.rate_seconds - now
-    allowed = used < settings.rate_limit
+        used, wait = window.count, window.since + seconds - now
+    allowed = used < limit
     if allowed or settings.rejected_count:
         window.count += 1
         if settings.rate_window == "sliding":
             window.hits.append(now)
         used += 1
     world.windows.put(window)
-    remaining = max(0, settings.rate_limit - used)
-    return Allowance(settings.rate_limit, remaining, allowed, wait)
+    remaining = max(0, limit - used)
+    return Allowance(limit, remaining, allowed, wait)
 
 
 def _slide(window: Window, now: float, seconds: int, limit: int) -> tuple[int, float]:
@@ -59,7 +65,7 @@ def _slide(window: Window, now: float, seconds: int, limit: int) -> tuple[int, f
 
 def forget_old(world: World) -> None:
     """Drop windows that are over; presented strings that are no token have one, too."""
-    over = world.now - world.settings.rate_seconds
+    over = world.now - max(world.settings.rate_seconds, 60)
     old = [it.id for it in world.windows if it.since <= over and not _recent(it, over)]
     for key in old:
         world.windows.drop(key)

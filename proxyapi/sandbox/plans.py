@@ -43,13 +43,17 @@ def require_character(call: Call) -> None:
         raise PlanLimitReached
 
 
+def require_storage(call: Call, size: int) -> None:
+    limit = _quota(call).storage_bytes
+    if limit is not None and call.account.stored_bytes + size > limit:
+        raise StorageLimitReached
+
+
 def store(call: Call, size: int) -> None:
     """Count the bytes of an upload; raises StorageLimitReached and counts nothing."""
-    account, limit = call.account, _quota(call).storage_bytes
-    if limit is not None and account.stored_bytes + size > limit:
-        raise StorageLimitReached
-    account.stored_bytes += size
-    call.world.accounts.put(account)
+    require_storage(call, size)
+    call.account.stored_bytes += size
+    call.world.accounts.put(call.account)
 
 
 def _quota(call: Call) -> Quota:

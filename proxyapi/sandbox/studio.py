@@ -12,12 +12,14 @@ from heapq import heappop
 from pathlib import Path
 
 from proxyapi.sandbox import jobs
+from proxyapi.sandbox.characters import training
 from proxyapi.sandbox.clips import asset
 from proxyapi.sandbox.faceless import exports, rendering
 from proxyapi.sandbox.making import Maker, PlainMaker
 from proxyapi.sandbox.pictures import Pictures
 from proxyapi.sandbox.records import Job
 from proxyapi.sandbox.storyboards import rendering as storyboard
+from proxyapi.sandbox.voice_clones import clone
 from proxyapi.sandbox.world import World
 
 Follow = Callable[[World, Job], None]
@@ -27,6 +29,8 @@ FOLLOW: dict[str, Follow] = {
     "export": exports.follow,
     "text-to-video": asset.follow,
     "refund": asset.follow_refund,
+    "character": training.follow,
+    "voice-clone": clone.follow,
     "storyboard": storyboard.follow,
     "scene-clip": storyboard.follow_clip,
 }

@@ -10,8 +10,10 @@ from fastapi.security import HTTPBearer
 from proxyapi.sandbox.api import (
     account,
     assets,
+    characters,
     credits,
     faceless,
+    ideas,
     options,
     renders,
     scene_edits,
@@ -23,6 +25,7 @@ from proxyapi.sandbox.api import (
     text_to_scene,
     text_to_video,
     topup,
+    voice_clones,
 )
 
 ROUTERS = (
@@ -37,6 +40,9 @@ ROUTERS = (
     *shortcuts.ROUTERS,
     assets.router,
     text_to_video.router,
+    voice_clones.router,
+    ideas.router,
+    characters.router,
     text_to_scene.router,
     scene_edits.router,
     storyboard_renders.router,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.api import paging, shapes
 from proxyapi.sandbox.clock import iso
 from proxyapi.sandbox.envelope import success
 from proxyapi.sandbox.gate import Caller, gated
@@ -40,16 +38,7 @@ async def list_history(
         rows = entries[first : first + per_page]
     else:
         rows = entries[max(0, total - first - per_page) : max(0, total - first)][::-1]
-    last_page = max(1, math.ceil(total / per_page))
-    meta = {
-        "current_page": page,
-        "per_page": per_page,
-        "total": total,
-        "last_page": last_page,
-        "from": first + 1 if rows else None,
-        "to": first + len(rows) if rows else None,
-    }
-    links = _links(call.request, page, last_page)
+    meta, links = paging.describe(call.request, page, per_page, total, len(rows))
     return success([describe(row) for row in rows], meta=meta, links=links)
 
 
@@ -60,17 +49,4 @@ def describe(entry: Entry) -> dict[str, Any]:
         "credit_spend": str(entry.credits),
         "transaction_type": entry.transaction_type,
         "created_at": iso(entry.created_at),
-    }
-
-
-def _links(request: Request, page: int, last_page: int) -> dict[str, str | None]:
-    def to(number: int) -> str:
-        query = urlencode({**request.query_params, "page": number})
-        return str(request.url.replace(query=query))
-
-    return {
-        "first": to(1),
-        "last": to(last_page),
-        "prev": to(page - 1) if page > 1 else None,
-        "next": to(page + 1) if page < last_page else None,
     }

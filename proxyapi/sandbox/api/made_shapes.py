@@ -102,6 +102,15 @@ class CharacterShape(BaseModel):
     created_at: str
 
 
+class Previewed(BaseModel):
+    """`meta` is there when previews cost anything."""
+
+    message: str
+    status: int
+    data: CharacterShape
+    meta: CreditsMeta | None = None
+
+
 class SlotsShape(BaseModel):
     available: int | bool
     can_buy: bool

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
 from proxyapi.sandbox import catalogue
 from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.characters import record
 from proxyapi.sandbox.envelope import success
 from proxyapi.sandbox.errors import Invalid
-from proxyapi.sandbox.gate import Caller, gated
+from proxyapi.sandbox.gate import Call, Caller, gated
+from proxyapi.sandbox.voice_clones import narrators
 
 router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated())
 
@@ -21,7 +23,7 @@ async def list_options(
     only: Annotated[list[str] | None, Query(description="CSV")] = None,
     only_array: Annotated[list[str] | None, Query(alias="only[]")] = None,
 ) -> Response:
-    layers = {"mandatory": catalogue.mandatory(), "optional": catalogue.optional()}
+    layers = _layers(call)
     if only is not None or only_array is not None:
         asked = [*",".join(only or []).split(","), *(only_array or [])]
         wanted = {group.strip() for group in asked if group.strip()}
@@ -33,3 +35,13 @@ async def list_options(
             for name, layer in layers.items()
         }
     return success(layers)
+
+
+def _layers(call: Call) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The catalogue, with the account's own clones and characters."""
+    mandatory, optional = catalogue.mandatory(), catalogue.optional()
+    voices = narrators.voices(call.world, call.account.id)
+    mandatory["voices"] = [voice._asdict() for voice in voices]
+    own = record.trained(call.world, call.account.id)
+    optional["characters"] += [record.as_option(character) for character in own]
+    return {"mandatory": mandatory, "optional": optional}

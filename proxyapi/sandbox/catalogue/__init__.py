@@ -85,6 +85,10 @@ def genre_slug(genre_id: int | None) -> str | None:
     return next((it.slug for it in looks.GENRES if it.id == genre_id), None)
 
 
+def character_uuids() -> frozenset[str]:
+    return frozenset(it["uuid"] for it in CHARACTERS)
+
+
 def accepted() -> dict[str, frozenset[Any]]:
     """For each setting that must name an item of the catalogue, the values it takes."""
     values: dict[str, frozenset[Any]] = {
@@ -97,5 +101,4 @@ def accepted() -> dict[str, frozenset[Any]]:
     values["resolution"] = frozenset(it for menu in MENUS.values() for it in menu.resolutions)
     values["audio"] = frozenset(("on", "off"))
     values["background_id"] = frozenset(it.id for it in looks.BACKGROUNDS)
-    values["character_id"] = frozenset(it["uuid"] for it in CHARACTERS)
     return values

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic.types import StringConstraints
 
 from proxyapi.sandbox import catalogue
+from proxyapi.sandbox.characters import record
 from proxyapi.sandbox.errors import Forbidden, Invalid
 from proxyapi.sandbox.gate import Call
 from proxyapi.sandbox.records import Video, VideoType
@@ -93,6 +94,7 @@ class Changes(Style):
             raise Invalid({"type": ["The type of a url-based video is fixed at creation."]})
         if kind != video.type and video.status is not None:
             raise Invalid({"type": ["The type cannot be changed once a video was rendered."]})
+        _require_character(call, chosen.get("character_id"))
         for name, value in chosen.items():
             if name in COLUMNS:
                 setattr(video, name, value)
@@ -101,6 +103,13 @@ class Changes(Style):
         video.updated_at = world.now
         world.videos.put(video)
         return self
+
+
+def _require_character(call: Call, uuid: str | None) -> None:
+    """422 for a character that is neither the catalogue's nor a trained one of the account."""
+    own = (it.uuid for it in record.trained(call.world, call.account.id))
+    if uuid is not None and uuid not in (*catalogue.character_uuids(), *own):
+        raise Invalid({"character_id": ["The selected character id is invalid."]})
 
 
 def refuse_busy(call: Call, video: Video) -> None:

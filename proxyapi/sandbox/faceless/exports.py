@@ -6,7 +6,7 @@ url, and the video itself stays completed while one is made.
 
 from __future__ import annotations
 
-from proxyapi.sandbox import jobs, money
+from proxyapi.sandbox import jobs, money, plans
 from proxyapi.sandbox.errors import Forbidden
 from proxyapi.sandbox.faceless import cost, rendering
 from proxyapi.sandbox.faceless.changes import Style
@@ -25,6 +25,7 @@ def export(call: Call, video: Video, style: Style) -> Charge:
     price = money.price(world, "faceless_export")
     resource = f"faceless:{video.id}"
     use = Use("faceless_export", price, resource, "Faceless video export", video.type)
+    plans.require_export(call)
     money.require(call, use)
     charge = money.charge(call, use)
     restyled = rendering.film(world, video, style.chosen())

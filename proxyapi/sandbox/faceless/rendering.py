@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxyapi.sandbox import catalogue, jobs, money
+from proxyapi.sandbox import catalogue, jobs, money, plans
 from proxyapi.sandbox.errors import Forbidden, Invalid
 from proxyapi.sandbox.faceless import assets, cost, record
 from proxyapi.sandbox.gate import Call
 from proxyapi.sandbox.money import Use
 from proxyapi.sandbox.records import Charge, Job, Video
+from proxyapi.sandbox.voice_clones import narrators
 from proxyapi.sandbox.world import World
 
 BUSY = ("rendering", "syncing")
@@ -45,13 +46,14 @@ def check(call: Call, video: Video, use: Use) -> None:
         raise Forbidden("A script is required before rendering.")
     if chosen["voice_id"] is None:
         raise Forbidden("Voice was not provided.")
-    if catalogue.voice(chosen["voice_id"]) is None:
+    if narrators.find(call.world, video.account_id, chosen["voice_id"]) is None:
         raise Forbidden("Voice not found.")
     if video.type in ("ai-visuals", "ai-clips") and chosen["genre_id"] is None:
         raise Invalid({"genre_id": ["A genre is required for AI visuals and AI clips."]})
     engineless = video.type == "ai-clips" and chosen["clip_engine_id"] is None
     if engineless and call.world.settings.clip_engine_required:
         raise Invalid({"clip_engine_id": ["A clip engine is required for AI clips."]})
+    plans.require_render(call)
     money.require(call, use)
     if video.type == "url-based" and not video.assets:
         raise Invalid({"assets": ["Scrape the images of the page before rendering."]})
@@ -80,7 +82,7 @@ def _start(call: Call, video: Video, use: Use) -> Charge:
 def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> dict[str, Any]:
     """The film's plain values, as the maker takes them."""
     chosen = record.settings(video) | (restyled or {})
-    voice = catalogue.voice(chosen["voice_id"])
+    voice = narrators.find(world, video.account_id, chosen["voice_id"])
     values = {name: chosen[name] or record.DEFAULTS[name] for name in _LOOKS}
     page = video.page or {}
     plain = values | {
@@ -88,7 +90,7 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
         "title": video.title or "",
         "language": voice.code if voice else "en",
         "gender": voice.gender if voice else "female",
-        "voice_seed": voice.id if voice else 0,
+        "voice_seed": voice.seed if voice else 0,
         "genre": catalogue.genre_slug(chosen["genre_id"]) or _GENRES.get(video.type, "cinematic"),
         "watermark": page.get("site", "") if video.type == "url-based" else "",
         "captioned": chosen["captions"] is not False,

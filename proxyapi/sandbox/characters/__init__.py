@@ -1,0 +1,1 @@
+"""Characters: a photo, candidates drawn from it, and one of them trained."""

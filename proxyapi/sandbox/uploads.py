@@ -1,0 +1,42 @@
+"""Files of a form: what they are by their first bytes, and whether they are small enough."""
+
+from __future__ import annotations
+
+from fastapi import UploadFile
+
+from proxyapi.sandbox.errors import Invalid
+from proxyapi.sandbox.scraping import reading
+
+IMAGES = ("jpg", "png", "webp")
+_SOUNDS = {b"ID3": "mp3", b"OggS": "ogg", b"fLaC": "flac", b"\x1aE\xdf\xa3": "webm"}
+
+
+async def image(upload: UploadFile, field: str, most: int) -> tuple[bytes, str]:
+    """The bytes and extension of a png, jpg or webp; raises Invalid."""
+    data = await upload.read()
+    kind = reading.extension(data)
+    if kind not in IMAGES:
+        raise Invalid({field: [f"The {field} must be a png, jpg or webp."]})
+    _require_size(data, field, most)
+    return data, kind
+
+
+async def sound(upload: UploadFile, field: str, most: int) -> bytes:
+    """The bytes of a wav, mp3, m4a, ogg, flac or webm; raises Invalid."""
+    data = await upload.read()
+    if not _is_sound(data):
+        raise Invalid({field: ["The sample must be a wav, mp3, m4a, ogg, flac or webm."]})
+    _require_size(data, field, most)
+    return data
+
+
+def _is_sound(data: bytes) -> bool:
+    riff = data[:4] == b"RIFF" and data[8:12] == b"WAVE"
+    mpeg = len(data) > 1 and data[0] == 0xFF and data[1] & 0xE0 == 0xE0 and data[1] & 0x06 != 0
+    m4a = data[4:8] == b"ftyp" and data[8:11] in (b"M4A", b"iso", b"mp4", b"M4B")
+    return riff or mpeg or m4a or any(data.startswith(mark) for mark in _SOUNDS)
+
+
+def _require_size(data: bytes, field: str, most: int) -> None:
+    if len(data) > most:
+        raise Invalid({field: [f"The {field} must not be greater than {most} bytes."]})

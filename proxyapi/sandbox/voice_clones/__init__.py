@@ -1,0 +1,1 @@
+"""Voice clones: slots, what samples become, and the clones among the narration voices."""
