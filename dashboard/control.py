@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,6 +48,8 @@ class Control:
         connection = http.client.HTTPConnection(self.host, timeout=10)
         try:
             headers = {"Content-Type": "application/json"}
+            if token := os.environ.get("SANDBOX_CONTROL_TOKEN"):
+                headers["Authorization"] = f"Bearer {token}"
             connection.request(
                 method, path, json.dumps(body) if body is not None else None, headers
             )

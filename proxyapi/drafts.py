@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -22,7 +23,8 @@ from proxyapi.events import Event, publish
 from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors
 
-LOCK = 60.0  # seconds; longer than a create, a patch and their waits
+LOCK = 90.0  # seconds; longer than a create, a patch and their waits
+TURN = 3.0  # seconds to wait for another process that holds the lock
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
 AT_CREATION = ("type", "title", "topic")
@@ -36,7 +38,7 @@ def missing(wanted: dict[str, Any]) -> list[str]:
     return [name for name in needs if not wanted.get(name)]
 
 
-def sync(job: Job, lane: Lane = Lane.PERSON, patience: float = 30) -> dict[str, Any]:
+def sync(job: Job, lane: Lane = Lane.PERSON, patience: float = 2) -> dict[str, Any]:
     """Put the draft upstream as it stands and answer the upstream's record of it.
 
     Free of charge, so it may be repeated. Raises `errors.UpstreamError`, `AllowanceExhausted`.
@@ -48,13 +50,13 @@ def sync(job: Job, lane: Lane = Lane.PERSON, patience: float = 30) -> dict[str, 
 @contextmanager
 def alone(job: Job) -> Iterator[None]:
     """One process at a time puts a draft upstream: two differences must not cross on the way."""
-    lock = connection().lock(f"reelroom:draft:{job.pk}", timeout=LOCK, blocking_timeout=LOCK)
+    lock = connection().lock(f"reelroom:draft:{job.pk}", timeout=LOCK, blocking_timeout=TURN)
     try:
         held = lock.acquire()
     except redis.RedisError:
-        raise AllowanceUnknown(LOCK) from None
+        raise AllowanceUnknown(TURN) from None
     if not held:
-        raise AllowanceExhausted(LOCK)
+        raise AllowanceExhausted(TURN)
     try:
         job.refresh_from_db(fields=["remote_id", "wanted", "sent", "edited_at"])
         yield
@@ -112,11 +114,15 @@ def quote(job: Job) -> None:
         sync(job)
         edited_at = job.edited_at
         path = {"faceless": str(job.remote_id)}
-        reply = calls.call(job.token, "faceless.estimate", Lane.PERSON, patience=30, path=path)
+        reply = calls.call(job.token, "faceless.estimate", Lane.PERSON, patience=2, path=path)
         found["estimate"] = price_in(reply.data)
         if found["estimate"] is None:
             found["quote_error"] = "The service gave no price that we can read."
-    except (errors.UpstreamError, AllowanceExhausted) as error:
+    except AllowanceExhausted as exhausted:
+        later = asked_at + timedelta(seconds=max(1.0, exhausted.wait))
+        Job.objects.filter(pk=job.pk).update(quote_due_at=later)
+        return
+    except errors.UpstreamError as error:
         found["quote_error"] = error.user_message
     # Whoever changed it meanwhile has asked again; this price is not theirs.
     Job.objects.filter(pk=job.pk, edited_at=edited_at).update(

@@ -28,7 +28,7 @@ def debit_of(charge: Charge, lane: Lane) -> Decimal | None:
 
     Raises `errors.UpstreamError` or `AllowanceExhausted`.
     """
-    reply = calls.call(charge.token, "credits.history", lane, patience=10, query=NEWEST)
+    reply = calls.call(charge.token, "credits.history", lane, patience=2, query=NEWEST)
     since = (charge.sent_at or charge.created_at) - CLOCK_SKEW
     seen = Counter(debits(reply.data, since))
     free = seen - Counter(claimed(charge, since))

@@ -76,8 +76,10 @@ def quote(job_id: str) -> None:
 def refresh_account(account_id: str) -> None:
     try:
         tokens.refresh(Account.objects.get(pk=account_id))
-    except (errors.UpstreamError, AllowanceExhausted):
-        return  # the next round comes by itself; what we know keeps its age
+    except AllowanceExhausted:
+        Account.objects.filter(pk=account_id).update(refreshed_at=None)  # in the next round
+    except errors.UpstreamError:
+        return  # what we know keeps its age
 
 
 @shared_task

@@ -20,7 +20,7 @@ from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
 
-PATIENCE = 60.0  # seconds a person's charge waits for its turn within one attempt
+PATIENCE = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
 AGAIN_AFTER = timedelta(seconds=10)
 GIVE_UP_AFTER = timedelta(minutes=15)
 # After its time-out plus this, a charge still in `sending` was abandoned by a dead worker.
@@ -95,6 +95,8 @@ def wait(charge: Charge, error: Exception) -> None:
 
 
 def again_at(error: Exception) -> datetime:
+    if isinstance(error, AllowanceExhausted):
+        return timezone.now() + timedelta(seconds=max(1.0, error.wait))
     pause = getattr(error, "retry_after", None)
     return timezone.now() + (timedelta(seconds=float(pause)) if pause else AGAIN_AFTER)
 

@@ -57,7 +57,7 @@ def read_back(charge: Charge) -> None:
 
 def read_resource(charge: Charge) -> dict[str, object]:
     path = {"id": str(charge.job.remote_id)} if charge.job else {}
-    reply = calls.call(charge.token, "faceless.get", Lane.SETTLEMENT, patience=10, path=path)
+    reply = calls.call(charge.token, "faceless.get", Lane.SETTLEMENT, patience=2, path=path)
     return drafts.record(reply.data)
 
 

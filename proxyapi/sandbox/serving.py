@@ -25,7 +25,9 @@ class SocketProtocol(H11Protocol):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, default=8001, help="port on 127.0.0.1 (8001)")
+    parser.add_argument("--host", default=HOST, help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8001, help="port to listen on (8001)")
+    parser.add_argument("--public-url", help="base of media addresses, as clients reach it")
     parser.add_argument("--db", default="var/sandbox.sqlite3", help="a file, or :memory:")
     parser.add_argument("--media-dir", default="var/sandbox-media", help="where films are kept")
     parser.add_argument("--seed", type=int, help="the same seed and calls give the same bodies")
@@ -33,7 +35,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(
-    *, port: int, db: str, media_dir: str, seed: int | None = None, clock_mode: str = "real"
+    *,
+    port: int,
+    db: str,
+    media_dir: str,
+    seed: int | None = None,
+    clock_mode: str = "real",
+    host: str = HOST,
+    public_url: str | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. Raises ValueError for a clock that does not exist."""
     mode, scale = clock.parse(clock_mode)
@@ -42,11 +51,11 @@ def serve(
         db=None if db == ":memory:" else Path(db),
         seed=seed,
         clock=clock.Clock(mode, scale=scale),
-        public_url=f"http://{HOST}:{port}",
+        public_url=public_url or f"http://{host}:{port}",
     )
     uvicorn.run(
         app,
-        host=HOST,
+        host=host,
         port=port,
         http=SocketProtocol,
         ws="none",
@@ -71,6 +80,8 @@ def main(arguments: list[str] | None = None) -> None:
             media_dir=chosen.media_dir,
             seed=chosen.seed,
             clock_mode=chosen.clock,
+            host=chosen.host,
+            public_url=chosen.public_url,
         )
     except ValueError as error:
         sys.exit(str(error))

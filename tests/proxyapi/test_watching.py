@@ -112,7 +112,7 @@ def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
 
 
 def test_a_good_look_after_trouble_clears_it(job: Job, upstream: Upstream) -> None:
-    upstream.on(*GET, httpx.ConnectError, video("rendering"))
+    upstream.on(*GET, refused(404, "GEN-NOT-FOUND"), video("rendering"))
     assert seen(job).look_error
     assert seen(job).look_error == ""
     assert job.look_error_since is None

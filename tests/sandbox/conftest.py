@@ -49,6 +49,7 @@ class Sandbox:
         self.maker = QuickMaker()
         self.app: FastAPI
         self.token = ""
+        self.peer = ("127.0.0.1", 4711)
         self.start(**wanted)
 
     def start(self, **wanted: Any) -> None:
@@ -67,7 +68,7 @@ class Sandbox:
     async def _send(
         self, method: str, path: str, headers: dict[str, str], wanted: dict[str, Any]
     ) -> httpx.Response:
-        transport = httpx.ASGITransport(app=self.app)
+        transport = httpx.ASGITransport(app=self.app, client=self.peer)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://sandbox", trust_env=False
         ) as client:

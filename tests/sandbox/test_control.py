@@ -60,6 +60,16 @@ def test_a_web_page_cannot_reach_the_control_plane(sandbox):
     assert sandbox.get("/v2/me").status_code == 200
 
 
+def test_from_elsewhere_the_control_plane_wants_its_token(sandbox, monkeypatch):
+    sandbox.peer = ("10.1.2.3", 4711)
+    assert sandbox.get("/_sandbox/clock").status_code == 403
+    monkeypatch.setenv("SANDBOX_CONTROL_TOKEN", "a word of the day")
+    assert sandbox.get("/_sandbox/clock").status_code == 403
+    sandbox.token = "a word of the day"
+    assert sandbox.get("/_sandbox/clock").status_code == 200
+    assert sandbox.get("/v2/me").status_code == 401
+
+
 def test_the_clock_is_frozen_turned_and_scaled(sandbox):
     assert sandbox.get("/_sandbox/clock").json() == {
         "mode": "frozen", "scale": 1.0, "now": "2026-01-15T09:00:00+00:00",

@@ -10,7 +10,7 @@ from proxyapi.sandbox import serving
 
 
 class Command(BaseCommand):
-    help = "Serve the sandbox of the upstream API on 127.0.0.1."
+    help = "Serve the sandbox of the upstream API, on 127.0.0.1 unless told otherwise."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,6 +24,8 @@ class Command(BaseCommand):
                 media_dir=options["media_dir"],
                 seed=options["seed"],
                 clock_mode=options["clock"],
+                host=options["host"],
+                public_url=options["public_url"],
             )
         except ValueError as error:
             raise CommandError(str(error)) from error

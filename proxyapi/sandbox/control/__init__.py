@@ -1,10 +1,14 @@
 """The control plane at /_sandbox/: what tests, drills and demonstrations do to the world.
 
-It answers to loopback only, refuses what a browser sends across sites, and is neither limited
-nor journaled.
+It answers to loopback only, unless SANDBOX_CONTROL_TOKEN is set and the request carries it. It
+refuses what a browser sends across sites, and is neither limited nor journaled.
 """
 
 from __future__ import annotations
+
+import os
+import secrets
+from ipaddress import ip_address
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 
@@ -15,6 +19,23 @@ async def from_here(request: Request) -> None:
     """A web page that somebody has open must not reach the control plane."""
     if "origin" in request.headers or request.headers.get("sec-fetch-site") == "cross-site":
         raise HTTPException(403, "The control plane answers no web page.")
+    if not (is_near(request) or has_token(request)):
+        raise HTTPException(403, "The control plane answers this machine, or its control token.")
+
+
+def is_near(request: Request) -> bool:
+    """Without a socket (in tests, in-process) the caller is this process."""
+    host = request.client.host if request.client else "127.0.0.1"
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "testclient"
+
+
+def has_token(request: Request) -> bool:
+    wanted = os.environ.get("SANDBOX_CONTROL_TOKEN", "")
+    given = request.headers.get("authorization", "").removeprefix("Bearer ")
+    return bool(wanted) and secrets.compare_digest(given.encode(), wanted.encode())
 
 
 def router() -> APIRouter:
