@@ -7,7 +7,7 @@ import math
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.fonts import Face, Typeface, fitting
 from proxyapi.sandbox.media.palettes import Colour, palette
 from proxyapi.sandbox.media.planes import Overlay, Planes, overlay

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proxyapi.sandbox.media import films
-from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.film import Film
 
 
 @dataclass(frozen=True, slots=True)

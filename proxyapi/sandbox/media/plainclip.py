@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from proxyapi.sandbox.media.films import Film, frame_size
+from proxyapi.sandbox.media.film import Film, frame_size
 
 _RATE = 5  # frames/s
 _WORDS_PER_SECOND = 2.6

@@ -14,7 +14,7 @@ from proxyapi.sandbox.media import encode, transitions
 from proxyapi.sandbox.media.camera import MARGIN, Shot
 from proxyapi.sandbox.media.captions import Captions
 from proxyapi.sandbox.media.encode import FRAME_RATE
-from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.planes import Planes
 from proxyapi.sandbox.media.reading import theme
 from proxyapi.sandbox.media.scenes import draw

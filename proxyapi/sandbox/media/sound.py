@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.music import SAMPLE_RATE, compose
 from proxyapi.sandbox.media.storyline import Storyline
 

@@ -12,7 +12,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from proxyapi.sandbox.media.films import frame_size, put_at_once
+from proxyapi.sandbox.media.film import frame_size
+from proxyapi.sandbox.media.films import put_at_once
 
 _PLAIN_SIDE, _SIDE = 90, 720  # pixels of the shorter side
 

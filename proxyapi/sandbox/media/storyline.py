@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.speech import SPEECH_RATE, Samples, Utterance, Word, speak, voice
 
 LEAD, GAP, TAIL = 0.12, 0.24, 0.24

@@ -7,7 +7,7 @@ import textwrap
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from proxyapi.sandbox.media.films import Film
+from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.fonts import fitting
 from proxyapi.sandbox.media.palettes import palette
 from proxyapi.sandbox.media.planes import Overlay, Planes, overlay
