@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from proxyapi.upstream.catalog import CATALOG, Evidence, Operation, Retry, operation
-
-SPEC = Path(__file__).parents[2] / "docs" / "spec" / "video-generation-api-v2.md"
-METHODS = "GET|POST|PUT|PATCH|DELETE"
-NOT_SHOWN = "not shown"
-
-
-def endpoints_section() -> str:
-    text = SPEC.read_text(encoding="utf-8")
-    return text[text.index("\n## Endpoints") : text.index("\n### Gaps in this part")]
-
-
-def spec_routes() -> set[tuple[str, str]]:
-    """(method, path) of each row; the rows in brackets have the method `not shown`."""
-    routes = set()
-    for line in endpoints_section().splitlines():
-        if table := re.match(rf"\| ({METHODS}|\(\w+\)) \| (/\S+) \|", line):
-            method = NOT_SHOWN if table[1].startswith("(") else table[1]
-            routes.add((method, table[2]))
-        elif module := re.match(r"\| (/[\w-]+) \(type [\w-]+\) \| (.+) \|", line):
-            routes |= set(re.findall(rf"({METHODS}) (/[\w{{}}/-]+)", module[2]))
-            if "same set" in module[2]:
-                routes |= {(m, p.replace("/b-roll", module[1])) for m, p in b_roll_set(routes)}
-    return routes
-
-
-def b_roll_set(routes: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(method, path) for method, path in routes if path.startswith("/b-roll")]
+from tests.contract import spec
+from tests.contract.spec import NOT_SHOWN
 
 
 def catalog_routes() -> set[tuple[str, str]]:
@@ -42,15 +14,15 @@ def catalog_routes() -> set[tuple[str, str]]:
 
 
 def test_the_spec_has_61_endpoints():
-    assert len(spec_routes()) == 61
+    assert len(spec.endpoints()) == 61
 
 
 def test_every_endpoint_of_the_spec_is_in_the_catalog():
-    assert spec_routes() - catalog_routes() == set()
+    assert spec.endpoints() - catalog_routes() == set()
 
 
 def test_nothing_is_in_the_catalog_that_is_not_in_the_spec():
-    assert catalog_routes() - spec_routes() == set()
+    assert catalog_routes() - spec.endpoints() == set()
 
 
 def test_no_two_rows_are_the_same_endpoint():
