@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from proxyapi.sandbox import api, control, envelope, media_files
+from proxyapi.sandbox import api, control, docs_page, envelope, media_files
 from proxyapi.sandbox.clock import Clock
 from proxyapi.sandbox.errors import (
     Invalid,
@@ -53,11 +53,14 @@ def create_app(
         lifespan=_life(studio, made_by),
         separate_input_output_schemas=False,
         redirect_slashes=False,
+        docs_url=None,  # those pages load their scripts from elsewhere
+        redoc_url=None,
     )
     app.state.world, app.state.studio, app.state.public_url = world, studio, public_url
     app.include_router(api.router())
     app.include_router(control.router())
     app.include_router(media_files.router)
+    app.include_router(docs_page.router)
     _answer_errors(app)
     app.add_middleware(Front, studio=studio)
     return app

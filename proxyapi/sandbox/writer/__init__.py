@@ -9,7 +9,7 @@ end. Words for either that it does not know give an informative, friendly script
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from proxyapi.sandbox.writer.bank import Bank, bank
@@ -52,7 +52,8 @@ def write(topic: str, *, seconds: int, style: str, tone: str, language: str, cha
     room = seconds * WORDS_PER_MINUTE // 60 - _words(close)
     chosen_style = known(style, STYLES, "informative")
     paragraphs: list[list[str]] = []
-    script = _sentences(phrases, chosen_tone, chosen_style, clause, seconds, chance)
+    said = {close}
+    script = _sentences(phrases, chosen_tone, chosen_style, clause, seconds, said, chance)
     for opens, sentence in script:
         needed = _words(sentence) + (LEADS_TO if opens and paragraphs else 0)
         if needed > 2 * room:
@@ -63,9 +64,9 @@ def write(topic: str, *, seconds: int, style: str, tone: str, language: str, cha
         room -= _words(sentence)
         if room <= 0:
             break
-    for aside in chosen_tone["asides"][:2]:
-        if room > _words(aside):
-            paragraphs[-1].append(aside)
+    for aside in chosen_tone["asides"]:
+        if room > _words(aside) and (fresh := phrases.fresh([aside], said, chance)):
+            paragraphs[-1].append(fresh)
             room -= _words(aside)
     return "\n\n".join([*(" ".join(part) for part in paragraphs), close])
 
@@ -84,28 +85,46 @@ def _sentences(
     style_name: str,
     topic: str,
     seconds: int,
+    said: set[str],
     chance: Random,
 ) -> Iterator[tuple[bool, str]]:
-    """The endless script: each sentence, and whether it opens a paragraph."""
+    """The endless script: each sentence, and whether it opens a paragraph; none comes twice."""
     style = phrases.styles[style_name]
     yield True, phrases.say(chance.choice(tone["hooks"]), chance, topic=topic)
     yield False, phrases.say(chance.choice(style["intros"]), chance, topic=topic)
     asides = [*tone["asides"], *style.get("asides", [])]
     lines_each = 2 if seconds <= 60 else 3 if seconds <= 180 else 5
-    said: set[str] = set()
-    part = 0
+    part = told = 0
     while True:
         for facet in phrases.order(chance):
-            leads = style["leads"]
-            number = phrases.number(part)
-            lead = leads[part % len(leads)]
-            values = {"name": facet.name, "do": facet.do, "number": number, "topic": topic}
-            yield True, phrases.say(lead, chance, **values)
+            values = {"name": facet.name, "do": facet.do, "topic": topic}
+            values["number"] = phrases.number(part)
+            leads = _leads(phrases, style["leads"], part)
+            if lead := phrases.fresh(leads, said, chance, **values):
+                yield True, lead
             for line in facet.lines[:lines_each]:
-                yield False, phrases.fresh(line, said, chance, topic=topic)
-            if part % 2 and seconds > 30:
-                yield False, asides[(part // 2) % len(asides)]
+                # What has been said in all its ways makes room for a story.
+                old_or_new = [line, *_turned(phrases.stories, told)]
+                if sentence := phrases.fresh(old_or_new, said, chance, **values):
+                    told += 1
+                    yield False, sentence
+            aside = phrases.fresh(asides, said, chance) if part % 2 and seconds > 30 else None
+            if aside:
+                yield False, aside
             part += 1
+
+
+def _leads(phrases: Bank, leads: list[str], part: int) -> list[str]:
+    """Leads in the order in which they suit a part; the first one of a style only begins."""
+    if not part or "{number}" in leads[0]:
+        return [leads[part % len(leads)], *leads]
+    return [*_turned(leads[1:], part), *_turned(phrases.again, part)]
+
+
+def _turned(templates: Sequence[str], by: int) -> list[str]:
+    """The templates beginning with another one each time."""
+    turn = by % len(templates)
+    return [*templates[turn:], *templates[:turn]]
 
 
 def _words(text: str) -> int:

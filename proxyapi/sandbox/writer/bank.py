@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
+_TRIES = 10
 LANGUAGES = Path(__file__).with_name("languages")
 
 
@@ -27,6 +30,8 @@ class Bank:
     starters: frozenset[str]
     requests: tuple[str, ...]
     numbers: tuple[str, ...]
+    stories: tuple[str, ...]  # sentences with many choices, for scripts that go on for long
+    again: tuple[str, ...]  # leads for what was talked about before
     tones: dict[str, dict[str, list[str]]]
     styles: dict[str, dict[str, list[str]]]
     facets: tuple[Facet, ...]
@@ -37,15 +42,17 @@ class Bank:
         sentence = chosen.format(**values)
         return sentence[:1].upper() + sentence[1:]
 
-    def fresh(self, template: str, said: set[str], chance: Random, **values: str) -> str:
-        """A sentence that was not said before, as far as the choices allow."""
-        sentence = ""
-        for _ in range(8):
-            sentence = self.say(template, chance, **values)
-            if sentence not in said:
-                break
-        said.add(sentence)
-        return sentence
+    def fresh(
+        self, templates: Iterable[str], said: set[str], chance: Random, **values: str
+    ) -> str | None:
+        """What the first template has to say that was not said before, not even in part."""
+        for template in templates:
+            for _ in range(_TRIES):
+                text = self.say(template, chance, **values)
+                if said.isdisjoint(sentences := _SENTENCE_END.split(text)):
+                    said.update(sentences)
+                    return text
+        return None
 
     def order(self, chance: Random) -> list[Facet]:
         """The facets as a script has them: the first first, the last last."""
@@ -65,6 +72,8 @@ def bank(language: str) -> Bank:
         starters=frozenset(read["starters"]),
         requests=tuple(read["requests"]),
         numbers=tuple(read["numbers"]),
+        stories=tuple(read["stories"]),
+        again=tuple(read["again"]),
         tones=read["tones"],
         styles=read["styles"],
         facets=tuple(Facet(it["name"], it["do"], tuple(it["lines"])) for it in read["facets"]),
