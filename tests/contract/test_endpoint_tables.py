@@ -27,7 +27,7 @@ def routes() -> set[Endpoint]:
         Endpoint(NOT_SHOWN if route.path in not_shown else method, route.path)
         for route in found
         if isinstance(route, APIRoute)
-        for method in route.methods
+        for method in route.methods or ()
     }
 
 

@@ -14,7 +14,8 @@ from proxyapi.sandbox.gate import Caller, gated
 from proxyapi.sandbox.records import Account
 from proxyapi.sandbox.world import World
 
-router = APIRouter(route_class=gated(paid=False, account_area=True), tags=["Account"])
+router = APIRouter(tags=["Account"], responses=shapes.UNVERIFIED)
+router.route_class = gated(paid=False, account_area=True)
 
 
 @router.get("/me", response_model=shapes.Envelope[shapes.AccountShape])

@@ -12,7 +12,7 @@ from proxyapi.sandbox.envelope import success
 from proxyapi.sandbox.gate import Caller, gated
 from proxyapi.sandbox.records import Entry
 
-router = APIRouter(prefix="/credits", tags=["Account"])
+router = APIRouter(prefix="/credits", tags=["Account"], responses=shapes.UNVERIFIED)
 router.route_class = gated(paid=False, account_area=True)
 
 

@@ -67,6 +67,10 @@ class InvalidShape(BaseModel):
     errors: dict[str, list[str]]
 
 
+# Of the account area, for an e-mail that is not verified.
+UNVERIFIED: dict[int | str, dict[str, Any]] = {409: {"model": RefusalShape}}
+
+
 class Credits(BaseModel):
     remaining: int
     total: int

@@ -18,7 +18,7 @@ from proxyapi.sandbox.records import TopUp
 PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
 MOST_UNITS = 199_999
 
-router = APIRouter(prefix="/account", tags=["Account"])
+router = APIRouter(prefix="/account", tags=["Account"], responses=shapes.UNVERIFIED)
 router.route_class = gated(account_area=True)
 
 

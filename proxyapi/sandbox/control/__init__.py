@@ -12,7 +12,16 @@ from ipaddress import ip_address
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 
-from proxyapi.sandbox.control import accounts, clock, faults, journal, outcomes, settings, world
+from proxyapi.sandbox.control import (
+    accounts,
+    clock,
+    faults,
+    journal,
+    outcomes,
+    settings,
+    shapes,
+    world,
+)
 
 
 async def from_here(request: Request) -> None:
@@ -39,7 +48,12 @@ def has_token(request: Request) -> bool:
 
 
 def router() -> APIRouter:
-    whole = APIRouter(prefix="/_sandbox", tags=["Control plane"], dependencies=[Depends(from_here)])
+    whole = APIRouter(
+        prefix="/_sandbox",
+        tags=["Control plane"],
+        dependencies=[Depends(from_here)],
+        responses=shapes.REFUSALS,
+    )
     for part in (world, accounts, clock, settings, faults, outcomes, journal):
         whole.include_router(part.router)
     return whole
