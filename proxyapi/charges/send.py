@@ -35,7 +35,7 @@ def send(charge_id: UUID) -> None:
     try:
         before = evidence.before(sync(charge))
         calls.admit(charge.token, Lane.PERSON, PATIENCE)
-    except errors.Refused as error:
+    except (errors.Refused, errors.Unsendable) as error:
         outcome.refused(charge, error)
     except (errors.UpstreamError, AllowanceExhausted) as error:
         wait(charge, error)
@@ -69,8 +69,10 @@ def post(charge: Charge) -> None:
             charge.token,
             charge.operation,
             path={"faceless": str(charge.job.remote_id)} if charge.job else {},
-            json=charge.body,
+            json=charge.body or None,  # a retry takes no body, not even an empty one
         )
+    except errors.Unsendable as error:  # it will be no other in a minute
+        outcome.refused(charge, error)
     except errors.UpstreamError as error:
         if error.outcome is errors.Outcome.NOT_SENT:
             unsend(charge, error)

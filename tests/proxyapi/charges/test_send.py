@@ -31,6 +31,30 @@ def test_a_confirmed_render_settles_at_its_cost_and_starts_the_job(
     assert job.account.held() == 0
 
 
+def test_a_retry_goes_without_a_body_and_starts_the_job_again(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    Job.objects.filter(pk=job.pk).update(state=JobState.FAILED)
+    job.refresh_from_db()
+    retry = ("POST", "/faceless/7/retry")
+    upstream.on(*retry, charged({"id": 7}, 92))
+    charge = held("faceless.retry")
+    send(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (ChargeState.CONFIRMED, JobState.RUNNING)
+    assert upstream.requests[-1].content == b""
+
+
+def test_what_cannot_be_sent_at_all_is_given_up_at_once(held: Held, upstream: Upstream) -> None:
+    charge = held("faceless.retry", body={"volume": 3})
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.reason.endswith("Nothing was sent.")
+    assert charge.account.held() == 0
+
+
 def test_pitfall_39_a_task_that_runs_twice_sends_once(held: Held, upstream: Upstream) -> None:
     upstream.on(*RENDER, charged({"id": 7}, 92))
     charge = held()
