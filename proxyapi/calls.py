@@ -18,7 +18,7 @@ from django.utils import timezone
 from proxyapi import allowance, door
 from proxyapi.allowance import Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Call, CallOutcome, Token, TokenState
+from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
 from proxyapi.upstream import errors
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.reply import Allowance, Reply
@@ -97,7 +97,16 @@ def note_failure(token: Token, error: errors.UpstreamError) -> None:
     elif isinstance(error, errors.Unauthorized):
         change_state(token, TokenState.REVOKED)
     elif isinstance(error, PLAN_ERRORS):
+        note_plan(token, error)
         change_state(token, TokenState.PAUSED)
+
+
+def note_plan(token: Token, error: errors.UpstreamError) -> None:
+    """The plan changed since the profile was read; it is read again sooner from now on."""
+    trial = isinstance(error, errors.PaidSubscriptionRequired)
+    token.account.plan = Plan.TRIAL if trial else Plan.NONE
+    token.account.save(update_fields=["plan"])
+    publish(token.vault_id, Event.ACCOUNT, token.account_id)
 
 
 def change_state(token: Token, state: TokenState) -> None:

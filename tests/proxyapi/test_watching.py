@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxyapi import calls
-from proxyapi.models import Job, JobKind, JobState, TokenState
+from proxyapi.models import Job, JobKind, JobState, Plan, TokenState
 from proxyapi.upstream.client import Client
 from proxyapi.watching import due
 from proxyapi.watching.look import cadence, look, refresh_media
@@ -109,6 +109,7 @@ def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
     assert seen(job).state == JobState.RUNNING
     job.token.refresh_from_db()
     assert job.token.state == TokenState.PAUSED
+    assert job.account.plan == Plan.NONE, "so that its profile is read again within minutes"
 
 
 def test_a_good_look_after_trouble_clears_it(job: Job, upstream: Upstream) -> None:

@@ -62,7 +62,8 @@ def plan_notice(account: Account) -> Notice | None:
         )
     if account.plan == Plan.NONE:
         ended = account.plan_ends_at
-        day = f" on {formatted(timezone.localtime(ended), 'j M')}" if ended else ""
+        past = ended is not None and ended <= timezone.now()
+        day = f" on {formatted(timezone.localtime(ended), 'j M')}" if past else ""
         return Notice(
             "paused",
             f"The plan lapsed{day}.",
