@@ -21,6 +21,7 @@ from proxyapi.refusals import NotReady, Stale, TokenRefused
 
 TOKENLESS = "You have no token here yet. Add yours, then everything you make runs on it."
 ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
+SENT = "This video was rendered already. Nothing was sent twice; its page shows how it goes."
 WAYS_OUT = {
     "script": "A script is needed before rendering.",
     "voice_id": "A voice is needed before rendering.",
@@ -125,7 +126,7 @@ def render(*, by: Membership, job: Job, nonce: UUID) -> Charge:
     check(by, Permission.RENDER)
     if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
         return sent
-    require(job, JobState.DRAFT, "This video was rendered already. Its page shows how it went.")
+    require(job, JobState.DRAFT, SENT)
     for name in drafts.missing(job.wanted):
         raise NotReady(WAYS_OUT[name])
     if not job.priced or job.estimate is None:

@@ -147,10 +147,10 @@ def plan_of(account: Account) -> str:
     """Its name and when it renews: Business plan, renews in 11 days."""
     if account.plan == Plan.NONE:
         return "No plan"
-    name = f"{account.plan_name} plan" if account.plan_name else "Paid plan"
+    name, verb = f"{account.plan_name} plan" if account.plan_name else "Paid plan", "renews"
     if account.plan == Plan.TRIAL:
-        return f"Trial, {renewal(account.plan_ends_at, 'ends')}" if account.plan_ends_at else "Trial"
-    return f"{name}, {renewal(account.plan_ends_at)}" if account.plan_ends_at else name
+        name, verb = "Trial", "ends"
+    return f"{name}, {renewal(account.plan_ends_at, verb)}" if account.plan_ends_at else name
 
 
 def shared_by(tokens: list[Token]) -> str:
