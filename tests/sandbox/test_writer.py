@@ -13,6 +13,10 @@ from proxyapi.sandbox.writer import CODES, STYLES, TONES, write
 from proxyapi.sandbox.writer.retelling import retell
 
 
+def dice(name: str) -> Random:
+    return Random(name)  # noqa: S311  # taste, not a secret
+
+
 def said_twice(script: str) -> list[str]:
     counted = Counter(re.split(r"(?<=[.!?…])\s+", script))
     return [sentence for sentence, times in counted.items() if times > 1]
@@ -29,7 +33,7 @@ def test_no_sentence_comes_twice(language, seconds):
                 style=style,
                 tone=tone,
                 language=language,
-                chance=Random(f"{style}{tone}"),
+                chance=dice(f"{style}{tone}"),
             )
             assert said_twice(script) == []
 
@@ -39,7 +43,7 @@ def test_no_sentence_comes_twice(language, seconds):
 def test_a_page_is_retold_in_its_own_words_at_the_length_asked_for(address, seconds):
     page = articles.all_pages()[address]
     script = retell(
-        page, seconds=seconds, style="", tone="calm", language=page.language, chance=Random(1)
+        page, seconds=seconds, style="", tone="calm", language=page.language, chance=dice("1")
     )
     assert len(script.split()) == pytest.approx(seconds * 2.5, rel=0.15)
     assert page.paragraphs[0].split(". ")[0] in script
@@ -48,6 +52,6 @@ def test_a_page_is_retold_in_its_own_words_at_the_length_asked_for(address, seco
 
 def test_a_page_in_another_language_gives_its_title():
     page = articles.all_pages()["cocina.example.org/historias/pan-de-madrugada"]
-    script = retell(page, seconds=60, style="", tone="", language="en", chance=Random(1))
+    script = retell(page, seconds=60, style="", tone="", language="en", chance=dice("1"))
     assert page.title in script
     assert page.paragraphs[0] not in script
