@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,11 @@ def test_images_of_an_article_are_attached_in_its_order_for_nothing(sandbox, dra
     assert [it["source_url"] for it in assets] == [it.url for it in shown]
     assert sandbox.get(assets[0]["url"]).headers["content-type"].startswith("image/")
     assert sandbox.money()["charges"] == {}
+
+
+def test_the_documentation_names_the_articles():
+    text = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+    assert [address for address in articles.all_pages() if f"`{address}`" not in text] == []
 
 
 def test_another_scrape_takes_the_place_of_the_first(sandbox, draft):

@@ -1,0 +1,104 @@
+"""Films whose pictures come from assets: pages, footage, travelling clips, re-rolled scenes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from proxyapi.sandbox.media import cut_reel, cuts, films, grades, stills
+from tests.sandbox.media.films_on_disk import SMALL, film, length, pictures, sound
+
+SIZE = (256, 144)
+STILL = {"kind": "stills", "text": "A fox in the forest", "genre": "cinematic", "seed": 5}
+
+
+def reel(folder: Path, manner: str, *assets: dict[str, Any], **changes: Any) -> cut_reel.CutReel:
+    made = cuts.Cut(film(title="", captioned=False), manner, list(assets), **changes)
+    return cut_reel.CutReel(made, SIZE, folder)
+
+
+def luma(made: cut_reel.CutReel, number: int = 3) -> np.ndarray:
+    return np.asarray(made.frame(number)[0], int)
+
+
+@pytest.mark.parametrize("manner", ["scenes", "clips", "footage", "page"])
+def test_every_manner_makes_a_film_that_can_be_heard(
+    manner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = films.frame_size
+    monkeypatch.setattr(films, "frame_size", lambda ratio, height=SMALL: small(ratio, SMALL))
+    told = {"film": asdict(film()), "manner": manner, "pictures": [], "colour": ""}
+    path = tmp_path / "film.mp4"
+    seconds = cuts.make_described(told, path)
+    assert length(path) == pytest.approx(seconds, abs=0.1)
+    seen = pictures(path)
+    assert seen[0].shape == (SMALL, 256, 3)
+    assert all(frame.std() > 10 for frame in (seen[0], seen[-1]))
+    assert np.abs(sound(path)).max() > 0.1
+
+
+def test_manners_do_not_look_alike(tmp_path: Path) -> None:
+    asset = {"seed": 1, "roll": 0, "still": STILL}
+    shown = [luma(reel(tmp_path, manner)) for manner in ("scenes", "clips", "footage")]
+    shown.append(luma(reel(tmp_path, "page", asset, colour="c98a1b")))
+    for place, one in enumerate(shown):
+        assert all(np.abs(one - other).mean() > 4 for other in shown[:place])
+
+
+def test_footage_is_letterboxed_and_its_captions_are_above_the_bars(tmp_path: Path) -> None:
+    view = luma(reel(tmp_path, "footage"))
+    assert view[:12].max() == view[-12:].max() == 16
+    assert view[20:-20].std() > 10
+
+
+def test_a_page_shows_its_pictures_in_their_order(tmp_path: Path) -> None:
+    for name, colour in (("a.png", (250, 20, 20)), ("b.png", (20, 20, 250))):
+        Image.new("RGB", (300, 200), colour).save(tmp_path / name)
+    assets = [{"seed": n, "roll": 0, "file": name} for n, name in enumerate(("a.png", "b.png"))]
+    made = reel(tmp_path, "page", *assets, colour="101010")
+    drawn = (made._picture(scene, 1, SIZE).image for scene in (0, 1))
+    first, second = (np.asarray(picture)[60, 128] for picture in drawn)
+    assert first[0] > 200 > 50 > first[2]
+    assert second[2] > 200 > 50 > second[0]
+
+
+def test_only_a_re_rolled_scene_is_drawn_anew(tmp_path: Path) -> None:
+    before = luma(reel(tmp_path, "scenes", {"seed": 1, "roll": 0}))
+    rolled = luma(reel(tmp_path, "scenes", {"seed": 2, "roll": 1}))
+    plain = luma(reel(tmp_path, "scenes"))
+    assert np.array_equal(before, plain)
+    assert not np.array_equal(before, rolled)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n", b"GIF89a broken", b"<svg/>"])
+def test_a_picture_that_cannot_be_read_is_drawn_instead(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(data)
+    assert grades.opened(tmp_path / "a.png") is None
+    asset = {"seed": 1, "roll": 0, "file": "a.png"}
+    assert luma(reel(tmp_path, "page", asset)).std() > 10
+
+
+def test_a_picture_too_large_to_be_one_is_not_opened(tmp_path: Path) -> None:
+    Image.new("1", (9000, 9000)).save(tmp_path / "a.png")
+    assert grades.opened(tmp_path / "a.png") is None
+
+
+def test_a_film_that_was_uploaded_gives_its_first_frame(tmp_path: Path, fox: Path) -> None:
+    shown = grades.opened(fox)
+    assert shown is not None
+    assert shown.size == (256, 144)
+
+
+def test_a_still_is_a_picture_with_and_without_the_extra(tmp_path: Path) -> None:
+    stills.make_described({**STILL, "photographic": True}, tmp_path / "a.jpg")
+    stills.write_plain(STILL, tmp_path / "b.png")
+    for name, kind, size in (("a.jpg", "JPEG", (1280, 720)), ("b.png", "PNG", (160, 90))):
+        with Image.open(tmp_path / name) as shown:
+            assert (shown.format, shown.size) == (kind, size)
+            assert np.asarray(shown.convert("L")).std() > 4
+    assert {path.name for path in tmp_path.iterdir()} == {"a.jpg", "b.png"}

@@ -1,0 +1,90 @@
+"""Films of storyboards: every scene in its place and as long as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from proxyapi.sandbox.media import storyboards
+from proxyapi.sandbox.media.board_reel import BoardReel
+from tests.sandbox.media.films_on_disk import length, pictures, sound
+
+SIZE = (192, 108)
+
+
+def scene(prompt: str, seconds: int = 2, **changes: Any) -> dict[str, Any]:
+    told = {"prompt": prompt, "seconds": seconds, "chained": False, "seed": len(prompt)}
+    return {**told, "first": None, "last": None, **changes}
+
+
+SEA, FOREST = "A lighthouse above the sea at dusk", "A fox in the forest by day"
+
+
+def frames(folder: Path, *scenes: dict[str, Any]) -> list[np.ndarray]:
+    reel = BoardReel(storyboards.Storyboard(list(scenes)), SIZE, folder)
+    return [np.asarray(frame[0], int) for frame in reel.frames()]
+
+
+def jump(before: np.ndarray, after: np.ndarray) -> float:
+    return float(np.abs(before - after).mean())
+
+
+@pytest.mark.parametrize(
+    ("ratio", "resolution", "size"),
+    [("16:9", "480p", (854, 480)), ("9:16", "512P", (512, 910)), ("auto", "480p", (854, 480))],
+)
+def test_the_film_has_the_shape_and_length_of_its_scenes(
+    ratio: str, resolution: str, size: tuple[int, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "film.mp4"
+    wanted = {"scenes": [scene(SEA), scene(FOREST, 1)], "seed": 1, "audio": True}
+    wanted |= {"aspect_ratio": ratio, "resolution": resolution}
+    assert storyboards.make_described(wanted, path) == 3.0
+    assert length(path) == pytest.approx(3.0, abs=0.1)
+    seen = pictures(path)
+    assert (seen[0].shape[1], seen[0].shape[0]) == size
+    assert all(frame.std() > 10 for frame in (seen[0], seen[-1]))
+    heard = np.abs(sound(path)).max(axis=0)
+    assert heard[:13_000].max() > 0.02
+    assert heard[-13_000:].max() > 0.02
+    assert heard.max() < 0.99
+
+
+def test_without_audio_there_is_no_sound(tmp_path: Path) -> None:
+    path = tmp_path / "film.mp4"
+    wanted = {"scenes": [scene(SEA, 1)], "resolution": "144p", "audio": False}
+    storyboards.make_described(wanted, path)
+    assert len(pictures(path)) == 24
+    with pytest.raises(IndexError):
+        sound(path)
+
+
+def test_scenes_are_parted_by_a_cut_and_chained_ones_melt(tmp_path: Path) -> None:
+    cut = frames(tmp_path, scene(SEA), scene(FOREST))
+    melted = frames(tmp_path, scene(SEA), scene(FOREST, chained=True))
+    assert len(cut) == len(melted) == 96
+    steady = jump(cut[20], cut[21])
+    assert jump(cut[47], cut[48]) > 5 * steady + 5
+    assert jump(melted[47], melted[48]) < jump(cut[47], cut[48]) / 4
+    assert jump(melted[47], melted[90]) > 5
+
+
+def test_a_chain_is_one_travel(tmp_path: Path) -> None:
+    board = storyboards.Storyboard([scene(SEA), scene(SEA, chained=True), scene(FOREST)])
+    first, second, third = BoardReel(board, SIZE, tmp_path).moves
+    assert (first.across[1], first.scale[1]) == (second.across[0], second.scale[0])
+    assert third != second
+
+
+def test_assigned_frames_are_seen_at_their_ends(tmp_path: Path) -> None:
+    for name, colour in (("white.png", "white"), ("black.png", "black")):
+        Image.new("RGB", (320, 180), colour).save(tmp_path / name)
+    shown = frames(tmp_path, scene(SEA, 6, first="white.png", last="black.png"))
+    assert shown[2].mean() > 220
+    assert shown[-2].mean() < 30
+    assert 40 < shown[len(shown) // 2].mean() < 210
+    assert frames(tmp_path, scene(SEA, first="gone.png"))[2].std() > 10
