@@ -117,7 +117,8 @@ def meta(call: Call, charge: Charge) -> dict[str, Any]:
     return {"credits": {"cost": charge.credits, "remaining": left}}
 
 
-def last_charge(world: World, resource: str) -> Charge | None:
-    """The newest charge of a resource."""
+def last_charge(world: World, resource: str, feature: str) -> Charge | None:
+    """The newest charge of a resource for a feature."""
     newest_first = reversed(world.charges.rows.values())
-    return next((it for it in newest_first if it.resource == resource), None)
+    fitting = (it for it in newest_first if it.resource == resource and it.feature == feature)
+    return next(fitting, None)

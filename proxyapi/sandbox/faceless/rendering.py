@@ -141,7 +141,7 @@ def _finish(world: World, video: Video, job: Job) -> None:
         video.file = job.file
     if video.status == "failed":
         video.failure = job.failure or jobs.BROKEN
-        charge = money.last_charge(world, f"faceless:{video.id}")
+        charge = money.last_charge(world, f"faceless:{video.id}", "faceless_render")
         if charge is not None and world.settings.failed_render_refunds:
             money.refund(world, charge, "Faceless video refund", video.type)
     world.videos.put(video)

@@ -149,7 +149,7 @@ def follow(world: World, job: Job) -> None:
 
 
 def _refund_render(world: World, board: Storyboard) -> None:
-    charge = money.last_charge(world, f"text-to-scene:{board.id}")
+    charge = money.last_charge(world, f"text-to-scene:{board.id}", "text_to_scene")
     if charge is not None:
         money.refund(world, charge, "Storyboard refund", "text-to-scene")
 
