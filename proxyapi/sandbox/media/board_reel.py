@@ -74,7 +74,7 @@ class BoardReel:
         total[:, :edge] *= np.linspace(0.2, 1, edge, dtype=np.float32)
         for scene, (start, end) in zip(self.board.scenes, self.spans, strict=True):
             seconds = (end - start) / FRAME_RATE
-            heard = ambience.place(scene["prompt"], scene["seed"], seconds) * _PLACE
+            heard = ambience.place(clips.plot(scene["prompt"]), scene["seed"], seconds) * _PLACE
             heard[:, :edge] *= np.linspace(0, 1, edge, dtype=np.float32)
             heard[:, -edge:] *= np.linspace(1, 0, edge, dtype=np.float32)
             at = round(start / FRAME_RATE * SAMPLE_RATE)
@@ -88,7 +88,7 @@ class BoardReel:
         for scene in self.board.scenes:
             if not scene["chained"]:
                 seed = scene["seed"]
-                about = replace(theme("", scene["prompt"], seed), subject="")
+                about = replace(theme("", clips.plot(scene["prompt"]), seed), subject="")
             yield about, seed
 
     def _moves(self) -> Iterator[Move]:
@@ -106,7 +106,7 @@ class BoardReel:
     def _shot(self, place: int) -> Shot:
         scene, (about, seed) = self.board.scenes[place], self.readings[place]
         width, height = (round(side * _MARGIN / 2) * 2 for side in self.size)
-        picture = draw(scene["prompt"], self.genre, seed, (width, height), about)
+        picture = draw(clips.plot(scene["prompt"]), self.genre, seed, (width, height), about)
         return self._on_its_way(picture, place, seed)
 
     def _on_its_way(self, picture: Picture, place: int, seed: int) -> Shot:

@@ -28,6 +28,11 @@ _HANDS = {
     "blueprint": ("blueprint", "schematic"),
     "nature-documentary": ("documentary", "wildlife", "nature"),
 }
+_CAMERA = re.compile(
+    r"\b(?:the |a )?camera (?:track|follow|ris|mov|pan|tilt|zoom|orbit|push|pull|glid|circl|fl[iy]"
+    r"|doll|drift|work|angle|turn|sweep)\w*[^,;.]*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,11 @@ def hand(prompt: str) -> str:
     return next((genre for genre, said in _HANDS.items() if words & set(said)), "cinematic")
 
 
+def plot(prompt: str) -> str:
+    """The prompt without what it says about the camera, which is not to be seen."""
+    return _CAMERA.sub(" ", prompt)
+
+
 def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -94,8 +104,9 @@ def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
         Move((1.3, 1.08), down=(0.3, -0.2)),
     )
     large = (round(size[0] * _MARGIN / 2) * 2, round(size[1] * _MARGIN / 2) * 2)
-    about = replace(theme("", clip.prompt, clip.seed), subject="")  # what is named first, wins
-    picture = scenes.draw(clip.prompt, genre, clip.seed, large, about)
+    seen = plot(clip.prompt)
+    about = replace(theme("", seen, clip.seed), subject="")  # what is named first, wins
+    picture = scenes.draw(seen, genre, clip.seed, large, about)
     shot = Shot(picture, size, clip.seed, clip.seconds)
     shot.move = random.Random(f"clip/{clip.seed}").choice(travels)  # noqa: S311  # a view
     count = max(1, round(clip.seconds * FRAME_RATE))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from proxyapi.sandbox.media import storyboards
+from proxyapi.sandbox.media import clips, storyboards
 from proxyapi.sandbox.media.board_reel import BoardReel
 from tests.sandbox.media.films_on_disk import length, pictures, sound
 
@@ -78,6 +78,13 @@ def test_a_chain_is_one_travel(tmp_path: Path) -> None:
     first, second, third = BoardReel(board, SIZE, tmp_path).moves
     assert (first.across[1], first.scale[1]) == (second.across[0], second.scale[0])
     assert third != second
+
+
+def test_the_camera_that_films_is_not_in_the_picture() -> None:
+    told = "Medium shot: a fox in the forest; the camera tracks alongside, blue dusk."
+    assert clips.plot(told) == "Medium shot: a fox in the forest;  , blue dusk."
+    assert clips.plot("Camera rises over the sea. A boat.") == " . A boat."
+    assert clips.plot("An old camera on a desk") == "An old camera on a desk"
 
 
 def test_assigned_frames_are_seen_at_their_ends(tmp_path: Path) -> None:
