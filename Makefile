@@ -21,6 +21,7 @@ bench: packages  ## measure starting, stopping and the pages
 
 drill: packages  ## kill processes, lose answers, look what is left
 	@$(IN) -m pytest -q -p no:randomly tests/up/test_stopping.py tests/proxyapi/money tests/sandbox/test_restart.py
+	@$(IN) -m pytest -q -s -p no:randomly -m drill tests/drills
 
 fix: packages  ## format, and repair what can be repaired alone
 	@$(IN) -m ruff check --fix --quiet .

@@ -9,7 +9,7 @@ import time
 
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 TWO = ("-n", "2", "--dist", "loadfile")
-SERVERS = "not browser"
+SERVERS = "not browser and not drill"
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ("on SQLite", (*TWO, "-m", SERVERS), {}),
     (
