@@ -39,6 +39,7 @@ def test_the_same_script_keeps_its_images_and_another_does_not(sandbox, video):
     sandbox.post(f"{video}/render")
     sandbox.advance(60)
     assert assets(sandbox, video) == before
+    assert sandbox.get(before[0]["url"]).status_code == 200
     sandbox.patch(video, {"script": "Another one."})
     sandbox.post(f"{video}/render")
     (only,) = assets(sandbox, video)

@@ -107,15 +107,15 @@ def regenerate(call: Call, video: Video, asset: Asset) -> Charge:
     return charge
 
 
-def lay_out(world: World, video: Video) -> None:
+def lay_out(call: Call, video: Video) -> None:
     """The scene images of the script as it is now; the same script keeps its images."""
+    world, kept = call.world, _pictures(call)
     texts = _parts(video.script or "")
     drawn = [it for it in video.assets if it.source == "generated"]
     if [it.text for it in drawn] == texts:
         return
     for asset in drawn:
-        world.stills.drop(asset.file)
-        video.assets.remove(asset)
+        _remove(kept, video, asset)
     new = []
     for text in texts:
         asset = _asset(world, "generated", "", text=text)

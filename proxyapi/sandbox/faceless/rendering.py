@@ -66,7 +66,7 @@ def _start(call: Call, video: Video, use: Use) -> Charge:
     check(call, video, use)
     charge = money.charge(call, use)
     if video.type == "ai-visuals":
-        assets.lay_out(world, video)
+        assets.lay_out(call, video)
     seconds = cost.job_seconds(world, video)
     job = jobs.start(world, "faceless", video.id, seconds=seconds, film=film(world, video))
     if call.account.lapsing:
