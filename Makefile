@@ -16,7 +16,7 @@ check: packages  ## style, types, imports, templates, budgets, lock, secrets
 test: packages  ## all tests: on SQLite, on PostgreSQL, in a browser
 	@$(IN) -m tests
 
-bench: packages  ## measure starting, stopping and the pages
+bench: packages  ## measure the sandbox, starting, stopping and the pages
 	@$(IN) -m tests.bench
 
 drill: packages  ## kill processes, lose answers, look what is left

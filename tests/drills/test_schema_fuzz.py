@@ -16,7 +16,8 @@ ROUND = 100  # calls of one operation at a time
 
 
 def test_twenty_thousand_made_up_calls(tmp_path):
-    figures, found = Figures("made-up calls"), []
+    figures = Figures("made-up calls")
+    found: list[str] = []
     with asyncio.Runner() as loop:
         playground = Playground(Sandbox(tmp_path, loop, db=None))
         number = figures.seed

@@ -63,7 +63,3 @@ def took(browser: httpx.Client, path: str) -> float:
     started = time.perf_counter()
     browser.get(path)
     return 1000 * (time.perf_counter() - started)
-
-
-if __name__ == "__main__":
-    main()
