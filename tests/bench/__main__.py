@@ -1,0 +1,48 @@
+"""`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
+
+With arguments only the parts that they name: `sandbox`, `house`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.bench import house, sandbox
+
+HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", "")
+
+
+def main() -> int:
+    loads = ", ".join(f"{load:.2f}" for load in os.getloadavg())
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, load before: {loads}\n")
+    chosen = sys.argv[1:] or list(PARTS)
+    with tempfile.TemporaryDirectory(prefix="reelroom-") as folder:
+        held = [PARTS[name](Path(folder)) for name in chosen]
+    return 0 if all(held) else 1
+
+
+def of_sandbox(folder: Path) -> bool:
+    rows = sandbox.figures(folder)
+    for cells in (HEADS, ["---"] * len(HEADS)):
+        print(f"| {' | '.join(cells)} |")
+    for *cells, holds in rows:
+        print(f"| {' | '.join([*cells, 'ok' if holds else 'FALLS SHORT'])} |", flush=True)
+    print(f"\nMedians of {sandbox.RUNS} runs, the two worlds taking turns.\n")
+    return all(row[-1] for row in rows)
+
+
+def of_house(_: Path) -> bool:
+    house.main()
+    return True
+
+
+PARTS: dict[str, Callable[[Path], bool]] = {"sandbox": of_sandbox, "house": of_house}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
