@@ -28,6 +28,7 @@ fix: packages  ## format, and repair what can be repaired alone
 	@$(IN) -m ruff format --quiet .
 	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
 	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py document
+	@$(IN) -m proxyapi.sandbox.document
 
 packages:
 	@command -v $(PYTHON) >/dev/null || { echo "reelroom: There is no $(PYTHON) on the PATH." >&2; exit 1; }

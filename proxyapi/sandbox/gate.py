@@ -70,6 +70,8 @@ def gated(
     """
 
     class GatedRoute(APIRoute):
+        subscribers_only, plan_feature = paid, feature  # for the documentation
+
         def __init__(self, path: str, *args: Any, **wanted: Any) -> None:
             wanted["openapi_extra"] = _with_parameters(path, key, wanted.get("openapi_extra"))
             super().__init__(path, *args, **wanted)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from tests.house import budgets, lock, words
+from tests.house import budgets, endpoints, lock, words
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -60,6 +60,8 @@ RULES: list[Rule] = [
     ("migrations", program(*MANAGE, "makemigrations", "--check", "--dry-run", **PRODUCTION)),
     ("production", program(*MANAGE, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)),
     ("documents", program(*MANAGE, "document", "--check", **PRODUCTION)),
+    ("sandbox's table", program(sys.executable, "-m", "proxyapi.sandbox.document", "--check")),
+    ("sandbox's endpoints", ours(endpoints.broken)),
     ("packages", program(sys.executable, "-m", "pip", "check")),
     ("lock", ours(lock.broken)),
     ("budgets", ours(budgets.broken)),

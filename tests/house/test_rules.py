@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import budgets, lock, words
+from tests.house import budgets, endpoints, lock, words
 
 VIEW, TASKS, MODEL = (
     Path("dashboard/views/studio.py"),
@@ -80,3 +80,13 @@ def test_secrets_and_machines_are_found(text):
 
 def test_a_token_that_says_that_it_opens_nothing_may_stand_there():
     assert list(words.complaints("sbx" + "_canary4f9aQ7dLk2PzXw81Ys0b")) == []
+
+
+def test_an_endpoint_that_is_missing_or_made_up_is_found():
+    page = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+
+    assert list(endpoints.differences(page)) == []
+    assert list(endpoints.differences(page.replace("| GET `/me` |", "| GET `/you` |"))) == [
+        "docs/sandbox.md: GET /me is missing",
+        "docs/sandbox.md: GET /you is not in the specification",
+    ]

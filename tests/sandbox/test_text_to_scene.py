@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi.sandbox.api.scene_shapes import StoryboardShown
+from proxyapi.sandbox.api.scene_shapes import StoryboardCharged
 from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES
 from proxyapi.sandbox.catalogue.modifiers import MENUS
 
@@ -230,7 +230,7 @@ def test_the_estimate_is_what_the_render_charges(sandbox, board):
     started = sandbox.post(f"{board}/render")
     assert started.status_code == 202
     assert started.json()["meta"]["credits"] == {"cost": 12, "remaining": 988}
-    StoryboardShown.model_validate(started.json(), strict=True, extra="forbid")
+    StoryboardCharged.model_validate(started.json(), strict=True, extra="forbid")
     (row,) = sandbox.get("/v2/credits/history").json()["data"]
     assert (row["label"], row["credit_spend"]) == ("Storyboard render", "-12")
 

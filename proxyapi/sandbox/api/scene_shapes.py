@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from proxyapi.sandbox.api.shapes import CreditsMeta, VideoShape
+from proxyapi.sandbox.api.shapes import CreditsMeta, Envelope, VideoShape
 
 
 class SettingsShape(BaseModel):
@@ -37,12 +37,12 @@ class StoryboardShape(BaseModel):
     updated_at: str
 
 
-class StoryboardShown(BaseModel):
-    """`meta` is there when the call charged."""
+StoryboardShown = Envelope[StoryboardShape]
 
-    message: str
-    status: int
-    data: StoryboardShape
+
+class StoryboardCharged(StoryboardShown):
+    """`meta` is there when the call charged, which is a setting."""
+
     meta: CreditsMeta | None = None
 
 

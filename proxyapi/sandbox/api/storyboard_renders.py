@@ -10,9 +10,9 @@ from pydantic import Field
 from proxyapi.sandbox import money
 from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.api.scene_shapes import (
+    StoryboardCharged,
     StoryboardPrice,
     StoryboardShape,
-    StoryboardShown,
 )
 from proxyapi.sandbox.api.text_to_scene import find
 from proxyapi.sandbox.envelope import success
@@ -33,7 +33,7 @@ class Chosen(Body):
     )
 
 
-@router.post("/{storyboard}/clips", response_model=StoryboardShown, status_code=202)
+@router.post("/{storyboard}/clips", response_model=StoryboardCharged, status_code=202)
 async def generate_clips(call: Caller, chosen: Chosen | None = None) -> Response:
     charge = rendering.make_clips(call, call.owned, chosen.scenes if chosen else None)
     meta = money.meta(call, charge) if charge is not None else None

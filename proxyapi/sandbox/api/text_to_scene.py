@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints, model_validator
 
 from proxyapi.sandbox import money
-from proxyapi.sandbox.api.scene_shapes import StoryboardShown
+from proxyapi.sandbox.api.scene_shapes import StoryboardCharged, StoryboardShown
 from proxyapi.sandbox.envelope import success
 from proxyapi.sandbox.faceless.changes import Body
 from proxyapi.sandbox.gate import Caller, gated, number
@@ -90,7 +90,7 @@ async def show_storyboard(call: Caller) -> Response:
     return success(record.show(call, call.owned))
 
 
-@router.post("/{storyboard}/prompt", response_model=StoryboardShown)
+@router.post("/{storyboard}/prompt", response_model=StoryboardCharged)
 async def generate_scenes(call: Caller, wish: Wish) -> Response:
     charge = editing.write(call, call.owned, wish.prompt, wish.scenes)
     meta = money.meta(call, charge) if charge is not None else None
