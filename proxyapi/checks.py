@@ -40,7 +40,9 @@ def sealed_tokens_have_their_key(
     except (seal.SealError, DatabaseError):
         return []  # E001 tells it, or the tables are not there yet
     finally:
-        connections[databases[0]].close_if_unusable_or_obsolete()
+        connection = connections[databases[0]]
+        if not connection.in_atomic_block:  # else it closes what a transaction still needs
+            connection.close_if_unusable_or_obsolete()
     if not lost:
         return []
     message = (
