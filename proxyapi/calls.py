@@ -9,26 +9,42 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import allowance, door
-from proxyapi.allowance import Lane
+from proxyapi import allowance, door, seal
+from proxyapi.allowance import AllowanceUnknown, Lane
 from proxyapi.events import Event, publish
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
 from proxyapi.upstream import errors
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.reply import Allowance, Reply
+from proxyapi.upstream.secret import Secret
 
+# From which states a token gets into each; removed is the end.
+FROM = {
+    TokenState.WORKING: (TokenState.PAUSED,),
+    TokenState.PAUSED: (TokenState.WORKING,),
+    TokenState.REVOKED: (TokenState.WORKING, TokenState.PAUSED),
+    TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
+}
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 OUTCOMES = {
     errors.Outcome.NOT_SENT: CallOutcome.NOT_SENT,
     errors.Outcome.REFUSED: CallOutcome.REFUSED,
     errors.Outcome.UNKNOWN: CallOutcome.UNKNOWN,
 }
+
+
+class TokenShut(errors.NotSent):
+    """Its seal does not open: the row was changed, or its key is gone."""
+
+    code = "TOKEN-SHUT"
+    sentence = "The stored token does not open. Nothing was sent. Add the token again."
 
 
 @lru_cache(maxsize=1)
@@ -65,9 +81,10 @@ def send(
     sent_at, started = timezone.now(), time.monotonic()
     call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
     try:
-        reply = client().call(name, door.opened(token), path=path, query=query, json=json)
+        reply = client().call(name, opened(token), path=path, query=query, json=json)
     except errors.UpstreamError as error:
-        call.outcome, call.status, call.code = OUTCOMES[error.outcome], error.status, error.code
+        call.outcome, call.status = OUTCOMES[error.outcome], error.status
+        call.code = error.code[:60]
         note_failure(token, error)
         raise
     else:
@@ -83,17 +100,29 @@ def send(
         call.save()
 
 
+def opened(token: Token) -> Secret:
+    try:
+        return door.opened(token)
+    except seal.SealError:
+        raise TokenShut() from None
+
+
 def note_allowance(token: Token, seen: Allowance | None) -> None:
-    """Learn from the headers of any answer, refusals too."""
+    """Learn from the headers of any answer, refusals too.
+
+    Without Redis nothing is learned, and what was answered counts all the same.
+    """
     if seen:
-        store = allowance.connection()
-        allowance.correct(store, str(token.pk), seen.limit, seen.remaining)
+        with suppress(AllowanceUnknown):
+            store = allowance.connection()
+            allowance.correct(store, str(token.pk), seen.limit, seen.remaining)
 
 
 def note_failure(token: Token, error: errors.UpstreamError) -> None:
     note_allowance(token, error.allowance)
     if isinstance(error, errors.RateLimited) and error.token_wide:
-        allowance.pause(allowance.connection(), str(token.pk), error.retry_after or 60)
+        with suppress(AllowanceUnknown):
+            allowance.pause(allowance.connection(), str(token.pk), error.retry_after or 60)
     elif isinstance(error, errors.Unauthorized):
         change_state(token, TokenState.REVOKED)
     elif isinstance(error, PLAN_ERRORS):
@@ -110,9 +139,12 @@ def note_plan(token: Token, error: errors.UpstreamError) -> None:
 
 
 def change_state(token: Token, state: TokenState) -> None:
-    """A token stops or works again; everybody who shows it hears of it."""
-    if token.state == state or token.state == TokenState.REMOVED:
-        return
-    token.state, token.state_since = state, timezone.now()
-    token.save(update_fields=["state", "state_since"])
-    publish(token.vault_id, Event.TOKEN, token.pk)
+    """A token stops or works again; everybody who shows it hears of it.
+
+    By conditional update: what another process knows by now is not undone by what we knew.
+    """
+    now = timezone.now()
+    rows = Token.objects.filter(pk=token.pk, state__in=FROM[state])
+    if rows.update(state=state, state_since=now):
+        token.state, token.state_since = state, now
+        publish(token.vault_id, Event.TOKEN, token.pk)

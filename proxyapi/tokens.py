@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -25,7 +25,7 @@ from proxyapi.models import (
     Vault,
 )
 from proxyapi.refusals import TokenRefused
-from proxyapi.upstream import errors
+from proxyapi.upstream import errors, wire
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 REFRESHED_TOGETHER = timedelta(seconds=20)
@@ -40,10 +40,10 @@ def add(vault: Vault, owner_id: int, text: str) -> Token:
         raise TokenRefused(str(malformed), field="token") from None
     if Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret)).exists():
         raise TokenRefused("This token is already in the team's room.", field="token")
-    token = Token(vault=vault, owner_id=owner_id)
+    token, asked_at = Token(vault=vault, owner_id=owner_id), timezone.now()
     profile = ask_who(token, secret)
     with transaction.atomic():
-        token.account = account_of(vault, profile)
+        token.account = account_of(vault, profile, asked_at)
         token.checked_at = timezone.now()
         token.state = state_for(token.account)
         door.seal_in(token, secret)
@@ -77,12 +77,12 @@ def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
     return reply.data
 
 
-def account_of(vault: Vault, profile: dict[str, Any]) -> Account:
+def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Account:
     """The one row of this upstream account; two members' tokens of one account share it."""
     account, _ = Account.objects.get_or_create(
         vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
     )
-    account.note_profile(profile)
+    account.note_profile(profile, asked_at)
     return account
 
 
@@ -99,13 +99,13 @@ def take_over(token: Token) -> None:
         state__in=[TokenState.REVOKED, TokenState.REMOVED],
     )
     now = timezone.now()
-    charges = Charge.objects.holding().filter(token__in=stopped)
-    charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
-    charges.update(token=token)
     jobs = Job.objects.filter(token__in=stopped)
     jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
     jobs.exclude(quote_error="").update(quote_error="", quote_due_at=now)
     jobs.update(token=token)
+    charges = Charge.objects.holding().filter(token__in=stopped)
+    charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
+    charges.update(token=token)
 
 
 def state_for(account: Account) -> TokenState:
@@ -114,8 +114,8 @@ def state_for(account: Account) -> TokenState:
 
 def remove(token: Token) -> None:
     """Destroy the sealed value at once; the row stays for what it made."""
-    token.sealed = b""
     calls.change_state(token, TokenState.REMOVED)
+    token.sealed = b""
     token.save(update_fields=["sealed"])
 
 
@@ -129,15 +129,21 @@ def refresh(account: Account) -> None:
         return
     # The first time somebody waits for the voices to appear; later nobody does.
     lane = Lane.MIRRORING if account.options else Lane.PERSON
-    account.note_profile(calls.call(token, "me.get", lane, patience=5).data)
+    asked_at = timezone.now()
+    account.note_profile(asked(token, "me.get", lane), asked_at)
     for one in account.tokens.usable():
         calls.change_state(one, state_for(account))
-    account.costs = calls.call(token, "credits.costs", lane, patience=5).data or {}
+    account.costs = asked(token, "credits.costs", lane) or account.costs
     if account.plan == Plan.PAID:
-        account.options = calls.call(token, "faceless.options", lane, patience=5).data or {}
+        account.options = asked(token, "faceless.options", lane) or account.options
         account.options_as_of = timezone.now()
     account.save(update_fields=["costs", "options", "options_as_of"])
     publish(account.vault_id, Event.ACCOUNT, account.pk)
+
+
+def asked(token: Token, name: str, lane: Lane) -> dict[str, Any]:
+    """The object that a read answers; empty where it answers something else."""
+    return dict(wire.mapping(calls.call(token, name, lane, patience=5).data))
 
 
 def claim(account: Account) -> bool:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import Q, Sum
-from django.utils import timezone
+from django.db.models import F, Q, Sum
 
 from proxyapi.models.vault import Vault
+from proxyapi.upstream import wire
 
 CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
+
+PROFILE = (
+    "name",
+    "email",
+    "email_verified",
+    "plan",
+    "plan_name",
+    "plan_ends_at",
+    "monthly_credits",
+)
 
 
 class Plan(models.TextChoices):
@@ -85,23 +96,33 @@ class Account(models.Model):
         ).update(balance=remaining, balance_as_of=seen_at)
         self.refresh_from_db(fields=["balance", "balance_as_of"])
 
-    def note_profile(self, me: dict[str, Any]) -> None:
+    def note_spent(self, cost: Decimal, sent_at: datetime) -> None:
+        """Take credits off a balance that was read before they were spent."""
+        Account.objects.filter(pk=self.pk, balance_as_of__lt=sent_at).update(
+            balance=F("balance") - cost
+        )
+
+    def note_profile(self, me: dict[str, Any], asked_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""
-        subscription = me.get("subscription") or {}
-        credits = me.get("credits") or {}
+        credits = wire.mapping(me.get("credits"))
         self.name = str(me.get("name") or self.name)[:200]
         self.email = str(me.get("email") or self.email)[:254]
-        self.email_verified = bool(me.get("email_verified"))
-        self.plan = plan_of(subscription)
-        self.plan_name = str(subscription.get("plan") or "")[:100]
-        self.plan_ends_at = moment(subscription.get("ends_at"))
-        self.monthly_credits = Decimal(str(credits.get("total") or 0))
-        self.save()
-        if "remaining" in credits:
-            self.note_balance(Decimal(str(credits["remaining"] or 0)), timezone.now())
+        self.email_verified = bool(me.get("email_verified", self.email_verified))
+        if "subscription" in me:
+            subscription = wire.mapping(me["subscription"])
+            self.plan = plan_of(subscription)
+            self.plan_name = str(subscription.get("plan") or "")[:100]
+            self.plan_ends_at = moment(subscription.get("ends_at"))
+        total = wire.amount(credits.get("total"))
+        self.monthly_credits = self.monthly_credits if total is None else total
+        # Not the whole row: the balance and the costs may be newer there than here.
+        self.save(update_fields=PROFILE)
+        remaining = wire.amount(credits.get("remaining"))
+        if remaining is not None:
+            self.note_balance(remaining, asked_at)
 
 
-def plan_of(subscription: dict[str, Any]) -> Plan:
+def plan_of(subscription: Mapping[str, Any]) -> Plan:
     if not subscription.get("active"):
         return Plan.NONE
     return Plan.TRIAL if subscription.get("trial") else Plan.PAID

@@ -20,7 +20,7 @@ LARGEST = 10 * 1024 * 1024  # bytes of one answer, unpacked
 DEEPEST = 50  # levels of JSON
 LONGEST_WAIT = 3600.0  # seconds; a Retry-After beyond it is taken for a mistake
 LARGEST_LIMIT = 10_000  # requests a minute; likewise
-LARGEST_AMOUNT = Decimal(10) ** 12  # credits; likewise
+LARGEST_AMOUNT = Decimal(10) ** 9  # credits; likewise, and our tables hold no more
 
 PASSED_ON = frozenset(
     {
@@ -54,12 +54,23 @@ def unpack(headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON in `body`: fractions as Decimal, NaN and infinities as None."""
+    """The JSON in `body`: fractions as Decimal, NaN and infinities None, text as it can be kept."""
     try:
         value = loads(body, parse_float=_fraction, parse_constant=lambda _: None)
     except (ValueError, RecursionError):  # ValueError: also bad UTF-8, and 4,301 digits
         raise Unreadable from None
     _refuse_depth(value)
+    return _kept(value) if b"\\u" in body else value
+
+
+def _kept(value: Any) -> Any:
+    """Without NUL, and with ? for half a surrogate pair: no database takes either."""
+    if isinstance(value, str):
+        return value.replace("\0", "").encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_kept(inner) for inner in value]
+    if isinstance(value, dict):
+        return {_kept(name): _kept(inner) for name, inner in value.items()}
     return value
 
 

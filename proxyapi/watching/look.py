@@ -6,6 +6,7 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi import calls
@@ -32,7 +33,7 @@ def look(job_id: UUID, lane: Lane = Lane.WATCHING) -> None:
     try:
         reply = calls.call(job.token, way.operation, lane, path={"id": str(job.remote_id)})
     except AllowanceExhausted as exhausted:
-        Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
+        this_run(job).update(
             next_look_at=timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
         )
     except errors.UpstreamError as error:
@@ -41,9 +42,13 @@ def look(job_id: UUID, lane: Lane = Lane.WATCHING) -> None:
         saw(job, read(job.kind, reply.data))
 
 
+def this_run(job: Job) -> QuerySet[Job]:
+    """The row while it runs as it did when the look began: a retry since then is another run."""
+    return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
+
+
 def saw(job: Job, sight: Sight) -> None:
-    """Note what a look saw. Finishing is written only over `running`: a later retry is not
-    undone."""
+    """Note what a look saw."""
     now = timezone.now()
     fields: dict[str, object] = {
         "looked_at": now,
@@ -67,7 +72,7 @@ def saw(job: Job, sight: Sight) -> None:
             "failure_code": sight.failure_code,
             "failure_message": sight.failure_message,
         }
-    Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(**fields)
+    this_run(job).update(**fields)
     publish(job.vault_id, Event.JOB, job.pk)
 
 
@@ -75,7 +80,7 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     now = timezone.now()
     stopped = isinstance(error, (errors.Unauthorized, *calls.PLAN_ERRORS))
     wait = WHILE_STOPPED if stopped else max(AFTER_ERROR, timedelta(seconds=error.retry_after or 0))
-    Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
+    this_run(job).update(
         look_error=error.user_message,
         look_error_since=job.look_error_since or now,
         next_look_at=now + wait,

@@ -1,0 +1,165 @@
+"""Looks that come late, tokens known late: what is newer in the row is not undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi import calls, tokens
+from proxyapi.models import Account, Job, JobState, Plan, Token, TokenState
+from proxyapi.upstream.client import Client
+from proxyapi.watching.look import look
+from tests.factories import AccountFactory, JobFactory, TokenFactory
+from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+
+GET = ("GET", "/faceless/7")
+ME = ("GET", "/me")
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    script = Upstream()
+    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "client", lambda: client)
+    return script
+
+
+@pytest.fixture
+def job(db: None) -> Job:
+    now = timezone.now()
+    return JobFactory(remote_id="7", state=JobState.RUNNING, started_at=now, next_look_at=now)
+
+
+def meanwhile(reply: httpx.Response, deed: Callable[[], Any]) -> Any:
+    def handle(request: httpx.Request) -> httpx.Response:
+        deed()
+        return reply
+
+    return handle
+
+
+def retried() -> None:
+    """By the time the look's answer comes, another look has seen it fail and it was retried."""
+    job = Job.objects.get()
+    job.start(timezone.now() + timedelta(seconds=1), timedelta(seconds=5))
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        answer({"id": 7, "video": {"status": "failed", "failure": {"code": "OLD"}}}),
+        answer({"id": 7, "video": {"status": "completed", "url": "http://old/a.mp4"}}),
+        refused(404, "GEN-NOT-FOUND"),
+    ],
+)
+def test_a_late_look_at_the_run_before_says_nothing_of_the_retry(
+    late: httpx.Response, job: Job, upstream: Upstream
+) -> None:
+    upstream.on(*GET, meanwhile(late, retried))
+    look(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.look_error, job.failure_code) == (JobState.RUNNING, "", "")
+
+
+def test_a_token_that_was_removed_meanwhile_stays_removed(job: Job, upstream: Upstream) -> None:
+    removed = Token.objects.get()
+    gone = meanwhile(refused(401, "GEN-UNAUTHORIZED"), lambda: tokens.remove(removed))
+    upstream.on(*GET, gone)
+    look(job.pk)
+    token = Token.objects.get()
+    assert (token.state, bytes(token.sealed)) == (TokenState.REMOVED, b"")
+
+
+def test_a_token_that_was_revoked_meanwhile_is_not_woken_by_an_older_profile(
+    db: None,
+) -> None:
+    token = TokenFactory()
+    stale = Token.objects.get()
+    calls.change_state(token, TokenState.REVOKED)
+    calls.change_state(stale, TokenState.PAUSED)
+    stale.refresh_from_db()
+    assert stale.state == TokenState.REVOKED
+
+
+def profile(**more: Any) -> httpx.Response:
+    plan = {"exists": True, "active": True, "trial": False, "plan": "Studio"}
+    credits = {"remaining": 1000, "total": 1200, "extra": 0}
+    return answer(
+        {"id": 5, "email_verified": True, "credits": credits, "subscription": plan, **more}
+    )
+
+
+@pytest.fixture
+def account(upstream: Upstream, db: None) -> Account:
+    upstream.on("GET", "/credits/costs", answer({}))
+    upstream.on("GET", "/faceless/options", answer({}))
+    account = AccountFactory(balance=Decimal(1000), balance_as_of=timezone.now())
+    TokenFactory(account=account)
+    return account
+
+
+def test_pitfall_53_a_profile_asked_before_a_render_does_not_undo_its_balance(
+    account: Account, upstream: Upstream
+) -> None:
+    def rendered() -> None:
+        Account.objects.get().note_balance(Decimal(900), timezone.now())
+
+    upstream.on(*ME, meanwhile(profile(), rendered))
+    tokens.refresh(account)
+    account.refresh_from_db()
+    assert account.balance == 900
+
+
+def test_reading_an_account_is_noted_so_that_it_is_not_read_again_at_once(
+    account: Account, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile())
+    tokens.refresh(account)
+    account.refresh_from_db()
+    assert account.refreshed_at is not None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        answer({"id": 5}),
+        answer(None),
+        answer([]),
+        profile(credits={"remaining": "soon", "total": {}}),
+        profile(credits=[7]),
+    ],
+)
+def test_b6_an_odd_profile_leaves_what_was_known(
+    odd: httpx.Response, account: Account, upstream: Upstream
+) -> None:
+    upstream.on(*ME, odd)
+    tokens.refresh(account)
+    account.refresh_from_db()
+    assert (account.balance, account.plan, account.email_verified) == (1000, Plan.PAID, True)
+
+
+def test_b6_odd_costs_and_options_leave_what_was_known(
+    account: Account, upstream: Upstream
+) -> None:
+    Account.objects.update(costs={"A": {"credits": 4}}, options={"mandatory": {}})
+    account.refresh_from_db()
+    upstream.on(*ME, profile())
+    upstream.on("GET", "/credits/costs", answer(["A"]))
+    upstream.on("GET", "/faceless/options", answer("none"))
+    tokens.refresh(account)
+    account.refresh_from_db()
+    assert (account.costs, account.options) == ({"A": {"credits": 4}}, {"mandatory": {}})
+
+
+def test_a_token_that_does_not_open_is_a_failed_look(job: Job, upstream: Upstream) -> None:
+    Token.objects.update(sealed=b"not ours")
+    look(job.pk)
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+    assert job.look_error == calls.TokenShut.sentence
