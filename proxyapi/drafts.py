@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -21,10 +21,11 @@ from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Lane, connection
 from proxyapi.events import Event, publish
 from proxyapi.models import Job, JobState
-from proxyapi.upstream import errors
+from proxyapi.upstream import errors, wire
 
 LOCK = 90.0  # seconds; longer than a create, a patch and their waits
 TURN = 3.0  # seconds to wait for another process that holds the lock
+WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
 AT_CREATION = ("type", "title", "topic")
@@ -68,12 +69,10 @@ def alone(job: Job) -> Iterator[None]:
 def put(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
     if job.remote_id is None:
         create(job, lane, patience)
-    id = str(job.remote_id)
     changes = {name: value for name, value in job.unsent().items() if name != "type"}
     if not changes:
-        reply = calls.call(job.token, "faceless.get", lane, patience=patience, path={"id": id})
-        return record(reply.data)
-    path = {"faceless": id}
+        return read(job, lane, patience)
+    path = {"faceless": str(job.remote_id)}
     reply = calls.call(
         job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
     )
@@ -82,14 +81,26 @@ def put(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
     return record(reply.data)
 
 
+def read(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
+    path = {"id": str(job.remote_id)}
+    return record(calls.call(job.token, "faceless.get", lane, patience=patience, path=path).data)
+
+
 def create(job: Job, lane: Lane, patience: float) -> None:
     first = {name: job.wanted[name] for name in AT_CREATION if job.wanted.get(name)}
     reply = calls.call(job.token, "faceless.create", lane, patience=patience, json=first)
-    remote_id = record(reply.data).get("id")
-    if remote_id is None:
+    job.remote_id, job.sent = id_in(record(reply.data)), first
+    # The lock may have been lost with Redis. The first one stays: it may be the one that is paid.
+    free = Job.objects.filter(pk=job.pk, remote_id__isnull=True)
+    if not free.update(remote_id=job.remote_id, sent=job.sent):
+        job.refresh_from_db(fields=["remote_id", "sent"])
+
+
+def id_in(record: dict[str, Any]) -> str:
+    id = record.get("id")
+    if isinstance(id, bool) or not isinstance(id, int | str) or not 0 < len(str(id)) <= 64:
         raise errors.AnswerLost()
-    job.remote_id, job.sent = str(remote_id), first
-    job.save(update_fields=["remote_id", "sent"])
+    return str(id)
 
 
 def record(data: Any) -> dict[str, Any]:
@@ -111,7 +122,12 @@ def quote(job: Job) -> None:
         Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
     try:
-        sync(job)
+        with alone(job):
+            if job.charges.open().exists():
+                # What it charges for is told from how the draft was before: it stays like that.
+                later(job, asked_at, WHILE_CHARGED)
+                return
+            put(job, Lane.PERSON, patience=2)
         edited_at = job.edited_at
         path = {"faceless": str(job.remote_id)}
         reply = calls.call(job.token, "faceless.estimate", Lane.PERSON, patience=2, path=path)
@@ -119,8 +135,7 @@ def quote(job: Job) -> None:
         if found["estimate"] is None:
             found["quote_error"] = "The service gave no price that we can read."
     except AllowanceExhausted as exhausted:
-        later = asked_at + timedelta(seconds=max(1.0, exhausted.wait))
-        Job.objects.filter(pk=job.pk).update(quote_due_at=later)
+        later(job, asked_at, max(1.0, exhausted.wait))
         return
     except errors.UpstreamError as error:
         found["quote_error"] = error.user_message
@@ -131,21 +146,17 @@ def quote(job: Job) -> None:
     publish(job.vault_id, Event.JOB, job.pk)
 
 
+def later(job: Job, asked_at: datetime, seconds: float) -> None:
+    Job.objects.filter(pk=job.pk).update(quote_due_at=asked_at + timedelta(seconds=seconds))
+
+
 def price_in(data: Any) -> Decimal | None:
     """The credits in an estimate whose exact shape the spec does not show."""
-    if isinstance(data, int | float | str):
-        return decimal(data)
+    if (amount := wire.amount(data)) is not None:
+        return amount if amount >= 0 else None
     if isinstance(data, dict):
         for name in ("credits", "cost", "estimate", "estimated_credits", "required", "total"):
             found = price_in(data.get(name))
             if found is not None:
                 return found
     return None
-
-
-def decimal(value: object) -> Decimal | None:
-    try:
-        amount = Decimal(str(value))
-    except ArithmeticError:
-        return None
-    return amount if amount.is_finite() and amount >= 0 else None

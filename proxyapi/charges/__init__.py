@@ -3,8 +3,8 @@ back."""
 
 from __future__ import annotations
 
-from proxyapi.charges.record import Intent, record
+from proxyapi.charges.record import Intent, record, sent_before
 from proxyapi.charges.send import send
 from proxyapi.charges.settle import settle
 
-__all__ = ["Intent", "record", "send", "settle"]
+__all__ = ["Intent", "record", "send", "sent_before", "settle"]

@@ -26,6 +26,12 @@ def before(record: dict[str, Any]) -> dict[str, object]:
     }
 
 
+def is_whole(charge: Charge, record: dict[str, Any]) -> bool:
+    """Whether the record shows what proves this operation; what is not there was not seen."""
+    kind = operation(charge.operation).evidence
+    return ("script" if kind is Evidence.SCRIPT else "video") in record
+
+
 def carried_out(charge: Charge, record: dict[str, Any]) -> bool:
     """Whether the resource, read again, proves that the charge's operation was carried out."""
     kind = operation(charge.operation).evidence

@@ -3,37 +3,52 @@ atomic."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import drafts
+from proxyapi.costs import SCRIPTS
 from proxyapi.events import Event, publish
-from proxyapi.models import Charge, ChargeState, JobState
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState
+from proxyapi.models.charge import STARTS_RENDERING
 from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.reply import Reply
 from proxyapi.watching import FIRST_LOOK
 
 READ_BACK_AFTER = timedelta(seconds=5)
-STARTS_RENDERING = ("faceless.render", "faceless.retry", "faceless.export")
-WRITES_SCRIPT = ("faceless.scripts", "faceless.scrape_script")
 
 
 def answered(charge: Charge, reply: Reply) -> None:
-    """A success was answered. Without a readable cost the ledger has to say what it took."""
+    """A success was answered. What it does not show, cost or script, has to be read back."""
+    record = drafts.record(reply.data)
+    cost = reply.credits.cost if reply.credits else None
     with transaction.atomic():
-        took_effect(charge, drafts.record(reply.data))
-        if reply.credits is None or reply.credits.cost is None:
-            unknown(charge, None)
+        lock_account(charge)
+        shown = charge.operation not in SCRIPTS or bool(script_in(record))
+        if shown:
+            took_effect(charge, record)
+        if shown and cost is not None and cost >= 0:
+            spent(charge, ChargeState.CONFIRMED, cost)
         else:
-            spent(charge, ChargeState.CONFIRMED, reply.credits.cost)
+            unknown(charge, None)
 
 
-def spent(charge: Charge, state: ChargeState, cost: Decimal) -> None:
+def lock_account(charge: Charge) -> None:
+    """Always the account before its jobs, a job before its charges: so nobody waits in a ring."""
+    Account.objects.select_for_update().get(pk=charge.account_id)
+
+
+def spent(
+    charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None
+) -> None:
     now = timezone.now()
-    if Charge.objects.move(charge, state, cost=cost, settled_at=now, reason="", code=""):
+    fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, "reason": "", "code": ""}
+    if Charge.objects.move(charge, state, **fields):
+        charge.account.note_spent(cost, charge.sent_at or now)
         announce(charge)
 
 
@@ -44,12 +59,9 @@ def refused(charge: Charge, error: errors.UpstreamError) -> None:
     free(charge, error.user_message, error)
 
 
-def never_sent(charge: Charge, error: Exception) -> None:
-    free(
-        charge,
-        "Not sent for a quarter of an hour, so it was given up. Nothing was charged.",
-        error,
-    )
+def never_sent(charge: Charge) -> None:
+    sentence = "Not sent for a quarter of an hour, so it was given up. Nothing was charged."
+    free(charge, sentence, None)
 
 
 def free(charge: Charge, sentence: str, error: Exception | None) -> None:
@@ -68,41 +80,63 @@ def free(charge: Charge, sentence: str, error: Exception | None) -> None:
 
 def unknown(charge: Charge, error: errors.UpstreamError | None) -> None:
     """The answer got lost on the way: whether it was charged is read back, never tried again."""
+    now = timezone.now()
     moved = Charge.objects.move(
         charge,
         ChargeState.UNKNOWN,
         status=error.status if error else None,
         code=error.code[:60] if error else "",
-        due_at=timezone.now() + READ_BACK_AFTER,
+        reason=error.user_message if error else "",
+        lost_at=min(now, answer_due(charge)),  # a dead worker's is found later than it was lost
+        due_at=now + READ_BACK_AFTER,
     )
     if moved:
         announce(charge)
 
 
+def answer_due(charge: Charge) -> datetime:
+    """When the answer of a sent charge is given up at the latest."""
+    timeout = timedelta(seconds=operation(charge.operation).timeout)
+    return (charge.sent_at or charge.created_at) + timeout
+
+
 def delayed(charge: Charge, error: Exception) -> None:
     """Still held; the page says what it waits for."""
-    charge.reason = (
+    reason = (
         getattr(error, "user_message", "") or "All requests of this minute are used; it is next."
     )
-    charge.save(update_fields=["reason"])
-    announce(charge)
+    if Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(reason=reason):
+        announce(charge)
 
 
+@transaction.atomic
 def took_effect(charge: Charge, record: dict[str, object]) -> None:
-    """The operation was carried out upstream: the job goes on from there."""
-    job = charge.job
+    """The operation was carried out upstream: the job goes on from there, once for each charge.
+
+    The job is read again under a lock: people and looks may have changed it since it was sent.
+    """
+    now = timezone.now()
+    job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
+    if not Charge.objects.filter(pk=charge.pk, effect_at__isnull=True).update(effect_at=now):
+        return
+    charge.effect_at = now
     if job is None:
         return
     if charge.operation in STARTS_RENDERING and job.state != JobState.RUNNING:
-        job.start(timezone.now(), FIRST_LOOK)
-    elif charge.operation in WRITES_SCRIPT and isinstance(script := record.get("script"), str):
+        job.start(now, FIRST_LOOK)
+    elif charge.operation in SCRIPTS and (script := script_in(record)):
         job.wanted = {**job.wanted, "script": script}
         job.sent = {**job.sent, "script": script}
-        job.estimate, job.edited_at = None, timezone.now()
+        job.estimate, job.edited_at = None, now
         if not drafts.missing(job.wanted):
-            job.quote_due_at = job.edited_at  # the next tick asks the new price
+            job.quote_due_at = now  # the next tick asks the new price
         job.save(update_fields=["wanted", "sent", "estimate", "edited_at", "quote_due_at"])
     publish(job.vault_id, Event.JOB, job.pk)
+
+
+def script_in(record: dict[str, object]) -> str:
+    script = record.get("script")
+    return script if isinstance(script, str) else ""
 
 
 def announce(charge: Charge) -> None:

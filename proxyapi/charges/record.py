@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -13,7 +14,8 @@ from django.utils import timezone
 
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Charge, ChargeState, Job
-from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
+from proxyapi.models.charge import STARTS_RENDERING
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
 from proxyapi.upstream.catalog import operation
 
 # The doorbell rings at once; the sweep takes over when nobody answered it.
@@ -37,24 +39,27 @@ class Intent:
 def record(intent: Intent) -> Charge:
     """Write the charge and reserve its hold, or answer the one this form already made.
 
-    Raises `AlreadyOpen` when the same operation is under way, `NotEnoughCredits` when the hold does
-    not fit. The account row is locked meanwhile: two members cannot both pass on the last credit.
+    Raises `AlreadyOpen` when the same operation is under way, `Stale` when the job is no longer
+    what was decided on, `NotEnoughCredits` when the hold does not fit. The account row is locked
+    meanwhile: two members cannot both pass on the last credit.
     """
     if not operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
     account = Account.objects.select_for_update().get(pk=intent.job.account_id)
-    if existing := Charge.objects.filter(vault_id=intent.job.vault_id, nonce=intent.nonce).first():
-        return same(existing, intent)
-    if intent.job.charges.open().exists():
+    if existing := sent_before(intent.job, intent.operation, intent.nonce, intent.body):
+        return existing
+    job = Job.objects.select_for_update().get(pk=intent.job.pk)
+    check_unchanged(job, intent)
+    if job.charges.open().exists():
         raise AlreadyOpen("This video has something under way already. Nothing was sent twice.")
     if intent.hold > (free := account.free_to_spend()):
         raise NotEnoughCredits(intent.hold, free)
     charge = Charge.objects.create(
-        vault_id=intent.job.vault_id,
+        vault_id=job.vault_id,
         account=account,
-        token_id=intent.job.token_id,
+        token_id=job.token_id,
         member_id=intent.member_id,
-        job=intent.job,
+        job=job,
         operation=intent.operation,
         body=intent.body,
         nonce=intent.nonce,
@@ -67,8 +72,21 @@ def record(intent: Intent) -> Charge:
     return charge
 
 
-def same(charge: Charge, intent: Intent) -> Charge:
-    """A form sent twice is one charge; a form's nonce under another deed is a mistake."""
-    if (charge.job_id, charge.operation) != (intent.job.pk, intent.operation):
+def sent_before(job: Job, operation: str, nonce: UUID, body: Mapping[str, object]) -> Charge | None:
+    """The charge that this form made already: a form sent twice is one charge.
+
+    Raises `AlreadyOpen` when the form's nonce stands under another deed.
+    """
+    charge = Charge.objects.filter(vault_id=job.vault_id, nonce=nonce).first()
+    if charge is None:
+        return None
+    if (charge.job_id, charge.operation, charge.body) != (job.pk, operation, body):
         raise AlreadyOpen("This form was used for something else already. Nothing was sent.")
     return charge
+
+
+def check_unchanged(job: Job, intent: Intent) -> None:
+    """The price is one of these settings, and a job that started meanwhile is not started again."""
+    seen, priced = intent.job, intent.operation in STARTS_RENDERING
+    if job.state != seen.state or (priced and job.edited_at != seen.edited_at):
+        raise Stale("This video changed meanwhile. Nothing was sent. Look at it again first.")

@@ -1,8 +1,8 @@
 """Send: claim a held charge, send it at most once, and settle what the answer says.
 
 The claim is one conditional update, so a task that runs twice sends once. Only what provably did
-not
-start (no connection, 429) goes back to `held`; a lost answer is `unknown` and is never sent again.
+not start (no connection, 429) goes back to `held`; a lost answer is `unknown` and is never sent
+again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import evidence, outcome
 from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import operation
 
 PATIENCE = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
 AGAIN_AFTER = timedelta(seconds=10)
@@ -31,6 +30,9 @@ def send(charge_id: UUID) -> None:
     """Send the charge if it is held and nobody else does."""
     charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
     if charge.state != ChargeState.HELD:
+        return
+    if timezone.now() - charge.created_at > GIVE_UP_AFTER:
+        outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
         return
     try:
         before = evidence.before(sync(charge))
@@ -46,20 +48,30 @@ def send(charge_id: UUID) -> None:
 
 def sync(charge: Charge) -> dict[str, Any]:
     """The resource as it is just before sending, with the settings the person saw the price of."""
-    return drafts.sync(charge.job, Lane.PERSON, PATIENCE) if charge.job else {}
+    if charge.job is None:
+        return {}
+    record = drafts.sync(charge.job, Lane.PERSON, PATIENCE)
+    # A PATCH need not answer the whole record.
+    whole = evidence.is_whole(charge, record)
+    return record if whole else drafts.read(charge.job, Lane.PERSON, PATIENCE)
 
 
 def claim(charge: Charge, before: dict[str, object]) -> bool:
-    now = timezone.now()
-    timeout = timedelta(seconds=operation(charge.operation).timeout)
+    charge.sent_at = timezone.now()
     return Charge.objects.move(
         charge,
         ChargeState.SENDING,
         before=before,
         tries=charge.tries + 1,
-        sent_at=now,
-        due_at=now + timeout + ABANDONED_AFTER,
+        reason="",
+        sent_at=charge.sent_at,
+        due_at=abandoned_at(charge),
     )
+
+
+def abandoned_at(charge: Charge) -> datetime:
+    """When a charge that is still in `sending` has nobody any more who waits for its answer."""
+    return outcome.answer_due(charge) + ABANDONED_AFTER
 
 
 def post(charge: Charge) -> None:
@@ -87,13 +99,13 @@ def post(charge: Charge) -> None:
 def unsend(charge: Charge, error: errors.UpstreamError) -> None:
     """It provably did not start: back in line."""
     if Charge.objects.move(charge, ChargeState.HELD, due_at=again_at(error)):
-        give_up_late(charge, error)
+        outcome.delayed(charge, error)
 
 
 def wait(charge: Charge, error: Exception) -> None:
     """Nothing was sent yet; the sweep comes back to it, for a quarter of an hour."""
     Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(due_at=again_at(error))
-    give_up_late(charge, error)
+    outcome.delayed(charge, error)
 
 
 def again_at(error: Exception) -> datetime:
@@ -101,10 +113,3 @@ def again_at(error: Exception) -> datetime:
         return timezone.now() + timedelta(seconds=max(1.0, error.wait))
     pause = getattr(error, "retry_after", None)
     return timezone.now() + (timedelta(seconds=float(pause)) if pause else AGAIN_AFTER)
-
-
-def give_up_late(charge: Charge, error: Exception) -> None:
-    if timezone.now() - charge.created_at > GIVE_UP_AFTER:
-        outcome.never_sent(charge, error)
-    else:
-        outcome.delayed(charge, error)

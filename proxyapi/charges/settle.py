@@ -7,15 +7,17 @@ charge stays `unknown` and says so, and after a quarter of an hour it waits for 
 from __future__ import annotations
 
 import contextlib
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, drafts, ledger
+from proxyapi import costs, drafts, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import evidence, outcome
+from proxyapi.charges.send import abandoned_at
 from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream import errors
 
@@ -31,7 +33,7 @@ NEVER_CHARGED = (
 def settle(charge_id: UUID) -> None:
     """Settle one unknown charge, or one that a dead worker left in `sending`."""
     charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
-    if charge.state == ChargeState.SENDING and charge.due_at <= timezone.now():
+    if charge.state == ChargeState.SENDING and abandoned_at(charge) <= timezone.now():
         outcome.unknown(charge, None)
     if charge.state != ChargeState.UNKNOWN:
         return
@@ -42,23 +44,34 @@ def settle(charge_id: UUID) -> None:
 
 
 def read_back(charge: Charge) -> None:
-    record = read_resource(charge)
-    done = evidence.carried_out(charge, record)
-    debit = ledger.debit_of(charge, Lane.SETTLEMENT)
-    if done:
+    job = charge.job
+    record = drafts.read(job, Lane.SETTLEMENT, patience=2) if job else {}
+    # What was proved once stays proved: a retry seen running may have failed again by now.
+    if done := charge.effect_at is not None or evidence.carried_out(charge, record):
         outcome.took_effect(charge, record)
+    decide(charge, done, record, ledger.read(charge, Lane.SETTLEMENT))
+
+
+@transaction.atomic
+def decide(charge: Charge, done: bool, record: dict[str, object], extract: ledger.Extract) -> None:
+    """The account is locked meanwhile: one debit does not settle two charges."""
+    outcome.lock_account(charge)
+    waited = timezone.now() - lost_at(charge) > BOOKED_WITHIN
+    if done:
+        debit = ledger.debit_of(charge, extract, waited=waited)
+    else:
+        debit = ledger.debit_alone(charge, extract)
     if debit is not None:
-        if not done:
-            outcome.took_effect(charge, record)
-        outcome.spent(charge, ChargeState.MATCHED, debit)
-    elif not done and charge.sent_at and timezone.now() - charge.sent_at > BOOKED_WITHIN:
+        outcome.took_effect(charge, record)
+        outcome.spent(charge, ChargeState.MATCHED, debit.amount, debit.booked_at)
+    elif waited and extract.whole and done and costs.has_free_uses(charge):
+        outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
+    elif waited and extract.whole and not done and not ledger.trace_of(charge, extract):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
 
 
-def read_resource(charge: Charge) -> dict[str, object]:
-    path = {"id": str(charge.job.remote_id)} if charge.job else {}
-    reply = calls.call(charge.token, "faceless.get", Lane.SETTLEMENT, patience=2, path=path)
-    return drafts.record(reply.data)
+def lost_at(charge: Charge) -> datetime:
+    return charge.lost_at or charge.sent_at or charge.created_at
 
 
 def look_again(charge: Charge) -> None:

@@ -55,6 +55,7 @@ TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
 }
 HOLDING = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 SPENT = (ChargeState.CONFIRMED, ChargeState.MATCHED)
+STARTS_RENDERING = ("faceless.render", "faceless.retry", "faceless.export")
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
@@ -63,6 +64,9 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
     def open(self) -> Self:
         return self.filter(state__in=(*HOLDING, ChargeState.DRAFT))
+
+    def starting(self) -> Self:
+        return self.open().filter(operation__in=STARTS_RENDERING)
 
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
@@ -104,6 +108,15 @@ class Charge(models.Model):
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
     due_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True, blank=True)
+    lost_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its answer was given up; what we know ends there."
+    )
+    effect_at = models.DateTimeField(
+        null=True, blank=True, help_text="When what it did upstream reached the job, once."
+    )
+    booked_at = models.DateTimeField(
+        null=True, blank=True, help_text="The ledger's time of the debit it was matched with."
+    )
     settled_at = models.DateTimeField(null=True, blank=True)
 
     objects = ChargeQuerySet.as_manager()

@@ -116,7 +116,7 @@ class Job(models.Model):
         return self.title
 
     def start(self, now: datetime, first_look: timedelta) -> None:
-        """The upstream took it: watch it from now on."""
+        """The upstream took it: watch it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
         self.raw_status = "rendering"
         self.started_at, self.finished_at = now, None

@@ -34,15 +34,9 @@ def quotes() -> Iterator[UUID]:
 
 
 def charges() -> Iterator[tuple[UUID, ChargeState]]:
-    """Charges that no doorbell served, each leased to the caller, with the state they were found
-    in."""
+    """Charges that no doorbell served, each leased to the caller, with the state of finding."""
     now = timezone.now()
     rows = Charge.objects.due(now).values_list("pk", "due_at", "state")[:BATCH]
     for id, due_at, state in rows:
-        if state == ChargeState.SENDING:
-            yield (
-                id,
-                ChargeState.SENDING,
-            )  # settling reads `due_at`: it must still be in the past
-        elif Charge.objects.filter(pk=id, due_at=due_at).update(due_at=now + LEASE):
+        if Charge.objects.filter(pk=id, due_at=due_at).update(due_at=now + LEASE):
             yield id, ChargeState(state)

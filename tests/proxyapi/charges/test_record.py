@@ -5,25 +5,28 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from proxyapi.charges import Intent, record
-from proxyapi.models import Charge, ChargeState, Job
-from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
+from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
+from tests.factories import ChargeFactory, JobFactory, TokenFactory
 
 Held = Callable[..., Charge]
 
 
 def intent(job: Job, hold: int = 106, nonce: uuid.UUID | None = None, **fields: object) -> Intent:
-    operation = fields.pop("operation", "faceless.render")
+    fields = {"operation": "faceless.render", **fields}
     return Intent(
         job=job,
         member_id=job.member_id,
-        operation=str(operation),
         nonce=nonce or uuid.uuid4(),
         hold=Decimal(hold),
+        **fields,  # type: ignore[arg-type]
     )
 
 
@@ -94,3 +97,57 @@ def test_a_transition_that_somebody_else_took_is_not_taken_twice(held: Held) -> 
     stale = Charge.objects.get(pk=charge.pk)
     assert Charge.objects.move(charge, ChargeState.REFUSED)
     assert not Charge.objects.move(stale, ChargeState.REFUSED)
+
+
+def test_a_job_that_started_meanwhile_is_not_rendered_again(job: Job) -> None:
+    """Two tabs: by the time the second one's turn comes, the first one's render is confirmed."""
+    Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
+    with pytest.raises(Stale, match="Nothing was sent"):
+        record(intent(job))
+
+
+def test_settings_that_changed_meanwhile_are_not_rendered_at_the_old_price(job: Job) -> None:
+    Job.objects.update(edited_at=timezone.now())
+    with pytest.raises(Stale, match="Nothing was sent"):
+        record(intent(job))
+    assert record(intent(job, operation="faceless.scripts")).state == ChargeState.HELD
+
+
+def test_a_nonce_with_other_words_is_refused(job: Job) -> None:
+    nonce = uuid.uuid4()
+    record(intent(job, nonce=nonce, operation="faceless.scripts", body={"topic": "ice"}))
+    with pytest.raises(AlreadyOpen):
+        record(intent(job, nonce=nonce, operation="faceless.scripts", body={"topic": "snow"}))
+
+
+def test_a_token_that_took_over_meanwhile_is_the_one_that_is_charged(job: Job) -> None:
+    newer = TokenFactory(account=job.account)
+    Job.objects.update(token=newer)
+    assert record(intent(job)).token == newer
+
+
+def test_law_10_a_nonce_stands_once_in_a_vault(held: Held) -> None:
+    charge = held()
+    ChargeFactory(nonce=charge.nonce)  # another vault's
+    with pytest.raises(IntegrityError, match="nonce"), transaction.atomic():
+        ChargeFactory(job=JobFactory(account=charge.account), nonce=charge.nonce)
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"state": "confirmed", "cost": None},
+        {"state": "matched", "cost": None},
+        {"state": "sending", "sent_at": None},
+        {"state": "unknown", "sent_at": None},
+        {"state": "somewhere"},
+        {"hold": -1},
+    ],
+)
+def test_law_10_no_charge_is_without_what_its_state_needs(
+    lacking: dict[str, Any], db: None
+) -> None:
+    whole = {"state": "confirmed", "cost": 96, "sent_at": timezone.now()}
+    ChargeFactory(**whole)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ChargeFactory(**{**whole, **lacking})

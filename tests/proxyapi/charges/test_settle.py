@@ -102,7 +102,9 @@ def test_pitfall_62_a_debit_that_another_charge_has_is_not_taken_twice(
     lost: Held, upstream: Upstream
 ) -> None:
     first = lost()
-    Charge.objects.filter(pk=first.pk).update(state=ChargeState.MATCHED, cost=96)
+    Charge.objects.filter(pk=first.pk).update(
+        state=ChargeState.MATCHED, cost=96, settled_at=timezone.now()
+    )
     upstream.on(*LEDGER, answer([debit("-96")]))
     second = lost()
     settle(second.pk)
@@ -115,10 +117,8 @@ def test_a_charge_left_in_sending_becomes_unknown_and_is_read_back(
 ) -> None:
     upstream.on("GET", "/faceless/7", answer(video("rendering")))
     upstream.on(*LEDGER, answer([debit("-96")]))
-    charge = lost()
-    Charge.objects.filter(pk=charge.pk).update(
-        state=ChargeState.SENDING, due_at=timezone.now() - timedelta(seconds=1)
-    )
+    charge = lost(seconds=100)
+    Charge.objects.filter(pk=charge.pk).update(state=ChargeState.SENDING)
     settle(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.MATCHED

@@ -38,8 +38,9 @@ def sent(job: Job, operation: str) -> Charge:
 
 
 def settled(charge: Charge) -> Charge:
-    """The charge read back, as it is half a minute after it was sent."""
-    Charge.objects.filter(pk=charge.pk).update(sent_at=timezone.now() - timedelta(seconds=31))
+    """The charge read back, as it is half a minute after it was sent and lost."""
+    then = timezone.now() - timedelta(seconds=31)
+    Charge.objects.filter(pk=charge.pk).update(sent_at=then, lost_at=then)
     settle(charge.pk)
     charge.refresh_from_db()
     return charge

@@ -1,0 +1,174 @@
+"""What a charge does to its job: once, on the job as it is by then, and never undone by a look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi import drafts
+from proxyapi.charges import send, settle
+from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.watching import due
+from tests.proxyapi.charges.conftest import video
+from tests.proxyapi.upstream_script import Upstream, answer, charged
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+SCRIPTS = ("PUT", "/faceless/7/scripts")
+GET = ("GET", "/faceless/7")
+LEDGER = ("GET", "/credits/history")
+
+
+def settled(charge: Charge, *, late: bool = False) -> Charge:
+    """Read back; `late` is when all that is booked has been booked."""
+    if late:
+        long_ago = timezone.now() - timedelta(seconds=200)
+        Charge.objects.filter(pk=charge.pk).update(sent_at=long_ago, lost_at=long_ago)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def meanwhile(reply: httpx.Response, **fields: Any) -> Callable[[httpx.Request], httpx.Response]:
+    """Somebody changes the job while the service works."""
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        Job.objects.update(**fields)
+        return reply
+
+    return handle
+
+
+def test_what_happened_to_the_job_while_it_was_sent_stays(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    hidden = timezone.now()
+    upstream.on(*RENDER, meanwhile(charged({"id": 7}, 92), hidden_at=hidden, title="Snow"))
+    send(held().pk)
+    job.refresh_from_db()
+    assert (job.state, job.title, job.hidden_at) == (JobState.RUNNING, "Snow", hidden)
+
+
+def test_a_script_that_arrives_keeps_the_choices_that_were_made_meanwhile(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    wanted = {**job.wanted, "voice_id": 9}
+    upstream.on(*SCRIPTS, meanwhile(charged({"script": "Ice flows."}, 4), wanted=wanted))
+    send(held("faceless.scripts").pk)
+    job.refresh_from_db()
+    assert job.wanted == {**wanted, "script": "Ice flows."}
+    assert job.unsent() == {"voice_id": 9}
+
+
+@pytest.mark.parametrize("end", [JobState.COMPLETED, JobState.FAILED])
+def test_a_render_that_ended_before_its_debit_is_seen_does_not_start_again(
+    end: str, job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, answer({"id": 7}, 202))
+    upstream.on(*LEDGER, answer([]))
+    charge = held()
+    send(charge.pk)
+    Job.objects.update(state=end, media_url="http://127.0.0.1:8001/media/a.mp4")
+    upstream.on(*GET, answer(video(end)))
+    assert settled(charge, late=True).state == ChargeState.UNKNOWN
+    job.refresh_from_db()
+    assert (job.state, job.media_url) == (end, "http://127.0.0.1:8001/media/a.mp4")
+
+
+def test_a_script_is_not_put_over_the_words_of_a_person_at_each_look(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*SCRIPTS, httpx.ReadTimeout)
+    upstream.on(*LEDGER, answer([]))
+    charge = held("faceless.scripts")
+    send(charge.pk)
+    upstream.on(*GET, answer({"id": 7, "script": "Ice flows."}))
+    settled(charge)
+    job.refresh_from_db()
+    assert job.wanted["script"] == "Ice flows."
+    Job.objects.update(wanted={**job.wanted, "script": "Mine."})
+    settled(charge)
+    job.refresh_from_db()
+    assert job.wanted["script"] == "Mine."
+
+
+def test_a_retry_that_was_seen_running_is_not_called_never_charged_when_it_fails(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    failed, rendering = answer(video("failed")), answer(video("rendering"))
+    upstream.on(*GET, failed, rendering, failed)
+    upstream.on("POST", "/faceless/7/retry", httpx.ReadTimeout)
+    upstream.on(*LEDGER, answer([]))
+    charge = held("faceless.retry")
+    send(charge.pk)
+    assert settled(charge).state == ChargeState.UNKNOWN
+    assert settled(charge, late=True).state == ChargeState.UNKNOWN
+    assert charge.account.held() == 106
+
+
+def test_a_long_wait_for_an_answer_is_no_part_of_the_half_minute(
+    held: Held, upstream: Upstream
+) -> None:
+    """The service may still be at it: the answer was given up a moment ago."""
+    upstream.on(*RENDER, httpx.ReadTimeout)
+    upstream.on(*LEDGER, answer([]))
+    charge = held()
+    send(charge.pk)
+    Charge.objects.update(sent_at=timezone.now() - timedelta(seconds=65))
+    assert settled(charge).state == ChargeState.UNKNOWN
+
+
+def test_a_lost_free_use_leaves_no_debit_and_is_settled_at_nothing(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    """pitfall_57: free uses come first and are in no ledger."""
+    job.account.costs = {"CONTENT_PROMPT_REQUESTED": {"credits": 4, "free": 3}}
+    job.account.save(update_fields=["costs"])
+    upstream.on(*SCRIPTS, httpx.ReadTimeout)
+    upstream.on(*LEDGER, answer([]))
+    charge = held("faceless.scripts")
+    send(charge.pk)
+    upstream.on(*GET, answer({"id": 7, "script": "Ice flows."}))
+    assert settled(charge).state == ChargeState.UNKNOWN
+    assert settled(charge, late=True).state == ChargeState.MATCHED
+    assert charge.cost == 0
+
+
+def test_the_draft_is_not_changed_upstream_while_a_charge_of_it_is_open(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    """Else our own patch is taken for the script that the charge was for."""
+    Job.objects.update(wanted={**job.wanted, "script": "Mine."}, quote_due_at=timezone.now())
+    held("faceless.scripts")
+    drafts.quote(Job.objects.get())
+    job.refresh_from_db()
+    assert upstream.requests == []
+    assert job.quote_due_at is not None
+    assert job.quote_due_at > timezone.now()
+
+
+def test_credits_that_the_ledger_found_leave_the_balance_that_did_not_know_of_them(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, httpx.ReadTimeout)
+    charge = held()
+    send(charge.pk)
+    booked = {"credit_spend": "-94", "created_at": timezone.now().isoformat()}
+    upstream.on(*GET, answer(video("rendering")))
+    upstream.on(*LEDGER, answer([booked]))
+    assert settled(charge).cost == 94
+    job.account.refresh_from_db()
+    assert job.account.free_to_spend() == Decimal(906)
+
+
+def test_an_abandoned_charge_rings_once_and_not_at_every_tick(held: Held) -> None:
+    charge, then = held(), timezone.now() - timedelta(minutes=3)
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=then, due_at=then)
+    assert list(due.charges()) == [(charge.pk, ChargeState.SENDING)]
+    assert list(due.charges()) == []

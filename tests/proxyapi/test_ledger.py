@@ -1,0 +1,197 @@
+"""Whose debit it is: nobody's twice, no outsider's, and none is missed for want of reading on."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi import calls, ledger
+from proxyapi.allowance import Lane
+from proxyapi.charges import settle
+from proxyapi.charges.settle import decide
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState
+from proxyapi.upstream.client import Client
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+from tests.proxyapi.upstream_script import BASE, Upstream, answer
+
+LEDGER = ("GET", "/credits/history")
+NOW = timezone.now()
+
+
+def ago(seconds: float) -> datetime:
+    return NOW - timedelta(seconds=seconds)
+
+
+def debit(amount: str, seconds_ago: float) -> dict[str, str]:
+    return {"credit_spend": f"-{amount}", "created_at": ago(seconds_ago).isoformat()}
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    script = Upstream()
+    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "client", lambda: client)
+    script.on("GET", "/faceless/7", answer({"id": 7, "video": {"status": "failed"}}))
+    return script
+
+
+@pytest.fixture
+def account(db: None) -> Account:
+    return AccountFactory(balance=Decimal(1000))
+
+
+@pytest.fixture
+def charge(account: Account) -> Callable[..., Charge]:
+    """One of the account, a retry of 96 credits that was lost a minute ago unless told."""
+    token = TokenFactory(account=account)
+
+    def make(remote_id: str = "7", **fields: Any) -> Charge:
+        job = JobFactory(account=account, token=token, vault=account.vault, remote_id=remote_id)
+        given = {
+            "operation": "faceless.retry",
+            "state": ChargeState.UNKNOWN,
+            "sent_at": ago(60),
+            "lost_at": ago(60),
+            "before": {"status": "failed", "script": ""},
+            "nonce": uuid.uuid4(),
+        }
+        return ChargeFactory(job=job, **{**given, **fields})
+
+    return make
+
+
+def settled(charge: Charge) -> Charge:
+    settle(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def test_two_workers_do_not_settle_two_charges_by_one_debit(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    """Both have read the ledger before either has written."""
+    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    first, second = charge("7", effect_at=ago(50)), charge("8", effect_at=ago(50))
+    extract = ledger.read(first, Lane.SETTLEMENT)
+    for one in (first, second):
+        decide(one, True, {}, extract)
+    assert list(Charge.objects.order_by("state").values_list("state", flat=True)) == [
+        ChargeState.MATCHED,
+        ChargeState.UNKNOWN,
+    ]
+
+
+def test_a_debit_that_two_undecided_retries_may_have_made_settles_neither(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    first = charge("7")
+    charge("8")
+    assert settled(first).state == ChargeState.UNKNOWN
+
+
+def test_a6_a_debit_of_another_price_is_not_a_charges_own(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    upstream.on(*LEDGER, answer([debit("4", 58), debit("500", 57)]))
+    assert settled(charge()).state == ChargeState.REFUSED
+
+
+def test_a6_a_render_that_shows_no_start_is_not_started_by_an_outsiders_debit(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    """They contradict each other, so it stays unknown until somebody has looked."""
+    upstream.on("GET", "/faceless/7", answer({"id": 7, "video": {"status": "draft"}}))
+    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    lost = charge(operation="faceless.render", before={"status": "draft"})
+    assert settled(lost).state == ChargeState.UNKNOWN
+    assert Job.objects.get().state == JobState.DRAFT
+
+
+def test_a_render_that_took_more_than_was_held_is_matched_after_a_while(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    upstream.on(*LEDGER, answer([debit("120", 58), debit("4", 50)]))
+    assert settled(charge(effect_at=ago(50))).cost == 120
+
+
+def test_a_debit_of_a_charge_that_was_sent_long_before_it_was_booked_is_not_free(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    """A script is written for up to two minutes before it is booked."""
+    earlier = {"sent_at": ago(150), "settled_at": ago(57), "cost": Decimal(96)}
+    charge("8", state=ChargeState.CONFIRMED, **earlier)
+    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    assert settled(charge()).state == ChargeState.REFUSED
+
+
+def test_a_charge_that_was_matched_late_holds_its_own_debit_and_no_newer_one(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    earlier = {"sent_at": ago(90), "settled_at": ago(2), "cost": Decimal(96)}
+    charge("8", state=ChargeState.MATCHED, booked_at=ago(89), **earlier)
+    upstream.on(*LEDGER, answer([debit("96", 58), debit("96", 89)]))
+    assert settled(charge()).state == ChargeState.MATCHED
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        answer([{"credit_spend": "-96", "created_at": "yesterday"}]),
+        answer([{"credit_spend": "-96", "created_at": "2026-07-04T12:00:00"}]),
+        answer(["?"]),
+        answer({"rows": []}),
+    ],
+)
+def test_a_ledger_that_cannot_be_read_proves_nothing(
+    history: httpx.Response, charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    upstream.on(*LEDGER, history)
+    assert settled(charge()).state == ChargeState.UNKNOWN
+
+
+def test_a_debit_by_a_clock_that_runs_behind_is_a_trace(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    upstream.on(*LEDGER, answer([debit("96", 100)]))
+    assert settled(charge()).state == ChargeState.UNKNOWN
+
+
+def paged(rows: list[dict[str, str]], total: Callable[[int], int]) -> Any:
+    def handle(request: httpx.Request) -> httpx.Response:
+        page = int(request.url.params["page"])
+        return answer(rows[50 * (page - 1) : 50 * page], total=total(page))
+
+    return handle
+
+
+def test_a_busy_ledger_is_read_on_until_the_time_of_sending(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    rows = [debit("4", 1) for _ in range(70)] + [debit("96", 58)]
+    upstream.on(*LEDGER, paged(rows, lambda page: len(rows)))
+    assert settled(charge()).cost == 96
+
+
+def test_pitfall_63_rows_that_shift_while_paging_prove_nothing(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    rows = [debit("4", 1) for _ in range(70)]
+    upstream.on(*LEDGER, paged(rows, lambda page: 70 + page))
+    assert settled(charge()).state == ChargeState.UNKNOWN
+
+
+def test_a_ledger_too_long_to_be_read_to_the_time_of_sending_proves_nothing(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    rows = [debit("4", 1) for _ in range(600)]
+    upstream.on(*LEDGER, paged(rows, lambda page: 600))
+    assert settled(charge()).state == ChargeState.UNKNOWN
+    assert len(upstream.asked(*LEDGER)) == ledger.PAGES
