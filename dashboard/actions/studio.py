@@ -14,7 +14,7 @@ from dashboard.actions.audit import note
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import costs, drafts, tasks
-from proxyapi.charges import Intent, record
+from proxyapi.charges import Intent, record, sent_before
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
 from proxyapi.refusals import NotReady, Stale, TokenRefused
@@ -65,7 +65,8 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
         raise Stale(
             "Somebody changed this draft meanwhile. Your words are below; look and save again."
         )
-    if job.state not in (JobState.DRAFT, JobState.FAILED):
+    # A render that is on its way was priced as it stands: what is changed now would be charged too.
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting().exists():
         raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
     if changes == {name: job.wanted.get(name) for name in changes}:
         return job
@@ -101,14 +102,6 @@ def write_script(
 ) -> Charge:
     """Have the service write the script. It charges the same each time (spec, Credit charges)."""
     check(by, Permission.RENDER)
-    if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
-        return sent
-    require(
-        job,
-        JobState.DRAFT,
-        "This video was rendered already. Start a new one for a new script.",
-    )
-    price = costs.script(job.account)
     chosen = {
         "topic": topic,
         "duration": duration,
@@ -117,6 +110,14 @@ def write_script(
         "language": language,
     }
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
+    if sent := sent_before(job, "faceless.scripts", nonce, body):
+        return sent
+    require(
+        job,
+        JobState.DRAFT,
+        "This video was rendered already. Start a new one for a new script.",
+    )
+    price = costs.script(job.account)
     return charge(by, Intent(job, by.user_id, "faceless.scripts", nonce, price, price, body))
 
 
@@ -124,7 +125,7 @@ def write_script(
 def render(*, by: Membership, job: Job, nonce: UUID) -> Charge:
     """Render the draft at the estimate that was shown, with a hold a little above it."""
     check(by, Permission.RENDER)
-    if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
+    if sent := sent_before(job, "faceless.render", nonce, {}):
         return sent
     require(job, JobState.DRAFT, SENT)
     for name in drafts.missing(job.wanted):
@@ -142,7 +143,7 @@ def retry(*, by: Membership, job: Job, nonce: UUID) -> Charge:
     """Run a failed render again. It charges again, about what it took last time (pitfalls 41,
     42)."""
     check(by, Permission.RENDER)
-    if sent := Charge.objects.filter(vault=job.vault, nonce=nonce).first():
+    if sent := sent_before(job, "faceless.retry", nonce, {}):
         return sent
     require(job, JobState.FAILED, "Only a failed render is retried. This one did not fail.")
     quote = costs.retry(job)

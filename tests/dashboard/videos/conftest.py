@@ -68,6 +68,8 @@ def film(token: Token) -> Film:
         given: dict[str, Any] = (
             {"remote_id": uuid.uuid4().hex, "token": token} | states[state] | fields
         )
+        if state != "draft":
+            given.setdefault("sent", wanted)
         account = given["token"].account
         return JobFactory.create(state=state, account=account, wanted=wanted, **given)
 
