@@ -46,10 +46,13 @@ class House:
         return next(one for one in self.people if one.name.startswith(f"{first_name} "))
 
 
-def running_house(var: Path) -> Iterator[House]:
-    """Start it, wait until it says that it is ready, stop it by its id at the end."""
+def running_house(var: Path, ports: tuple[str, str] | None = None) -> Iterator[House]:
+    """Start it, wait until it says that it is ready, stop it by its id at the end.
+
+    `ports` of portal and sandbox: those of an earlier start in this folder, else any.
+    """
     environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
-    port, sandbox_port = free_ports()
+    port, sandbox_port = ports or free_ports()
     environ |= {"PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": str(var)}
     command = [sys.executable, "-m", "dashboard.up"]
     with subprocess.Popen(

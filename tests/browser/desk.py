@@ -1,0 +1,134 @@
+"""A person of the team at a page: what they do in every test before the day turns bad.
+
+A draft is filled by the same forms that the studio shows, sent without looking at each page;
+whatever a test is about is pressed in the page itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import APIResponse, Locator, Page, expect
+
+from tests.browser.house import Person
+from tests.browser.stage import Guest, until
+
+WORDS = "A glacier looks still, and yet it moves. Every winter lays down a layer of snow."
+# Milliseconds on two busy cores: for a price or another answer, and for a film.
+PRICED, RENDERED = 20_000, 40_000
+
+
+def sign_in(page: Page, person: Person) -> None:
+    page.goto("/accounts/login/")
+    page.locator("input[name=login]").fill(person.email)
+    page.locator("input[name=password]").fill(person.password)
+    page.locator("input[name=password]").press("Enter")
+    page.wait_for_url(lambda url: "/accounts/login" not in url)
+
+
+class Desk:
+    """One page of one person who has signed in."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    # Tokens
+
+    def add_token(self, token: str) -> None:
+        self.page.goto("/tokens/")
+        self.page.get_by_label("API token").fill(token)
+        self.page.get_by_role("button", name="Check and add").click()
+
+    def join(self, guest: Guest) -> None:
+        """What is made from now on runs on this token."""
+        self.add_token(guest.token)
+        expect(self.page.get_by_text(f"…{guest.token[-4:]}").first).to_be_visible()
+
+    # Drafts
+
+    def begin(self, title: str, *, topic: str = "", script: str = "") -> None:
+        """Fill the form of a new video and press its button."""
+        self.page.get_by_label("Title").fill(title)
+        self.page.get_by_role("radio", name="My own script" if script else "From a topic").check()
+        words = self.page.locator(f"textarea[name={'script' if script else 'topic'}]")
+        words.fill(script or topic)
+        self.page.get_by_role("button", name="Start the draft").click()
+
+    def draft(self, title: str, script: str = WORDS) -> str:
+        """The id of a new draft that has all that a render needs; without words it has a topic."""
+        self.page.goto("/studio/")
+        source = {"source": "script", "script": script} if script else {"source": "topic"}
+        begun = self.send("/studio/drafts/", title=title, topic="Glaciers", **source)
+        job = begun.url.split("/")[-3]
+        for step in ("voice", "look"):
+            until(lambda step=step: self.offered(job, step))  # type: ignore[misc]
+            saved = self.send(f"/studio/{job}/{step}/", **self.offered(job, step))
+            assert saved.ok, saved.text()
+        return job
+
+    def offered(self, job: str, step: str) -> dict[str, str]:
+        """The first choices of a step, as its form would send them."""
+        page = self.page.request.get(f"/studio/{job}/{step}/").text()
+        radios = re.findall(r'<input[^>]*type="radio"[^>]*>', page)
+        pairs = [re.search(r'name="(\w+_id)"[^>]*value="([^"]+)"', radio) for radio in radios]
+        return {pair[1]: pair[2] for pair in reversed(pairs) if pair}
+
+    def send(self, path: str, **form: str) -> APIResponse:
+        """A form of the open page, sent by its browser without showing the answer."""
+        headers = json.loads(self.page.locator("body").get_attribute("hx-headers") or "{}")
+        return self.page.request.post(path, form={**form}, headers=headers)
+
+    def have_written(self, job: str) -> None:
+        self.page.goto(f"/studio/{job}/script/")
+        self.page.get_by_role("button", name="Write the script").click()
+
+    # Renders
+
+    def review(self, job: str) -> None:
+        self.page.goto(f"/studio/{job}/review/")
+
+    def ask_to_render(self, job: str) -> Locator:
+        """Up to the question with the price; answers its dialog."""
+        self.review(job)
+        self.page.locator(".btn--primary:visible", has_text="Render").first.click(timeout=PRICED)
+        dialog = self.page.locator("dialog[open]")
+        expect(dialog).to_contain_text("Held until the exact price is known")
+        return dialog
+
+    def confirm(self, dialog: Locator) -> None:
+        dialog.get_by_role("button", name="Render").click()
+        self.page.wait_for_url("**/videos/**")
+
+    def render(self, job: str) -> None:
+        self.confirm(self.ask_to_render(job))
+
+    def make(self, title: str) -> str:
+        """A video that was sent to be rendered; its page is open."""
+        job = self.draft(title)
+        self.render(job)
+        return job
+
+    # The open page of a video
+
+    @property
+    def status(self) -> Locator:
+        """What it says of itself now."""
+        return self.page.locator("[id$='-status-wide']:visible, [id$='-status-phone']:visible")
+
+    @property
+    def film(self) -> Locator:
+        return self.page.locator(".player video")
+
+    def paid(self, job: str) -> None:
+        """Wait until the page tells a price that is certain; that form alone has no name."""
+        expect(self.spent(job)).to_be_visible(timeout=PRICED)
+
+    def cost(self, job: str) -> int:
+        """Credits that the page says were spent on it."""
+        self.paid(job)
+        return int(self.spent(job).get_attribute("value") or -1)
+
+    def spent(self, job: str) -> Locator:
+        exact = ".amount--lead:not([data-is]):not([value='0'])"
+        return self.page.locator(f"#job-{job}-lineage .card__foot {exact}")

@@ -1,0 +1,105 @@
+"""The sandbox behind the house, told over its control plane to have a bad day.
+
+The world is never reset, for the tokens of the house live there: each test opens its own accounts.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+# Renders are plain clips, done before the first look at them.
+QUICK = {"films": "plain", "render_seconds": 1, "render_seconds_per_minute": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """An account of the sandbox, its token in the clear."""
+
+    account: int
+    token: str
+    fingerprint: str
+
+
+class Stage:
+    """A context: what was set is lifted at its end. Amounts are in credits."""
+
+    def __init__(self, sandbox: str) -> None:
+        self.http = httpx.Client(base_url=f"{sandbox}/_sandbox", trust_env=False, timeout=30)
+
+    def __enter__(self) -> Self:
+        self.usual = {name: self.ask("GET", "settings")[name] for name in QUICK}
+        self.settings(**QUICK)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.lift()
+        self.ask("DELETE", "outcomes")
+        self.settings(**self.usual)
+        self.http.close()
+
+    def ask(self, method: str, path: str, **json: Any) -> Any:
+        answer = self.http.request(method, path, json=json or None)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def settings(self, **changed: Any) -> None:
+        self.ask("PUT", "settings", **changed)
+
+    def account(self, **wanted: Any) -> Guest:
+        made = self.ask("POST", "accounts", **{"name": "Northlight Tests", **wanted})
+        return Guest(made["account_id"], made["token"], made["fingerprints"][0])
+
+    def another_token(self, guest: Guest) -> Guest:
+        made = self.ask("POST", f"accounts/{guest.account}/tokens", label="another")
+        return Guest(guest.account, made["token"], made["fingerprint"][:12])
+
+    def change(self, guest: Guest, **changed: Any) -> None:
+        self.ask("PATCH", f"accounts/{guest.account}", **changed)
+
+    def revoke(self, guest: Guest) -> None:
+        self.ask("DELETE", f"tokens/{guest.fingerprint}")
+
+    def fault(self, guest: Guest, action: str, method: str, path: str, **more: Any) -> None:
+        match = {"account_id": guest.account, "method": method, "path": path}
+        self.ask("POST", "faults", action=action, match=match, **more)
+
+    def lift(self) -> None:
+        self.ask("DELETE", "faults")
+
+    def outcome(self, *statuses: str, **failure: str) -> None:
+        """How the next render of anybody goes."""
+        self.ask("POST", "outcomes", statuses=statuses, failure=failure or None)
+
+    def sent(self, guest: Guest, method: str, ending: str) -> int:
+        """How many such requests this token has sent."""
+        return sum(
+            (visit["token"], visit["method"]) == (guest.fingerprint, method)
+            and visit["path"].endswith(ending)
+            for visit in self.ask("GET", "journal")
+        )
+
+    def spent(self, guest: Guest) -> int:
+        """What the account was charged, after a look that nothing was charged twice."""
+        money = self.ask("GET", f"accounts/{guest.account}/money")
+        assert money["double_charges"] == [] and money["balanced"], money
+        return int(money["opening"] - money["balance"])
+
+
+def until(holds: Callable[[], object], seconds: float = 20) -> None:
+    """Look ten times a second until it holds."""
+    pause, end = threading.Event(), time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"not within {seconds:.0f} s"
+        pause.wait(0.1)
