@@ -1,0 +1,136 @@
+"""Every page, a video in each state among them: for everybody, light, quiet, and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.desk import RENDERED, Desk, sign_in
+from tests.browser.house import House
+from tests.browser.stage import Guest, Stage
+from tests.browser.visit import NARROW, Visit, visit
+
+MOST = 60_000  # bytes
+STEPS = ("type", "script", "voice", "look", "captions", "review")
+STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
+PAGES = (
+    *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
+    *(f"step {step}" for step in STEPS),
+    *(f"video {state}" for state in STATES),
+)
+
+
+@pytest.fixture(scope="module")
+def states(chromium: Browser, house: House) -> dict[str, Any]:
+    """What the browser keeps of Luca, of Vera, and of nobody."""
+    kept: dict[str, Any] = {"": None}
+    for name in ("Luca", "Vera"):
+        with chromium.new_context(base_url=house.portal) as context:
+            page = context.new_page()
+            sign_in(page, house.person(name))
+            kept[name] = context.storage_state()
+    return kept
+
+
+@pytest.fixture(scope="module")
+def paths(chromium: Browser, house: House, states: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Where each page is, with a draft and a video in each state made for them."""
+    with (
+        Stage(house.sandbox) as stage,
+        chromium.new_context(base_url=house.portal, storage_state=states["Luca"]) as context,
+    ):
+        jobs = exhibit(Desk(context.new_page()), stage)
+        draft = jobs.pop("draft")
+        yield {
+            "sign-in": "/accounts/login/",
+            **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
+            **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
+            **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
+            **{f"video {state}": f"/videos/{job}/" for state, job in jobs.items()},
+        }
+
+
+def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
+    """A draft with its price, and a video in each state; the states stay while the faults do.
+
+    Each has an account of its own: six videos in a minute are too many for one token.
+    """
+
+    def guest() -> Guest:
+        luca.join(made := stage.account())
+        return made
+
+    def sent(title: str) -> str:
+        job = luca.make(title)
+        luca.paid(job)
+        return job
+
+    jobs = {}
+    guest()
+    stage.outcome("rendering", "failed", code="SCENE-IMAGE-FAILED", message="No image for scene 7.")
+    jobs["failed"] = sent("The seventh scene")
+    guest()
+    jobs["completed"] = sent("How to read a glacier")
+    stage.settings(render_seconds=600)
+    guest()
+    jobs["running"] = sent("The slow tide")
+    gone = guest()
+    jobs["paused"] = sent("A long exposure")
+    stage.revoke(gone)
+    stage.fault(guest(), "rate_limited", "POST", "*/render", times=1)
+    jobs["waiting"] = luca.make("Next in line")
+    lost = guest()
+    stage.fault(lost, "html", "GET", "*/credits/history")
+    stage.fault(lost, "reset", "POST", "*/render", times=1)
+    jobs["unknown"] = luca.make("An answer got lost")
+    guest()
+    jobs["draft"] = luca.draft("A draft with its price")
+    luca.ask_to_render(jobs["draft"])
+    for state in STATES:
+        luca.page.goto(f"/videos/{jobs[state]}/")
+        shown = luca.page.locator(f"#job-{jobs[state]}-status-wide")
+        expect(shown).to_have_attribute("data-state", state, timeout=RENDERED)
+    return jobs
+
+
+@pytest.fixture(scope="module")
+def visited(
+    chromium: Browser, house: House, states: dict[str, Any], paths: dict[str, str]
+) -> Callable[[str], Visit]:
+    """Each page is visited once, whatever is asked of it."""
+    visits: dict[str, Visit] = {}
+
+    def once(name: str) -> Visit:
+        if name not in visits:
+            who = {"sign-in": "", "forbidden": "Vera"}.get(name, "Luca")
+            visits[name] = visit(chromium, house.portal, paths[name], states[who])
+        return visits[name]
+
+    return once
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shuts_nobody_out(visited: Callable[[str], Visit], name: str) -> None:
+    assert visited(name).violations == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_light(visited: Callable[[str], Visit], name: str) -> None:
+    assert 0 < visited(name).weight <= MOST
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_asks_nobody_else_and_complains_of_nothing(
+    visited: Callable[[str], Visit], name: str
+) -> None:
+    refused = {"nowhere": 404, "forbidden": 403}.get(name)
+    said = [it for it in visited(name).complaints if not refused or f"{refused} (" not in it]
+    assert (visited(name).strangers, said) == ([], [])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_into_320_px(visited: Callable[[str], Visit], name: str) -> None:
+    assert visited(name).narrowest == NARROW

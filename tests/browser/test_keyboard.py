@@ -1,0 +1,80 @@
+"""A first video without a mouse: Tab, Enter, Space and the arrows, from the sign-in to the film."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.desk import PRICED, RENDERED
+from tests.browser.house import House
+from tests.browser.stage import Stage
+
+MOST = 250  # presses of Tab until something is not reached
+AT_IT = "(element) => element === document.activeElement"
+
+
+def test_a_video_is_made_and_played_by_keyboard_alone(
+    chromium: Browser, house: House, stage: Stage
+) -> None:
+    with chromium.new_context(base_url=house.portal) as context:
+        page, mira = context.new_page(), house.person("Mira")
+        page.goto("/")
+        write(page, "input[name=login]", mira.email)
+        write(page, "input[name=password]", mira.password)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/library/")
+        press(page, ".sidebar a[href='/tokens/']", "Enter")
+        write(page, "input[name=token]", stage.account().token)
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast")).to_be_visible(timeout=PRICED)
+        press(page, ".sidebar a[href='/studio/']", "Enter")
+        fill_the_draft(page)
+        press(page, "aside .btn--primary", "Enter", within=PRICED)
+        expect(page.locator("dialog [data-cancel]")).to_be_focused()
+        press(page, "dialog .btn--primary", "Enter")
+        page.wait_for_url("**/videos/**")
+        expect(page.locator(".player video")).to_be_attached(timeout=RENDERED)
+        press(page, ".player [data-play]", "Space")
+        expect(page.locator(".player video")).to_have_js_property("paused", False)
+
+
+def fill_the_draft(page: Page) -> None:
+    write(page, "input[name=title]", "Without a mouse")
+    press(page, "input[name=source]:checked", "ArrowRight")
+    write(page, "textarea[name=script]", "Ice moves. It carries stones from the mountains.")
+    press(page, "main .btn--primary", "Enter")
+    press(page, "input[name=aspect_ratio]:checked", "ArrowRight")
+    go_on(page, "script")
+    go_on(page, "voice")
+    press(page, "input[name=voice_id]", "Space")
+    go_on(page, "look")
+    press(page, "input[name=genre_id]", "Space")
+    go_on(page, "captions")
+    go_on(page, "review")
+
+
+def go_on(page: Page, step: str) -> None:
+    press(page, ".actbar [form=step]", "Enter")
+    page.wait_for_url(re.compile(f"/{step}/$"))
+
+
+def write(page: Page, selector: str, words: str) -> None:
+    reach(page, selector)
+    page.keyboard.type(words)
+
+
+def press(page: Page, selector: str, key: str, within: float = PRICED) -> None:
+    reach(page, selector, within)
+    page.keyboard.press(key)
+
+
+def reach(page: Page, selector: str, within: float = PRICED) -> None:
+    """Tab to it from wherever the focus is, as a person does."""
+    wanted = page.locator(selector).first
+    expect(wanted).to_be_attached(timeout=within)
+    for _ in range(MOST):
+        if wanted.evaluate(AT_IT):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} is not reached by Tab")

@@ -1,0 +1,88 @@
+"""One page as a careful visitor finds it: what axe says, what it weighs, what it asks of others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+WIDE, PHONE, NARROW = 1440, 390, 320  # px
+HEIGHT = 900
+SERIOUS = ("serious", "critical")
+ALL: dict[str, Any] = {"resultTypes": ["violations"]}
+# A theme changes colours and nothing else.
+CONTRAST = {**ALL, "runOnly": ["color-contrast"]}
+# The colours of a theme arrive one level of the page a frame.
+DRAWN = """async () => {
+    for (let calm = 0; calm < 3; calm = document.getAnimations().length ? 0 : calm + 1)
+        await new Promise(requestAnimationFrame);
+}"""
+
+
+@dataclass(slots=True)
+class Visit:
+    """`weight` is in bytes as they came over the wire, with a cold cache and without media."""
+
+    complaints: list[str] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+    weight: int = 0
+    narrowest: int = 0  # px that the page needs at 320
+
+
+def visit(browser: Browser, portal: str, path: str, state: Any) -> Visit:
+    """Load the page once and look at it in both themes and three widths."""
+    with browser.new_context(
+        base_url=portal, storage_state=state, viewport={"width": WIDE, "height": HEIGHT}
+    ) as context:
+        page, found = context.new_page(), Visit()
+        listen(page, portal, found)
+        page.goto(path)
+        page.evaluate(DRAWN)
+        weight = found.weight  # what is pushed and fetched later is news, not the page
+        for width in (WIDE, PHONE):
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            for theme in ("light", "dark"):
+                look(page, width, theme, found)
+        page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+        found.weight = weight
+        found.narrowest = page.evaluate("document.scrollingElement.scrollWidth")
+        return found
+
+
+def listen(page: Page, portal: str, found: Visit) -> None:
+    """Keep what the page complains of and sends for, and count what comes."""
+    own = urlsplit(portal).netloc
+    media: set[str] = set()
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send("Network.setCacheDisabled", {"cacheDisabled": True})
+
+    def answered(event: dict[str, Any]) -> None:
+        if event["type"] == "Media":
+            media.add(event["requestId"])
+        address = urlsplit(event["response"]["url"])
+        if address.scheme != "data" and address.netloc != own:
+            found.strangers.append(address.geturl())
+
+    def finished(event: dict[str, Any]) -> None:
+        if event["requestId"] not in media:
+            found.weight += int(event["encodedDataLength"])
+
+    network.on("Network.responseReceived", answered)
+    network.on("Network.loadingFinished", finished)
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.on("console", lambda said: found.complaints.append(f"{said.type}: {said.text}"))
+
+
+def look(page: Page, width: int, theme: str, found: Visit) -> None:
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page.evaluate(DRAWN)
+    rules = ALL if theme == "light" else CONTRAST
+    for violation in Axe().run(page, options=rules).response["violations"]:
+        if violation["impact"] in SERIOUS:
+            where = ", ".join(str(node["target"][0]) for node in violation["nodes"][:3])
+            found.violations.append(f"{width} {theme} {violation['id']}: {where}")
