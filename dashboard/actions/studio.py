@@ -21,9 +21,7 @@ from proxyapi.refusals import NotReady, Stale, TokenRefused
 
 TOKENLESS = "You have no token here yet. Add yours, then everything you make runs on it."
 ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
-SENT = (
-    "This video was sent to be rendered already. Nothing was sent twice. Its page shows how it goes."
-)
+SENT = "This video was sent to be rendered already. Nothing was sent twice. Its page shows how it goes."
 WAYS_OUT = {
     "script": "A script is needed before rendering.",
     "voice_id": "A voice is needed before rendering.",
