@@ -1,0 +1,76 @@
+"""Really at the same time: threads with connections of their own, on the database of the run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from decimal import Decimal
+from threading import Barrier
+
+import pytest
+from django.db import connection
+
+from proxyapi.charges import Intent, record, send
+from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.refusals import Refusal
+from tests.factories import JobFactory
+from tests.proxyapi.charges.conftest import SETTINGS
+from tests.proxyapi.upstream_script import Upstream, charged
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RENDER = ("POST", "/faceless/7/render")
+CROWD = 6
+
+
+def together(deeds: Iterable[Callable[[], object]]) -> None:
+    """All at once; each thread gives its connection back."""
+    listed = list(deeds)
+    start = Barrier(len(listed))
+
+    def run(deed: Callable[[], object]) -> None:
+        start.wait(10)
+        try:
+            with suppress(Refusal):
+                deed()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(listed)) as pool:
+        for done in [pool.submit(run, deed) for deed in listed]:
+            done.result(60)
+
+
+def intent(job: Job, nonce: uuid.UUID, hold: int = 106) -> Intent:
+    return Intent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
+
+
+def test_pitfall_40_presses_at_once_are_one_charge(job: Job) -> None:
+    nonce = uuid.uuid4()
+    together(lambda: record(intent(job, nonce)) for _ in range(CROWD))
+    assert Charge.objects.count() == 1
+
+
+def test_tabs_at_once_are_one_charge(job: Job) -> None:
+    together(lambda: record(intent(job, uuid.uuid4())) for _ in range(CROWD))
+    assert Charge.objects.count() == 1
+
+
+def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) -> None:
+    others = [
+        JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(number))
+        for number in range(100, 100 + CROWD)
+    ]
+    together(lambda one=one: record(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
+    assert Charge.objects.count() == 2
+    assert Account.objects.get().free_to_spend() == 200
+
+
+def test_a3_workers_at_once_send_once(job: Job, upstream: Upstream) -> None:
+    upstream.on(*RENDER, charged({"id": 7, **SETTINGS}, 92))
+    charge = record(intent(job, uuid.uuid4()))
+    together(lambda: send(charge.pk) for _ in range(CROWD))
+    charge.refresh_from_db()
+    assert len(upstream.asked(*RENDER)) == 1
+    assert charge.state == ChargeState.CONFIRMED
