@@ -3,6 +3,7 @@ retry."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -17,11 +18,15 @@ from proxyapi import costs, drafts, tasks
 from proxyapi.charges import Intent, record, sent_before
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
-from proxyapi.refusals import NotReady, Stale, TokenRefused
+from proxyapi.refusals import NotReady, Stale, TokenRefused, credits
 
 TOKENLESS = "You have no token here yet. Add yours, then everything you make runs on it."
 ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
-SENT = "This video was sent to be rendered already. Nothing was sent twice. Its page shows how it goes."
+REPRICED = (
+    "Not sent. The price was {seen} cr and is {now} cr now: "
+    "the draft was changed or priced again meanwhile."
+)
+SENT = "This video was sent to be rendered already. Nothing was sent twice."
 WAYS_OUT = {
     "script": "A script is needed before rendering.",
     "voice_id": "A voice is needed before rendering.",
@@ -122,8 +127,8 @@ def write_script(
 
 
 @transaction.atomic
-def render(*, by: Membership, job: Job, nonce: UUID) -> Charge:
-    """Render the draft at the estimate that was shown, with a hold a little above it."""
+def render(*, by: Membership, job: Job, nonce: UUID, seen: Decimal) -> Charge:
+    """Render the draft at the estimate that was `seen`, with a hold a little above it."""
     check(by, Permission.RENDER)
     if sent := sent_before(job, "faceless.render", nonce, {}):
         return sent
@@ -132,6 +137,8 @@ def render(*, by: Membership, job: Job, nonce: UUID) -> Charge:
         raise NotReady(WAYS_OUT[name])
     if not job.priced or job.estimate is None:
         raise NotReady(ASK_FIRST)
+    if seen != job.estimate:
+        raise Stale(REPRICED.format(seen=credits(seen), now=credits(job.estimate)))
     intent = Intent(
         job, by.user_id, "faceless.render", nonce, costs.hold_for(job.estimate), job.estimate
     )

@@ -9,10 +9,10 @@ from decimal import Decimal
 from uuid import UUID
 
 from dashboard.queries.studio.options import options_in
-from dashboard.queries.studio.price import price_of
+from dashboard.queries.studio.price import is_busy, price_of
 from dashboard.queries.studio.steps import summary
 from proxyapi import costs
-from proxyapi.models import Job
+from proxyapi.models import Job, JobState
 
 # Where the drawing puts its lowest and its highest number, in percent of its width.
 LEFT, RIGHT = 25.0, 81.25
@@ -46,6 +46,7 @@ class Confirm:
     title: str
     summary: str
     ready: bool
+    sent: bool  # somebody else, or another tab, was faster
     estimate: Decimal | None
     hold: Decimal
     balance: Decimal
@@ -73,6 +74,7 @@ def confirm_of(job: Job, refusal: str = "", nonce: UUID | None = None) -> Confir
         title=job.title,
         summary=summary(job, options_in(job.account.options)),
         ready=price.ready,
+        sent=job.state != JobState.DRAFT or is_busy(job),
         estimate=price.estimate,
         hold=hold,
         balance=job.account.balance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -40,7 +41,7 @@ def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
     if request.method == "POST":
         nonce = nonce_in(request)
         try:
-            actions.render(by=request.membership, job=job, nonce=nonce)
+            actions.render(by=request.membership, job=job, nonce=nonce, seen=price_in(request))
         except Refusal as refused:
             refusal = refused.sentence
         else:
@@ -52,6 +53,14 @@ def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
         context = {"confirm": confirm, "fragment": True}
         return render(request, "dashboard/studio/_confirm.html", context)
     return show_step(request, job, Slug.REVIEW, None, confirm.refusal, confirm=confirm)
+
+
+def price_in(request: TeamRequest) -> Decimal:
+    """The price the person saw when they pressed."""
+    try:
+        return Decimal(request.POST.get("price", ""))
+    except ArithmeticError:
+        raise Http404("This form is too old. Open the draft again.") from None
 
 
 def nonce_in(request: TeamRequest) -> UUID:

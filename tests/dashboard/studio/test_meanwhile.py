@@ -15,6 +15,7 @@ from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.refusals import AlreadyOpen, NotReady, Stale
 from tests.factories import JobFactory
 
+PRICE = Decimal(96)  # of the fixture `ready`
 WORDS: dict[str, Any] = {
     "topic": "ice",
     "duration": 60,
@@ -27,7 +28,7 @@ WORDS: dict[str, Any] = {
 def test_settings_do_not_change_between_the_price_and_the_render(
     priya: Membership, luca: Membership, ready: Job
 ) -> None:
-    actions.render(by=priya, job=ready, nonce=uuid.uuid4())
+    actions.render(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
     with pytest.raises(NotReady, match="rendering"):
         actions.save_step(by=luca, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
@@ -49,7 +50,7 @@ def test_a_render_is_not_sent_at_a_price_that_is_not_its_own_any_more(
     seen = Job.objects.get()
     actions.save_step(by=luca, job=ready, changes={"voice_id": 7})
     with pytest.raises(Stale):
-        actions.render(by=priya, job=seen, nonce=uuid.uuid4())
+        actions.render(by=priya, job=seen, nonce=uuid.uuid4(), seen=PRICE)
     assert not Charge.objects.exists()
 
 
@@ -57,11 +58,11 @@ def test_a_form_of_one_video_does_not_pass_for_that_of_another(
     priya: Membership, ready: Job
 ) -> None:
     nonce = uuid.uuid4()
-    first = actions.render(by=priya, job=ready, nonce=nonce)
-    assert actions.render(by=priya, job=ready, nonce=nonce) == first
+    first = actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE)
+    assert actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
     other = JobFactory(account=ready.account, token=ready.token, vault=ready.vault)
     with pytest.raises(AlreadyOpen):
-        actions.render(by=priya, job=other, nonce=nonce)
+        actions.render(by=priya, job=other, nonce=nonce, seen=PRICE)
     with pytest.raises(AlreadyOpen):
         actions.write_script(by=priya, job=ready, nonce=nonce, **WORDS)
 
@@ -70,19 +71,19 @@ def test_a_form_that_is_sent_again_when_all_is_done_is_still_one_charge(
     priya: Membership, ready: Job
 ) -> None:
     nonce = uuid.uuid4()
-    first = actions.render(by=priya, job=ready, nonce=nonce)
+    first = actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE)
     now = timezone.now()
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
     Job.objects.update(state=JobState.RUNNING, next_look_at=now)
     ready.refresh_from_db()
-    assert actions.render(by=priya, job=ready, nonce=nonce) == first
+    assert actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
 
 
 def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
     priya: Membership, ready: Job
 ) -> None:
     now = timezone.now()
-    charge = actions.render(by=priya, job=ready, nonce=uuid.uuid4())
+    charge = actions.render(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
     Job.objects.update(state=JobState.FAILED)
     ready.refresh_from_db()

@@ -18,6 +18,11 @@ from tests.factories import ChargeFactory
 HTMX = {"HX-Request": "true"}
 
 
+def form(job: Job, nonce: object = None) -> dict[str, object]:
+    """What the dialog posts: its nonce, and the price that was seen."""
+    return {"nonce": uuid.uuid4() if nonce is None else nonce, "price": job.estimate}
+
+
 def nonce_of(browser: Client, job: Job) -> str:
     found = re.search(r'name="nonce" value="([^"]+)"', page(browser, to(job, "renders")))
     assert found
@@ -47,7 +52,7 @@ def test_a_render_holds_the_credits_and_goes_to_the_video(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     browser = client_of(priya)
-    answer = browser.post(to(ready, "renders"), {"nonce": nonce_of(browser, ready)})
+    answer = browser.post(to(ready, "renders"), form(ready, nonce_of(browser, ready)))
     assert answer.url == f"/videos/{ready.pk}/"
     charge = Charge.objects.get()
     assert (charge.state, charge.quote, charge.hold) == ("held", Decimal(96), Decimal(106))
@@ -56,7 +61,7 @@ def test_a_render_holds_the_credits_and_goes_to_the_video(
 def test_htmx_is_sent_to_the_video_as_well(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
-    answer = client_of(priya).post(to(ready, "renders"), {"nonce": uuid.uuid4()}, headers=HTMX)
+    answer = client_of(priya).post(to(ready, "renders"), form(ready), headers=HTMX)
     assert answer["HX-Redirect"] == f"/videos/{ready.pk}/"
 
 
@@ -64,7 +69,7 @@ def test_a_double_press_charges_once(priya: Membership, ready: Job, client_of: B
     """pitfall_40"""
     browser = client_of(priya)
     nonce = nonce_of(browser, ready)
-    answers = [browser.post(to(ready, "renders"), {"nonce": nonce}) for _ in range(2)]
+    answers = [browser.post(to(ready, "renders"), form(ready, nonce)) for _ in range(2)]
     assert [answer.url for answer in answers] == [f"/videos/{ready.pk}/"] * 2
     assert Charge.objects.count() == 1
 
@@ -75,8 +80,8 @@ def test_two_tabs_charge_once_and_the_second_is_told(
     """pitfall_40: each tab has a nonce of its own, the job has one open charge."""
     browser = client_of(priya)
     first, second = nonce_of(browser, ready), nonce_of(browser, ready)
-    browser.post(to(ready, "renders"), {"nonce": first})
-    answer = browser.post(to(ready, "renders"), {"nonce": second}, headers=HTMX)
+    browser.post(to(ready, "renders"), form(ready, first))
+    answer = browser.post(to(ready, "renders"), form(ready, second), headers=HTMX)
     assert "Nothing was sent twice." in answer.content.decode()
     assert Charge.objects.count() == 1
 
@@ -87,7 +92,7 @@ def test_too_few_credits_are_refused_in_the_dialog(
     """pitfall_58"""
     ready.account.balance = Decimal(100)
     ready.account.save()
-    answer = client_of(priya).post(to(ready, "renders"), {"nonce": uuid.uuid4()}, headers=HTMX)
+    answer = client_of(priya).post(to(ready, "renders"), form(ready), headers=HTMX)
     html = answer.content.decode()
     assert "Not sent. It needs 106 cr, 100 are free. Nothing was charged." in html
     assert 'id="confirm"' in html
@@ -98,7 +103,7 @@ def test_a_draft_without_a_price_is_not_sent(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     Job.objects.update(estimate=None)
-    answer = client_of(priya).post(to(ready, "renders"), {"nonce": uuid.uuid4()})
+    answer = client_of(priya).post(to(ready, "renders"), form(ready))
     assert answer.status_code == 422
     assert "There is no price for it as it stands." in answer.content.decode()
     assert not Charge.objects.exists()
@@ -108,7 +113,7 @@ def test_a_draft_without_a_price_is_not_sent(
 def test_a_form_without_its_nonce_is_nobodys(
     priya: Membership, ready: Job, client_of: Browser, nonce: str
 ) -> None:
-    assert client_of(priya).post(to(ready, "renders"), {"nonce": nonce}).status_code == 404
+    assert client_of(priya).post(to(ready, "renders"), form(ready, nonce)).status_code == 404
 
 
 def test_only_some_may_render(
@@ -144,3 +149,15 @@ def test_equal_prices_stand_on_each_other() -> None:
 
 def test_without_earlier_prices_nothing_is_drawn(ready: Job) -> None:
     assert confirm_of(ready).range is None
+
+
+def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    seen = form(ready)
+    Job.objects.update(estimate=Decimal(480))
+    answer = client_of(priya).post(to(ready, "renders"), seen, headers=HTMX)
+    html = answer.content.decode()
+    assert "Not sent. The price was 96 cr and is 480 cr now" in html
+    assert 'name="price" value="480' in html
+    assert not Charge.objects.exists()
