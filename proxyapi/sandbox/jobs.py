@@ -24,6 +24,7 @@ class Course(NamedTuple):
 
 
 RENDER = Course(("rendering", "syncing", "completed"), (0.85,))
+_MOMENT = 1e-5
 BROKEN = {"code": "RENDER-FAILED", "message": "The render failed. Try again."}
 
 
@@ -72,7 +73,7 @@ def redirect(world: World, job: Job, statuses: list[str], failure: dict[str, str
 def word(world: World, job: Job) -> str:
     """The status that the job shows now."""
     last = len(job.statuses) - 1
-    elapsed = world.now - job.started_at
+    elapsed = _elapsed(world, job)
     if elapsed >= job.seconds and (job.made or job.statuses[last] != job.success):
         return job.statuses[last]
     if not last:
@@ -83,15 +84,20 @@ def word(world: World, job: Job) -> str:
 
 def over(world: World, job: Job) -> bool:
     """Whether the job has shown its last status and will show no other."""
-    in_time = world.now - job.started_at >= job.seconds
+    in_time = _elapsed(world, job) >= job.seconds
     return in_time and (job.made or job.statuses[-1] != job.success)
 
 
 def next_change(world: World, job: Job) -> float | None:
     """When the job shows another status; None if only its film is waited for."""
-    # A moment later than the change, so that rounding does not look too soon.
-    instants = (job.started_at + share * job.seconds + 1e-5 for share in (*_shares(job), 1.0))
+    instants = (job.started_at + share * job.seconds for share in (*_shares(job), 1.0))
     return next((it for it in instants if it > world.now), None)
+
+
+def _elapsed(world: World, job: Job) -> float:
+    """Seconds since the start, with a moment to spare: at the very instant a change is due,
+    rounding must not hide it."""
+    return world.now - job.started_at + _MOMENT
 
 
 def _shares(job: Job) -> list[float]:
@@ -107,6 +113,13 @@ def needs_file(job: Job) -> bool:
 def end(world: World, job: Job) -> None:
     job.ended = True
     world.jobs.put(job)
+
+
+def supersede(world: World, job_id: int | None) -> None:
+    """End a job that another takes the place of, if it has not ended."""
+    job = world.jobs.get(job_id)
+    if job is not None and not job.ended:
+        end(world, job)
 
 
 def _take_outcome(world: World, kind: str, resource_id: int) -> Outcome | None:

@@ -36,12 +36,15 @@ class PlainMaker:
     def begin(self, film: dict[str, Any], path: Path, done: Done) -> None:
         from proxyapi.sandbox.media import films, plainclip, stills
 
+        # Whole or not at all: what stands there after a kill counts as made.
+        partial = path.with_name(f".{path.name}.part")
         if film.get("kind") == "stills":
-            stills.write_plain(film, path)
+            stills.write_plain(film, partial)
         else:
             told = film.get("film", film)
             looks = {key: told[key] for key in ("aspect_ratio", "genre", "seed") if key in told}
-            plainclip.write(films.Film(script="", seconds=PLAIN_SECONDS, **looks), path)
+            plainclip.write(films.Film(script="", seconds=PLAIN_SECONDS, **looks), partial)
+        partial.replace(path)
         done(None)
 
 

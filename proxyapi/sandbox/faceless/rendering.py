@@ -72,6 +72,7 @@ def _start(call: Call, video: Video, use: Use) -> Charge:
     if call.account.lapsing:
         call.account.ends_at = world.now + seconds / 2
         world.accounts.put(call.account)
+    jobs.supersede(world, video.job_id)
     video.job_id, video.failure = job.id, None
     video.status = jobs.word(world, job)
     video.updated_at = world.now

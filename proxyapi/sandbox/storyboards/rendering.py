@@ -45,6 +45,7 @@ def render(call: Call, board: Storyboard) -> Charge:
     )
     described = film(world, board, board.scenes)
     job = jobs.start(world, "storyboard", board.id, seconds=seconds, film=described)
+    jobs.supersede(world, board.job_id)
     board.job_id, board.failure = job.id, None
     board.status = jobs.word(world, job)
     editing.touch(world, board)
@@ -136,8 +137,11 @@ def follow(world: World, job: Job) -> None:
     if board is None or board.job_id != job.id:
         jobs.end(world, job)
         return
-    board.status = jobs.word(world, job)
-    if jobs.over(world, job):
+    word, over = jobs.word(world, job), jobs.over(world, job)
+    if word == board.status and not over:
+        return
+    board.status = word
+    if over:
         jobs.end(world, job)
         if board.status == "completed":
             board.file = job.file
@@ -162,8 +166,11 @@ def follow_clip(world: World, job: Job) -> None:
     if board is None or clip is None:
         jobs.end(world, job)
         return
-    clip.status = jobs.word(world, job)
-    if jobs.over(world, job):
+    word, over = jobs.word(world, job), jobs.over(world, job)
+    if word == clip.status and not over:
+        return
+    clip.status = word
+    if over:
         jobs.end(world, job)
         if clip.status == "completed":
             clip.file = job.file

@@ -1,0 +1,24 @@
+"""Plain films stand whole under their name, or not at all: a kill leaves no half of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from proxyapi.sandbox.making import PlainMaker
+
+FILMS = [{"aspect_ratio": "9:16", "seed": 1}, {"kind": "stills", "seed": 1}]
+
+
+@pytest.mark.parametrize("film", FILMS)
+def test_nothing_stands_there_before_it_is_whole(film, tmp_path, monkeypatch):
+    path = tmp_path / "film.mp4"
+    written = []
+    replace = Path.replace
+    monkeypatch.setattr(
+        Path, "replace", lambda self, to: written.append(to.exists()) or replace(self, to)
+    )
+    PlainMaker().begin(dict(film), path, lambda error: written.append(error))
+    assert written == [False, None]
+    assert [it.name for it in tmp_path.iterdir()] == ["film.mp4"]
