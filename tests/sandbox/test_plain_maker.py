@@ -14,11 +14,14 @@ FILMS = [{"aspect_ratio": "9:16", "seed": 1}, {"kind": "stills", "seed": 1}]
 @pytest.mark.parametrize("film", FILMS)
 def test_nothing_stands_there_before_it_is_whole(film, tmp_path, monkeypatch):
     path = tmp_path / "film.mp4"
-    written = []
+    written: list[object] = []
     replace = Path.replace
-    monkeypatch.setattr(
-        Path, "replace", lambda self, to: written.append(to.exists()) or replace(self, to)
-    )
-    PlainMaker().begin(dict(film), path, lambda error: written.append(error))
+
+    def put(self: Path, to: Path) -> Path:
+        written.append(to.exists())
+        return replace(self, to)
+
+    monkeypatch.setattr(Path, "replace", put)
+    PlainMaker().begin(dict(film), path, written.append)
     assert written == [False, None]
     assert [it.name for it in tmp_path.iterdir()] == ["film.mp4"]
