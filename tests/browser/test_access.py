@@ -73,7 +73,7 @@ def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
     stage.outcome("rendering", "failed", code="SCENE-IMAGE-FAILED", message="No image for scene 7.")
     jobs["failed"] = sent("The seventh scene")
     guest()
-    jobs["completed"] = sent("How to read a glacier")
+    jobs["completed"] = sent("The quiet valley")
     stage.settings(render_seconds=600)
     guest()
     jobs["running"] = sent("The slow tide")

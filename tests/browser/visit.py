@@ -36,7 +36,10 @@ class Visit:
 def visit(browser: Browser, portal: str, path: str, state: Any) -> Visit:
     """Load the page once and look at it in both themes and three widths."""
     with browser.new_context(
-        base_url=portal, storage_state=state, viewport={"width": WIDE, "height": HEIGHT}
+        base_url=portal,
+        storage_state=state,
+        viewport={"width": WIDE, "height": HEIGHT},
+        reduced_motion="reduce",
     ) as context:
         page, found = context.new_page(), Visit()
         listen(page, portal, found)
@@ -79,7 +82,7 @@ def listen(page: Page, portal: str, found: Visit) -> None:
 
 
 def look(page: Page, width: int, theme: str, found: Visit) -> None:
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     page.evaluate(DRAWN)
     rules = ALL if theme == "light" else CONTRAST
     for violation in Axe().run(page, options=rules).response["violations"]:
