@@ -15,10 +15,12 @@ SERIOUS = ("serious", "critical")
 ALL: dict[str, Any] = {"resultTypes": ["violations"]}
 # A theme changes colours and nothing else.
 CONTRAST = {**ALL, "runOnly": ["color-contrast"]}
-# The colours of a theme arrive one level of the page a frame.
+# The colours of a theme arrive one level of the page a frame; five seconds are enough for all.
 DRAWN = """async () => {
-    for (let calm = 0; calm < 3; calm = document.getAnimations().length ? 0 : calm + 1)
+    for (let calm = 0, frames = 0; calm < 3 && frames < 300; frames++) {
+        calm = document.getAnimations().length ? 0 : calm + 1;
         await new Promise(requestAnimationFrame);
+    }
 }"""
 
 
