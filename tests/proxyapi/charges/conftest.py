@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 
-import httpx
 import pytest
 
-from proxyapi import calls
 from proxyapi.charges import Intent, record
 from proxyapi.models import Charge, Job
-from proxyapi.upstream.client import Client
 from tests.factories import AccountFactory, JobFactory
-from tests.proxyapi.upstream_script import BASE, Upstream, answer
+from tests.proxyapi.upstream_script import Upstream, answer
 
 SETTINGS = {
     "type": "ai-visuals",
@@ -30,12 +27,9 @@ def video(status: str, **more: object) -> dict[str, object]:
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
-    script.on("GET", "/faceless/7", answer(video("draft")))
-    yield script
+def upstream(upstream: Upstream) -> Upstream:
+    upstream.on("GET", "/faceless/7", answer(video("draft")))
+    return upstream
 
 
 @pytest.fixture
