@@ -57,7 +57,7 @@ class Site:
             "/outside": (302, {"Location": "https://example.com/"}, b""),
             "/loop": (302, {"Location": "/loop"}, b""),
             "/odd": (200, {"Content-Type": "text/html; charset=klingon"}, ARTICLE.encode()),
-            "/deep": (200, html, b"<div>" * 10_000 + b"<p>" + b"deep down here it is dark " * 3),
+            "/deep": (200, html, b"<div>" * 100_000 + b"<p>" + b"deep down here it is dark " * 3),
         }
         asked: list[str] = []
         handler = type("Handler", (Pages,), {"answers": self.answers, "asked": asked})

@@ -14,6 +14,9 @@ MOST_PICTURES = 12
 _MOST_TEXT = 60_000  # characters
 _SHORTEST_TEXT = 20
 _ASIDE = "script, style, noscript, template, nav, header, footer, aside, form, svg, iframe"
+# The parser's time grows with the square of the depth; no article is a tenth as deep as this.
+_DEEPEST = 5_000
+_TAG = re.compile(rb"<(/?)(?!(?:area|base|br|col|hr|img|input|link|meta|source|wbr)\b)[a-zA-Z]")
 _COLOUR = re.compile(r"#?([0-9a-fA-F]{6})")
 
 
@@ -41,6 +44,8 @@ def parse(fetched: Fetched, site: str) -> Page | None:
     """None for what is no page: another kind of file, or nothing to read on it."""
     if fetched.kind not in ("text/html", "application/xhtml+xml"):
         return None
+    if _is_bottomless(fetched.data):
+        return None
     tree = LexborHTMLParser(_decoded(fetched))
     root = tree.root
     if root is None:
@@ -63,6 +68,16 @@ def parse(fetched: Fetched, site: str) -> Page | None:
         paragraphs=paragraphs,
         pictures=pictures,
     )
+
+
+def _is_bottomless(data: bytes) -> bool:
+    """Whether elements stand deeper in each other than is ever read; unclosed ones count too."""
+    depth = 0
+    for tag in _TAG.finditer(data):
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 def _decoded(fetched: Fetched) -> str:
