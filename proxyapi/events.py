@@ -26,6 +26,10 @@ class Event(StrEnum):
     CHARGE = "charge"
     ACCOUNT = "account"
     TOKEN = "token"  # noqa: S105 - the name of an event
+    LEDGER = "ledger"  # entries came or were matched; the id is the account's
+    TOP_UP = "top_up"  # the id is the account's
+    BUDGET = "budget"  # a cap or an ask changed
+    ALERT = "alert"
 
 
 @dataclass(frozen=True, slots=True)

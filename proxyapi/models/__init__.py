@@ -5,10 +5,16 @@ from __future__ import annotations
 from proxyapi.models.account import Account, Plan
 from proxyapi.models.call import Call, CallOutcome
 from proxyapi.models.charge import Charge, ChargeState
-from proxyapi.models.entry import Entry
+from proxyapi.models.day_sum import DaySum
+from proxyapi.models.entry import Confidence, Entry
 from proxyapi.models.job import Job, JobKind, JobState
 from proxyapi.models.key import Key
+from proxyapi.models.ledger import Ledger
+from proxyapi.models.pace import Pace
+from proxyapi.models.rewrite import Rewrite
 from proxyapi.models.token import Token, TokenState
+from proxyapi.models.top_up import CreditPack, TopUp, TopUpType
+from proxyapi.models.upload import Upload
 from proxyapi.models.vault import Vault
 
 __all__ = [
@@ -17,13 +23,22 @@ __all__ = [
     "CallOutcome",
     "Charge",
     "ChargeState",
+    "Confidence",
+    "CreditPack",
+    "DaySum",
     "Entry",
     "Job",
     "JobKind",
     "JobState",
     "Key",
+    "Ledger",
+    "Pace",
     "Plan",
+    "Rewrite",
     "Token",
     "TokenState",
+    "TopUp",
+    "TopUpType",
+    "Upload",
     "Vault",
 ]

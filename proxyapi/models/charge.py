@@ -6,8 +6,7 @@
 
 `held` rows have passed the balance check and reserve `hold`; a worker claims one by a conditional
 update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by
-reading,
-never by sending again.
+reading, never by sending again.
 """
 
 from __future__ import annotations
@@ -91,6 +90,9 @@ class Charge(models.Model):
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="charges")
     job = models.ForeignKey(Job, models.PROTECT, related_name="charges", null=True, blank=True)
     operation = models.CharField(max_length=60, help_text="Name in the catalog.")
+    path = models.JSONField(
+        default=dict, blank=True, help_text="Parameters of the path other than the job's own id."
+    )
     body = models.JSONField(default=dict, blank=True, help_text="What is sent; never a token.")
     # The nonce of the form: two presses of one button are one charge.
     nonce = models.UUIDField()
@@ -118,6 +120,24 @@ class Charge(models.Model):
         null=True, blank=True, help_text="The ledger's time of the debit it was matched with."
     )
     settled_at = models.DateTimeField(null=True, blank=True)
+    result = models.JSONField(
+        null=True, blank=True, help_text="The answer's data, where no read shows it again."
+    )
+    orphan_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the ledger proved it, and its id never came."
+    )
+    refund_owed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the service came to owe it back."
+    )
+    refunded_at = models.DateTimeField(
+        null=True, blank=True, help_text="The ledger's time of the refund."
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    crashes = models.PositiveSmallIntegerField(
+        default=0, help_text="Times in a row that handling it raised; parked at five."
+    )
 
     objects = ChargeQuerySet.as_manager()
 
@@ -137,6 +157,10 @@ class Charge(models.Model):
                 | Q(sent_at__isnull=False),
                 name="charge_sent_has_time",
             ),
+            models.CheckConstraint(
+                condition=~Q(state="written_off") | Q(decided_by__isnull=False),
+                name="charge_written_off_by_a_person",
+            ),
             # One open charge a job and operation: a second tab cannot start a second render.
             models.UniqueConstraint(
                 fields=["job", "operation"],
@@ -146,6 +170,8 @@ class Charge(models.Model):
         ]
         indexes = [
             models.Index(fields=["account", "state"]),
+            models.Index(fields=["vault", "member", "created_at"], name="charge_of_member"),
+            models.Index(fields=["account", "sent_at"], name="charge_sent"),
             models.Index(
                 fields=["due_at"],
                 condition=Q(state__in=["held", "sending", "unknown"]),

@@ -1,11 +1,25 @@
-"""One row of the mirrored credit ledger, identified by (account, position) (law 4)."""
+"""One row of the mirrored credit ledger, identified by (account, position) (law 4).
+
+The upstream's own words are kept as they are. What we found out about the row stands beside them:
+the charge it belongs to with a confidence and a reason, and from that charge the member, the job
+and the operation, so that a page filters a million rows by them without a join.
+"""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from proxyapi.models.account import CREDITS, Account
 from proxyapi.models.charge import Charge
+from proxyapi.models.job import Job
+
+
+class Confidence(models.TextChoices):
+    CERTAIN = "certain"  # exact amount, one possible charge
+    LIKELY = "likely"  # exact amount, one of several equal charges; or the right one but for time
+    WEAK = "weak"  # about the amount
 
 
 class Entry(models.Model):
@@ -16,18 +30,55 @@ class Entry(models.Model):
     label = models.CharField(max_length=200, blank=True)
     content_type = models.CharField(max_length=100, blank=True)
     credit_spend = models.CharField(max_length=40, help_text="The upstream's own signed string.")
-    amount = models.DecimalField(**CREDITS)
+    amount = models.DecimalField(**CREDITS, help_text="Credits, signed: debits are negative.")
     transaction_type = models.CharField(max_length=40, blank=True)
-    happened_at = models.DateTimeField()
+    booked_at = models.CharField(
+        max_length=40, blank=True, help_text="created_at in the upstream's own words."
+    )
+    happened_at = models.DateTimeField(help_text="The same, UTC.")
+    via_api = models.BooleanField(
+        null=True, blank=True, help_text="Whether source=api shows it; null: not read yet."
+    )
     charge = models.ForeignKey(
         Charge, models.SET_NULL, null=True, blank=True, related_name="entries"
     )
+    confidence = models.CharField(max_length=7, choices=Confidence, blank=True)
+    reason = models.CharField(
+        max_length=200, blank=True, help_text="Why it was matched so, for people."
+    )
+    # Of the charge, kept here for filters and sums.
+    member = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="entries")
+    operation = models.CharField(max_length=60, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["account", "position"], name="entry_once_per_position"),
+            models.CheckConstraint(
+                condition=Q(confidence="", charge__isnull=True)
+                | Q(confidence__in=Confidence.values),
+                name="entry_matched_has_confidence",
+            ),
+            # A charge has one debit and at most one refund.
+            models.UniqueConstraint(
+                fields=["charge"], condition=Q(amount__lt=0), name="entry_one_debit_per_charge"
+            ),
+            models.UniqueConstraint(
+                fields=["charge"], condition=Q(amount__gt=0), name="entry_one_refund_per_charge"
+            ),
         ]
-        indexes = [models.Index(fields=["account", "-happened_at"])]
+        indexes = [
+            models.Index(fields=["account", "-happened_at", "-position"], name="entry_newest"),
+            models.Index(fields=["account", "member", "-happened_at"], name="entry_of_member"),
+            models.Index(fields=["account", "operation", "-happened_at"], name="entry_of_feature"),
+            models.Index(
+                fields=["account", "-happened_at"],
+                condition=Q(charge__isnull=True),
+                name="entry_unmatched",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.credit_spend} {self.label}"

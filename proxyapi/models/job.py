@@ -84,6 +84,9 @@ class Job(models.Model):
         blank=True, help_text="Why the last look told nothing, for people."
     )
     look_error_since = models.DateTimeField(null=True, blank=True)
+    crashes = models.PositiveSmallIntegerField(
+        default=0, help_text="Times in a row that handling it raised; parked at five."
+    )
     hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
     edited_at = models.DateTimeField(default=timezone.now)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from zoneinfo import ZoneInfo
 
 from django.db import models
 
 
 class Vault(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    time_zone = models.CharField(
+        max_length=64, default="UTC", help_text="IANA name; its days are the days of sums and caps."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
         return f"vault {self.pk}"
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
