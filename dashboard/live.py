@@ -6,7 +6,9 @@ slowly keeps at most `DEPTH` messages; then they are dropped for one `refetch`. 
 database connection, and none outlives the session or the membership it was opened with.
 
 Events: `hello` ("fresh", or "stale" when something changed since the page was made), `news` (a
-bundle of elements that replace those of the same id), `refetch` (look at everything again).
+bundle of elements that replace those of the same id), `touched` (what the news was about, as words
+of `Event` with spaces between: parts of a page that depend on the reader fetch themselves then),
+`refetch` (look at everything again).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -160,7 +162,7 @@ class Hub:
             return
         try:
             pushed = await in_thread(rendered, vault, news, {one.ticket for one in told})
-            message = event("news", pushed.html)
+            message = event("news", pushed.html) + event("touched", topics(news))
         except Exception:
             # One change that cannot be drawn must not silence the others.
             log.exception("live: a change was not rendered")
@@ -216,6 +218,10 @@ def event(name: str, data: str) -> bytes:
     """A message of the stream; its id is the time from which on nothing was missed."""
     lines = "".join(f"data: {line}\n" for line in data.splitlines() if line.strip())
     return f"id: {int(time.time())}\nevent: {name}\n{lines}\n".encode()
+
+
+def topics(news: Collection[News]) -> str:
+    return " ".join(sorted({one.event for one in news}))
 
 
 def rendered(vault: UUID, news: set[News], tickets: set[Ticket]) -> Pushed:

@@ -27,6 +27,7 @@
       since = event.lastEventId;
       tell("live:news", event.data);
     });
+    source.addEventListener("touched", (event) => tell("live:touched", event.data));
     source.addEventListener("refetch", refetch);
     source.addEventListener("error", () => {
       node.dataset.state = "gone";

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -82,6 +82,23 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
         assert "event: news" in messages[0]
         assert f'id="job-{job.pk}"' in messages[0]
         assert stranger.queue.empty()
+
+
+@pytest.mark.parametrize("event", Event)
+def test_a_page_is_told_what_was_touched(event, priya, otto, ticket_of):
+    vault = priya.team.vault_id
+
+    @listening(ticket_of(priya), ticket_of(otto))
+    async def _(hub, listener, stranger):
+        announce(vault, event, vault)
+        assert f"event: touched\ndata: {event}\n" in await heard(listener)
+        assert stranger.queue.empty()
+
+
+def test_several_news_of_one_kind_are_one_word(priya):
+    vault = priya.team.vault_id
+    news = [News(vault, Event.LEDGER, uuid4()), News(vault, Event.LEDGER, uuid4())]
+    assert live.topics([*news, News(vault, Event.CHARGE, vault)]) == "charge ledger"
 
 
 def test_a_change_is_rendered_once_for_all(film, priya, ticket_of, monkeypatch):

@@ -1,0 +1,56 @@
+"""What the stream says was touched becomes an event of the page, one a topic and second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page
+
+from tests.browser.desk import Desk
+from tests.browser.stage import Stage
+
+# Keeps when each topic was announced to the body, in milliseconds since 1970.
+LISTEN = """topics => {
+    window.heard = Object.fromEntries(topics.map(topic => [topic, []]));
+    for (const topic of topics)
+        document.body.addEventListener(`reelroom:${topic}`, () => heard[topic].push(Date.now()));
+}"""
+TOUCH = """said => document.getElementById("live").dispatchEvent(
+    new CustomEvent("live:touched", { bubbles: true, detail: said })
+)"""
+
+
+def heard(page: Page) -> dict[str, list[int]]:
+    return page.evaluate("window.heard")  # type: ignore[no-any-return]
+
+
+def test_a_page_hears_what_a_colleague_touched(desk_of: Callable[..., Desk], stage: Stage) -> None:
+    luca, vera = desk_of("Luca"), desk_of("Vera")
+    luca.join(stage.account())
+    vera.page.goto("/library/")
+    vera.page.wait_for_selector("#live[data-state=open]", state="attached")
+    vera.page.evaluate(LISTEN, ["charge", "job"])
+    luca.make("Heard next door")
+    vera.page.wait_for_function("heard.charge.length && heard.job.length")
+
+
+def test_a_topic_is_told_at_once_and_then_once_a_second(desk_of: Callable[..., Desk]) -> None:
+    page = desk_of("Vera").page
+    page.goto("/library/")
+    page.evaluate(LISTEN, ["ledger", "budget"])
+    for said in ("ledger budget", "ledger", "ledger", "ledger"):
+        page.evaluate(TOUCH, said)
+    assert [len(times) for times in heard(page).values()] == [1, 1]
+    page.wait_for_function("heard.ledger.length > 1")
+    first, second = heard(page)["ledger"]
+    assert second - first >= 950
+    assert len(heard(page)["budget"]) == 1
+
+
+def test_when_something_was_missed_every_topic_is_told(desk_of: Callable[..., Desk]) -> None:
+    page = desk_of("Vera").page
+    page.goto("/library/")
+    topics = ["job", "charge", "account", "token", "ledger", "top_up", "budget", "alert"]
+    page.evaluate(LISTEN, topics)
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('poll'))")
+    assert all(len(heard(page)[topic]) == 1 for topic in topics)
