@@ -1,0 +1,106 @@
+"""The sums of a day are those of its entries, whatever was there before."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import transaction
+from django.db.models import Sum
+
+from proxyapi.day_sums import CreditSum, bounds, days_of, recount
+from proxyapi.models import Account, DaySum, Entry
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+
+DAY = date(2026, 11, 18)
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def account(db: None) -> Account:
+    return AccountFactory()
+
+
+def entry(account: Account, spend: str, at: datetime = NOON, **fields) -> Entry:
+    position = Entry.objects.filter(account=account).count()
+    fields = {"label": "faceless", **fields}
+    return Entry.objects.create(
+        account=account, position=position, credit_spend=spend, amount=Decimal(spend),
+        happened_at=at, booked_at=at.isoformat(), **fields,
+    )  # fmt: skip
+
+
+def recounted(account: Account, *days: date) -> list[DaySum]:
+    with transaction.atomic():
+        recount(account, days or (DAY,))
+    return list(DaySum.objects.filter(account=account).order_by("day", "amount"))
+
+
+def test_equal_debits_count_as_often_as_they_are_there(account):
+    """pitfall_62: two real debits look the same."""
+    entry(account, "-96")
+    entry(account, "-96")
+    (row,) = recounted(account)
+    assert (row.amount, row.entries) == (Decimal(-192), 2)
+
+
+def test_a_day_is_split_by_whose_which_and_whence(account):
+    """pitfall_65: what came through the API and what did not stay apart."""
+    job = JobFactory(account=account, token=TokenFactory(account=account))
+    charge = ChargeFactory(job=job)
+    own = {"charge": charge, "confidence": "certain", "member": charge.member, "job": job}
+    entry(account, "-96", operation="faceless.render", via_api=True, **own)
+    entry(account, "-96", via_api=False)
+    entry(account, "-14", via_api=True)
+    entry(account, "2000", label="top-up")
+    rows = recounted(account)
+    assert {(row.amount, row.is_matched, row.via_api, row.is_credit) for row in rows} == {
+        (Decimal(-96), True, True, False),
+        (Decimal(-96), False, False, False),
+        (Decimal(-14), False, True, False),
+        (Decimal(2000), False, None, True),
+    }
+    assert sum(row.entries for row in rows) == len(rows) == 4
+
+
+def test_counting_again_replaces_and_leaves_other_days(account):
+    entry(account, "-96")
+    entry(account, "-7", at=NOON - timedelta(days=1))
+    recounted(account, DAY, DAY - timedelta(days=1))
+    Entry.objects.filter(amount=-96).update(amount=-90)
+    rows = recounted(account, DAY)
+    assert [row.amount for row in rows] == [Decimal(-7), Decimal(-90)]
+
+
+def test_a_day_without_entries_keeps_no_sum(account):
+    entry(account, "-96")
+    recounted(account)
+    Entry.objects.all().delete()
+    assert recounted(account) == []
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"), [(date(2026, 3, 29), 23), (date(2026, 10, 25), 25), (date(2026, 11, 18), 24)]
+)
+def test_a_day_is_as_long_as_the_clocks_make_it(account, day, hours):
+    """pitfall_68: the days are those of the team's zone, across the change of the clocks."""
+    account.vault.time_zone = "Europe/Stockholm"
+    first, next_ = (moment.astimezone(UTC) for moment in bounds(day, account.vault.zone))
+    assert next_ - first == timedelta(hours=hours)
+    for at in (first - timedelta(seconds=1), first, next_ - timedelta(seconds=1), next_):
+        entry(account, "-1", at=at)
+    (row,) = recounted(account, day)
+    assert row.entries == 2
+    assert days_of(account, [first, next_]) == {day, day + timedelta(days=1)}
+
+
+def test_fractions_add_up_exactly(account):
+    """pitfall_60: signed strings, to four places, on SQLite as on PostgreSQL."""
+    for _ in range(60):
+        entry(account, "-0.0001")
+    entry(account, "-9999999.9999")
+    (row,) = recounted(account)
+    assert row.amount == Decimal("-10000000.0059")
+    assert Entry.objects.aggregate(sum=CreditSum("amount"))["sum"] == row.amount
+    assert DaySum.objects.aggregate(sum=Sum("entries"))["sum"] == 61
