@@ -12,12 +12,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BooleanField, Case, Count, Q, Sum, Value, When
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, Sum
+from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
 
 from proxyapi.models import Account, DaySum, Entry, Ledger
 
-SPLIT = ("member_id", "operation", "label", "is_credit", "via_api", "is_matched")
+SPLIT = ("member_id", "operation", "label", "via_api", "is_matched")
 PLACES = 10_000  # amounts have four
 
 
@@ -68,14 +69,17 @@ def bounds(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
 def sums_of(account: Account, day: date) -> Iterator[DaySum]:
     start, end = bounds(day, account.vault.zone)
     entries = Entry.objects.filter(account=account, happened_at__gte=start, happened_at__lt=end)
-    split = entries.annotate(
-        is_credit=holds(Q(amount__gt=0)), is_matched=holds(Q(charge__isnull=False))
-    )
-    groups = split.order_by().values(*SPLIT).annotate(sum=CreditSum("amount"), rows=Count("pk"))
-    for group in groups:
-        names = {name: group[name] for name in SPLIT}
-        yield DaySum(account=account, day=day, amount=group["sum"], entries=group["rows"], **names)
-
-
-def holds(condition: Q) -> Case:
-    return Case(When(condition, Value(True)), default=Value(False), output_field=BooleanField())
+    # Without constants: PostgreSQL groups by no expression that holds a parameter.
+    is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())
+    split = entries.annotate(sign=Sign("amount"), is_matched=is_matched)
+    for group in (
+        split.order_by().values(*SPLIT, "sign").annotate(sum=CreditSum("amount"), rows=Count("pk"))
+    ):
+        yield DaySum(
+            account=account,
+            day=day,
+            is_credit=group["sign"] > 0,
+            amount=group["sum"],
+            entries=group["rows"],
+            **{name: group[name] for name in SPLIT},
+        )
