@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page
 
 from tests.browser.desk import Desk
-from tests.browser.stage import Stage
+from tests.browser.stage import Stage, until
 
 # Keeps when each topic was announced to the body, in milliseconds since 1970.
 LISTEN = """topics => {
@@ -21,7 +21,8 @@ TOUCH = """said => document.getElementById("live").dispatchEvent(
 
 
 def heard(page: Page) -> dict[str, list[int]]:
-    return page.evaluate("window.heard")  # type: ignore[no-any-return]
+    times: dict[str, list[int]] = page.evaluate("window.heard")
+    return times
 
 
 def test_a_page_hears_what_a_colleague_touched(desk_of: Callable[..., Desk], stage: Stage) -> None:
@@ -31,7 +32,7 @@ def test_a_page_hears_what_a_colleague_touched(desk_of: Callable[..., Desk], sta
     vera.page.wait_for_selector("#live[data-state=open]", state="attached")
     vera.page.evaluate(LISTEN, ["charge", "job"])
     luca.make("Heard next door")
-    vera.page.wait_for_function("heard.charge.length && heard.job.length")
+    until(lambda: all(heard(vera.page).values()))
 
 
 def test_a_topic_is_told_at_once_and_then_once_a_second(desk_of: Callable[..., Desk]) -> None:
@@ -41,7 +42,7 @@ def test_a_topic_is_told_at_once_and_then_once_a_second(desk_of: Callable[..., D
     for said in ("ledger budget", "ledger", "ledger", "ledger"):
         page.evaluate(TOUCH, said)
     assert [len(times) for times in heard(page).values()] == [1, 1]
-    page.wait_for_function("heard.ledger.length > 1")
+    until(lambda: len(heard(page)["ledger"]) > 1)
     first, second = heard(page)["ledger"]
     assert second - first >= 950
     assert len(heard(page)["budget"]) == 1
