@@ -172,7 +172,7 @@ def hide(*, by: Membership, job: Job) -> None:
 def charge(by: Membership, intent: Intent) -> Charge:
     """The intent row and its audit row, then the doorbell once both are committed."""
     charge = record(intent)
-    note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(intent.job.pk))
+    note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(charge.job_id))
     tasks.ring(tasks.send_charge, charge.pk)
     return charge
 

@@ -3,8 +3,20 @@ back."""
 
 from __future__ import annotations
 
-from proxyapi.charges.record import Intent, record, sent_before
+from proxyapi.charges.decision import claim_entry, write_off
+from proxyapi.charges.record import Intent, ask, record, release, sent_before, withdraw
 from proxyapi.charges.send import send
 from proxyapi.charges.settle import settle
 
-__all__ = ["Intent", "record", "send", "sent_before", "settle"]
+__all__ = [
+    "Intent",
+    "ask",
+    "claim_entry",
+    "record",
+    "release",
+    "send",
+    "sent_before",
+    "settle",
+    "withdraw",
+    "write_off",
+]

@@ -49,7 +49,7 @@ def spent(
     fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, "reason": "", "code": ""}
     if Charge.objects.move(charge, state, **fields):
         charge.account.note_spent(cost, charge.sent_at or now)
-        announce(charge)
+        ended(charge)
 
 
 def refused(charge: Charge, error: errors.UpstreamError) -> None:
@@ -75,7 +75,13 @@ def free(charge: Charge, sentence: str, error: Exception | None) -> None:
         settled_at=timezone.now(),
     )
     if moved:
-        announce(charge)
+        ended(charge)
+
+
+def ended(charge: Charge) -> None:
+    """It is settled for good: the files that went with it are needed no more."""
+    charge.uploads.all().delete()
+    announce(charge)
 
 
 def unknown(charge: Charge, error: errors.UpstreamError | None) -> None:

@@ -31,7 +31,7 @@ def send(charge_id: UUID) -> None:
     charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
     if charge.state != ChargeState.HELD:
         return
-    if timezone.now() - charge.created_at > GIVE_UP_AFTER:
+    if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
         outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
         return
     try:

@@ -109,6 +109,9 @@ class Charge(models.Model):
     reason = models.TextField(blank=True, help_text="Why it was refused or is unknown, for people.")
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
     due_at = models.DateTimeField(default=timezone.now)
+    held_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its hold was reserved; a draft has none."
+    )
     sent_at = models.DateTimeField(null=True, blank=True)
     lost_at = models.DateTimeField(
         null=True, blank=True, help_text="When its answer was given up; what we know ends there."

@@ -130,7 +130,7 @@ def test_a_token_that_does_not_open_gives_the_credits_back_in_the_end(
     assert sent(charge).state == ChargeState.HELD
     assert "token" in charge.reason
     assert upstream.requests == []
-    Charge.objects.update(created_at=timezone.now() - timedelta(minutes=16))
+    Charge.objects.update(held_at=timezone.now() - timedelta(minutes=16))
     assert sent(charge).state == ChargeState.REFUSED
 
 
@@ -140,7 +140,7 @@ def test_i2_a_charge_that_is_found_unsent_long_after_is_not_sent(
     """The row of a restored backup, or of a queue that stood still for an hour."""
     upstream.on(*RENDER, charged({"id": 7}, 92))
     charge = held()
-    Charge.objects.update(created_at=timezone.now() - timedelta(hours=1))
+    Charge.objects.update(held_at=timezone.now() - timedelta(hours=1))
     assert sent(charge).state == ChargeState.REFUSED
     assert upstream.requests == []
 

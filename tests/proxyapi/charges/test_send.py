@@ -189,7 +189,7 @@ def test_an_upstream_that_is_down_keeps_the_charge_for_a_quarter_of_an_hour(
     send(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
-    Charge.objects.filter(pk=charge.pk).update(created_at=timezone.now() - timedelta(minutes=16))
+    Charge.objects.filter(pk=charge.pk).update(held_at=timezone.now() - timedelta(minutes=16))
     send(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED

@@ -1,0 +1,64 @@
+"""Decision: how a person ends a charge that reading could not settle."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi.charges import outcome
+from proxyapi.events import Event, publish
+from proxyapi.models import Charge, ChargeState, Confidence, Entry
+from proxyapi.refusals import Stale
+
+SETTLED = "This was settled meanwhile. Nothing was changed."
+TAKEN = "This row of the ledger belongs to something else by now. Nothing was changed."
+
+
+@transaction.atomic
+def write_off(charge: Charge, member_id: int, reason: str) -> Charge:
+    """Give up an unknown charge: its hold is free, its cost stays unknown, the reason is kept.
+
+    Raises `Stale` when it was settled meanwhile.
+    """
+    outcome.lock_account(charge)
+    check_unknown(charge)
+    Charge.objects.move(
+        charge,
+        ChargeState.WRITTEN_OFF,
+        decided_by_id=member_id,
+        reason=reason,
+        settled_at=timezone.now(),
+    )
+    outcome.ended(charge)
+    return charge
+
+
+@transaction.atomic
+def claim_entry(charge: Charge, entry: Entry, member_id: int) -> Charge:
+    """Settle an unknown charge by the debit that a person says is its own.
+
+    Raises `Stale` when one of the two was settled meanwhile; ValueError for a row that is no debit
+    of the charge's account.
+    """
+    if entry.account_id != charge.account_id or entry.amount >= 0:
+        raise ValueError("a charge is settled by a debit of its own account")
+    outcome.lock_account(charge)
+    check_unknown(charge)
+    entry.refresh_from_db()
+    if entry.charge_id is not None:
+        raise Stale(TAKEN)
+    Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
+    outcome.spent(charge, ChargeState.MATCHED, -entry.amount, entry.happened_at)
+    entry.charge, entry.confidence = charge, Confidence.CERTAIN
+    entry.reason = "Somebody said that this debit is its own."
+    entry.member_id, entry.job_id = charge.member_id, charge.job_id
+    entry.operation = charge.operation
+    entry.save(update_fields=["charge", "confidence", "reason", "member", "job", "operation"])
+    publish(charge.vault_id, Event.LEDGER, charge.account_id)
+    return charge
+
+
+def check_unknown(charge: Charge) -> None:
+    charge.refresh_from_db()
+    if charge.state != ChargeState.UNKNOWN:
+        raise Stale(SETTLED)
