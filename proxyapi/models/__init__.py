@@ -14,6 +14,7 @@ from proxyapi.models.pace import Pace
 from proxyapi.models.rewrite import Rewrite
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.top_up import CreditPack, TopUp, TopUpType
+from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState
 from proxyapi.models.upload import Upload
 from proxyapi.models.vault import Vault
 
@@ -38,6 +39,8 @@ __all__ = [
     "Token",
     "TokenState",
     "TopUp",
+    "TopUpChange",
+    "TopUpChangeState",
     "TopUpType",
     "Upload",
     "Vault",

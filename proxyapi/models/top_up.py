@@ -27,6 +27,16 @@ class TopUp(models.Model):
         null=True, blank=True, help_text="How we left it; null: it was never changed here."
     )
     left_at = models.DateTimeField(null=True, blank=True)
+    found_off_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a reading found it off that was on, and nobody here had done that.",
+    )
+    failure_seen_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a reading first saw the newest failure: it failed then at the latest.",
+    )
 
     def __str__(self) -> str:
         return f"top-up of {self.account_id}"
@@ -34,7 +44,7 @@ class TopUp(models.Model):
     @property
     def has_drifted(self) -> bool:
         """It was on, now it is off, and nobody here did that."""
-        return self.left_enabled is True and not self.enabled
+        return self.found_off_at is not None and not self.enabled
 
 
 class CreditPack(models.Model):
@@ -45,6 +55,10 @@ class CreditPack(models.Model):
     plan_id = models.BigIntegerField()
     name = models.CharField(max_length=60)
     credits = models.PositiveIntegerField()
+    price = models.DecimalField(
+        max_digits=10, decimal_places=2, null=True, blank=True, help_text="In money, if known."
+    )
+    currency = models.CharField(max_length=3, blank=True, help_text="ISO 4217, such as EUR.")
 
     class Meta:
         constraints = [
