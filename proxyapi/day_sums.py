@@ -1,4 +1,4 @@
-"""What one account's ledger adds up to per day: the rows of `DaySum`, made from the entries.
+"""What one account's ledger adds up to per day: `DaySum` and `DayTotal`, made from the entries.
 
 Pages answer from these sums what they would else count over a million entries.
 """
@@ -16,9 +16,10 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, Q, Sum
 from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
 
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, DaySum, DayTotal, Entry, Ledger
 
 SPLIT = ("member_id", "operation", "label", "via_api", "is_matched")
+KEPT = ("account_id", "day", "operation", "label", "is_credit", "via_api", "is_matched")
 PLACES = 10_000  # amounts have four
 
 
@@ -50,8 +51,10 @@ def recount(account: Account, days: Collection[date]) -> None:
     wanted = sorted(set(days))
     list(Ledger.objects.select_for_update().filter(pk=account.pk).values_list("pk"))
     DaySum.objects.filter(account=account, day__in=wanted).delete()
-    rows = (row for day in wanted for row in sums_of(account, day))
-    DaySum.objects.bulk_create(rows, batch_size=500)
+    DayTotal.objects.filter(account=account, day__in=wanted).delete()
+    sums = [row for day in wanted for row in sums_of(account, day)]
+    DaySum.objects.bulk_create(sums, batch_size=500)
+    DayTotal.objects.bulk_create(totals_of(sums), batch_size=500)
 
 
 def days_of(account: Account, moments: Iterable[datetime]) -> set[date]:
@@ -83,3 +86,14 @@ def sums_of(account: Account, day: date) -> Iterator[DaySum]:
             entries=group["rows"],
             **{name: group[name] for name in SPLIT},
         )
+
+
+def totals_of(sums: Iterable[DaySum]) -> list[DayTotal]:
+    """The same without the members."""
+    totals: dict[tuple[object, ...], DayTotal] = {}
+    for row in sums:
+        names = {name: getattr(row, name) for name in KEPT}
+        total = totals.setdefault(tuple(names.values()), DayTotal(amount=0, entries=0, **names))
+        total.amount += row.amount
+        total.entries += row.entries
+    return list(totals.values())

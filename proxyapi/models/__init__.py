@@ -6,6 +6,7 @@ from proxyapi.models.account import Account, Plan
 from proxyapi.models.call import Call, CallOutcome
 from proxyapi.models.charge import Charge, ChargeState
 from proxyapi.models.day_sum import DaySum
+from proxyapi.models.day_total import DayTotal
 from proxyapi.models.entry import Confidence, Entry
 from proxyapi.models.job import Job, JobKind, JobState
 from proxyapi.models.key import Key
@@ -27,6 +28,7 @@ __all__ = [
     "Confidence",
     "CreditPack",
     "DaySum",
+    "DayTotal",
     "Entry",
     "Job",
     "JobKind",

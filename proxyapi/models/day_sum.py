@@ -25,7 +25,10 @@ class DaySum(models.Model):
     entries = models.PositiveIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["account", "day"], name="day_sum_by_day")]
+        indexes = [
+            models.Index(fields=["account", "day"], name="day_sum_by_day"),
+            models.Index(fields=["account", "member", "day"], name="day_sum_of_member"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.day} {self.amount}"

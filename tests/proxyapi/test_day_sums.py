@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from proxyapi.day_sums import CreditSum, bounds, days_of, recount
-from proxyapi.models import Account, DaySum, Entry
+from proxyapi.models import Account, DaySum, DayTotal, Entry
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 DAY = date(2026, 11, 18)
@@ -62,6 +62,17 @@ def test_a_day_is_split_by_whose_which_and_whence(account):
         (Decimal(2000), False, None, True),
     }
     assert sum(row.entries for row in rows) == len(rows) == 4
+
+
+def test_the_totals_of_a_day_leave_out_who(account):
+    for _ in range(3):
+        job = JobFactory(account=account, token=TokenFactory(account=account))
+        charge = ChargeFactory(job=job)
+        own = {"charge": charge, "confidence": "certain", "member": charge.member, "job": job}
+        entry(account, "-96", operation="faceless.render", via_api=True, **own)
+    assert len(recounted(account)) == 3
+    (total,) = DayTotal.objects.filter(account=account)
+    assert (total.amount, total.entries) == (Decimal(-288), 3)
 
 
 def test_counting_again_replaces_and_leaves_other_days(account):
