@@ -12,6 +12,7 @@ from proxyapi.models import Charge, ChargeState, Job, JobState
 
 # The bar never fills up: its end lies beyond the usual, and moves once elapsed time comes near.
 BEYOND_USUAL, BEYOND_ELAPSED = 1.3, 1.12
+UNHEARD_OF = 60.0  # seconds; the scale of a render that nothing is known about yet
 LATE = "longer than 19 in 20"
 
 
@@ -56,7 +57,7 @@ def bar_of(job: Job, state: Shown, usual: Usual, now: datetime) -> Bar | None:
     if job.state != JobState.RUNNING or state.name not in ("running", "late", "paused"):
         return None
     elapsed = elapsed_of(job, now)
-    end = max(elapsed * BEYOND_ELAPSED, (usual.high or elapsed * 2 or 60.0) * BEYOND_USUAL)
+    end = max(elapsed * BEYOND_ELAPSED, (usual.high or UNHEARD_OF) * BEYOND_USUAL)
     low, high = usual.low or 0.0, usual.high or 0.0
     out_of_sight = state.name == "paused" or bool(job.look_error)
     return Bar(

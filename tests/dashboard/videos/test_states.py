@@ -75,6 +75,12 @@ def test_the_first_of_its_kind_has_no_band(film):
     assert (bar.usual_width, bar.note) == (0, "first of its kind")
 
 
+@pytest.mark.parametrize(("seconds", "low", "high"), [(0, 0, 1), (39, 45, 55), (600, 85, 90)])
+def test_the_bar_of_the_first_of_its_kind_starts_empty_and_never_fills_up(seconds, low, high, film):
+    bar = video_of(film("running", started_at=ago(seconds))).card.bar
+    assert low <= bar.fill <= high
+
+
 def test_the_band_is_where_eight_of_ten_finished(film):
     for took in range(60, 160, 10):
         film("completed", started_at=ago(1000), finished_at=ago(1000 - took))
