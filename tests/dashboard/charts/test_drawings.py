@@ -1,0 +1,109 @@
+"""What the server draws: scales that start at 0, bars that add up, lines that do not lie."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from django.template.loader import render_to_string
+
+from dashboard.queries.charts import (
+    OTHERS,
+    OUTSIDE,
+    Bars,
+    Column,
+    Mark,
+    Point,
+    Series,
+    Tick,
+    bars_of,
+    line_of,
+    scale_to,
+    tones,
+)
+from dashboard.queries.charts.scale import thinned
+
+PRIYA, LUCA = Series("1", "Priya", "m1"), Series("2", "Luca", "m2")
+ELSEWHERE = Series("outside", "outside the portal", OUTSIDE)
+
+
+def day(name: str, **amounts: int) -> Column:
+    given = {key.removeprefix("_"): Decimal(value) for key, value in amounts.items()}
+    return Column(f"Fri {name} Nov", f"{name} Nov", given)
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0, 3), (1, 3), (4, 4), (5, 6), (729, 800), (794, 800), (14_100, 15_000)]
+)
+def test_a_scale_ends_at_the_next_round_number(most: int, top: int) -> None:
+    assert scale_to(Decimal(most)).top == top
+
+
+@pytest.mark.parametrize("most", [0, 1, 7, 99, 1_000, 12_345_678])
+def test_a_scale_starts_at_nothing_and_has_three_or_four_steps(most: int) -> None:
+    scale = scale_to(Decimal(most))
+    assert (scale.grid[0].label, scale.grid[0].y) == (0, 100)
+    assert len(scale.grid) in (4, 5)
+    assert scale.top >= most
+
+
+def test_the_parts_of_a_bar_stand_on_each_other_and_add_up() -> None:
+    chart = bars_of([PRIYA, LUCA, ELSEWHERE], [day("20", _1=400, _2=200, outside=100)], "")
+    first, second, third = chart.bars[0].pieces
+    assert first.y + first.height == pytest.approx(100)
+    assert second.y + second.height == pytest.approx(first.y)
+    assert third.y + third.height == pytest.approx(second.y)
+    assert third.is_hatched
+    assert chart.total == 700
+
+
+def test_who_spent_nothing_is_in_no_legend() -> None:
+    assert bars_of([PRIYA, LUCA], [day("20", _1=4)], "").series == (PRIYA,)
+
+
+def test_a_column_says_its_sum_and_its_parts() -> None:
+    chart = bars_of([PRIYA, LUCA], [day("19"), day("20", _1=1400, _2=88)], "")
+    assert chart.bars[0].says == "Fri 19 Nov: nothing."
+    assert chart.bars[1].says == "Fri 20 Nov: 1,488 cr. Priya 1,400, Luca 88."
+
+
+def test_words_under_a_chart_never_collide_and_the_last_stays() -> None:
+    ticks = thinned([Tick(3.3 * place, str(place)) for place in range(30)])
+    assert ticks[-1].label == "29"
+    assert all(right.x - left.x >= 12 for left, right in pairwise(ticks))
+
+
+def test_a_line_stays_in_its_box_and_its_area_ends_at_nothing() -> None:
+    points = [Point(0, Decimal(100)), Point(50, Decimal(-20)), Point(100, Decimal(60))]
+    line = line_of(points, "", marks=[Mark(points[2], "now", "today", "60")])
+    assert line.path == "M0.00 0.00L50.00 100.00L100.00 40.00"
+    assert line.area.endswith("L100.00 100L0.00 100Z")
+    assert line.marks[0].before, "there is no room at its right"
+
+
+def test_members_keep_their_colours_in_order_of_joining() -> None:
+    assert tones([7, 3, 5]) == {3: "m1", 5: "m2", 7: "m3"}
+    assert list(tones(range(8)).values()).count(OTHERS) == 3
+
+
+@pytest.fixture
+def bars() -> Bars:
+    return bars_of([PRIYA, ELSEWHERE], [day("19", _1=7), day("20", _1=4, outside=2)], "Spend")
+
+
+def test_bars_are_a_picture_with_a_sentence_and_a_table(bars: Bars) -> None:
+    context = {"chart": bars, "id": "spend", "says": "13 cr", "head": "Day"}
+    drawn = render_to_string("components/chart_bars.html", context)
+    assert 'role="img"' in drawn
+    assert 'aria-label="Spend"' in drawn
+    assert "style=" not in drawn
+    table = render_to_string("components/chart_table.html", context)
+    assert table.index("Fri 20 Nov") < table.index("Fri 19 Nov")
+
+
+def test_a_name_is_escaped_in_a_drawing() -> None:
+    mean = Series("1", "<script>", "m1")
+    chart = bars_of([mean], [day("20", _1=1)], "")
+    drawn = render_to_string("components/chart_bars.html", {"chart": chart, "id": "x"})
+    assert "<script>" not in drawn
