@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from dashboard.access import check
 from dashboard.actions.audit import note
+from dashboard.actions.charging import charge
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import costs, drafts, tasks
-from proxyapi.charges import Intent, record, sent_before
+from proxyapi.charges import Intent, sent_before
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
 from proxyapi.refusals import NotReady, Stale, TokenRefused, credits
@@ -167,14 +168,6 @@ def hide(*, by: Membership, job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
     publish(job.vault_id, Event.JOB, job.pk)
     note(by, "video.hide", job.pk)
-
-
-def charge(by: Membership, intent: Intent) -> Charge:
-    """The intent row and its audit row, then the doorbell once both are committed."""
-    charge = record(intent)
-    note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(charge.job_id))
-    tasks.ring(tasks.send_charge, charge.pk)
-    return charge
 
 
 def require(job: Job, state: JobState, sentence: str) -> None:

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from dashboard.models.ask import Ask, Decision
 from dashboard.models.audit_event import AuditEvent
+from dashboard.models.budget import Budget, Period
 from dashboard.models.membership import Membership, Role
 from dashboard.models.team import Team
 from dashboard.models.user import User
 
-__all__ = ["AuditEvent", "Membership", "Role", "Team", "User"]
+__all__ = [
+    "Ask",
+    "AuditEvent",
+    "Budget",
+    "Decision",
+    "Membership",
+    "Period",
+    "Role",
+    "Team",
+    "User",
+]

@@ -1,0 +1,112 @@
+"""Asks: approved once, with more budget or above it; declined with a sentence; taken back.
+
+Budgets are locked before the ask, the ask before the account (see `charging`).
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.access import can, check
+from dashboard.actions.audit import note
+from dashboard.actions.charging import locked, tightest
+from dashboard.models import Ask, Decision, Membership
+from dashboard.roles import Permission
+from proxyapi import tasks
+from proxyapi.charges import release, withdraw
+from proxyapi.events import Event, publish
+from proxyapi.models import Charge
+from proxyapi.refusals import Refusal, Stale
+
+DECIDED = "This was decided already. Nothing was changed."
+CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
+NOT_A_MAKER = "Whoever asked makes no videos in this team any more. Nothing was sent."
+WHY = "Say in a sentence why not."
+TAKEN_BACK = "Taken back before it was decided. Nothing was sent."
+
+
+@transaction.atomic
+def approve(*, by: Membership, ask: Ask) -> Ask:
+    """Send what was asked for, this once, also above the budget. It is `STALE` when it is not what
+    was asked for any more: then nothing is sent.
+
+    Raises `Stale` when somebody decided it before, `NotEnoughCredits` when the account is short.
+    """
+    check(by, Permission.MANAGE_MONEY)
+    asker = Membership.objects.filter(team=by.team, user=ask.member_id).first()
+    over = tightest(locked(asker), ask.charge.hold) if asker else None
+    ask = waiting(ask)
+    if asker is None or not can(asker, Permission.RENDER):
+        return closed(by, ask, Decision.STALE, NOT_A_MAKER)
+    try:
+        check_price(ask.charge)
+        release(ask.charge)
+    except Stale:
+        return closed(by, ask, Decision.STALE, CHANGED)
+    before = (
+        {"state": "draft", "budget": str(over.budget.pk), "taken": str(over.taken)} if over else {}
+    )
+    after = {"state": "held", "taken": str(over.taken + ask.charge.hold)} if over else {}
+    tasks.ring(tasks.send_charge, ask.charge.pk)
+    return decided(by, ask, Decision.APPROVED, "", before=before, after=after)
+
+
+@transaction.atomic
+def decline(*, by: Membership, ask: Ask, words: str) -> Ask:
+    """Say no, with a sentence that the asker reads. Nothing is sent."""
+    check(by, Permission.MANAGE_MONEY)
+    words = " ".join(words.split())[:300]
+    if not words:
+        raise Refusal(WHY, field="answer")
+    return closed(by, waiting(ask), Decision.DECLINED, words)
+
+
+@transaction.atomic
+def take_back(*, by: Membership, ask: Ask) -> Ask:
+    """The asker's own: it waits no more, and the draft can be changed again."""
+    return closed(by, waiting(ask), Decision.WITHDRAWN, TAKEN_BACK)
+
+
+def waiting(ask: Ask) -> Ask:
+    """The ask as it is now, locked. Raises `Stale` when it was decided."""
+    row = Ask.objects.select_for_update(of=("self",)).select_related("charge").get(pk=ask.pk)
+    if not row.is_waiting:
+        raise Stale(DECIDED)
+    return row
+
+
+def check_price(charge: Charge) -> None:
+    """The service has named no other price since, and the video is still there."""
+    job = charge.job
+    if job is None:
+        return
+    if job.hidden_at or (charge.operation == "faceless.render" and job.estimate != charge.quote):
+        raise Stale(CHANGED)
+
+
+def closed(by: Membership, ask: Ask, decision: Decision, words: str) -> Ask:
+    """The draft ends as refused, and says why."""
+    said = words if decision != Decision.DECLINED else f"{by.user.first_name} declined: “{words}”"
+    withdraw(ask.charge, said)
+    return decided(by, ask, decision, words)
+
+
+def decided(by: Membership, ask: Ask, decision: Decision, words: str, **audit: object) -> Ask:
+    ask.decision, ask.answer = decision, words
+    ask.decided_by, ask.decided_at = by.user, timezone.now()
+    ask.save(update_fields=["decision", "answer", "decided_by", "decided_at"])
+    charge = ask.charge
+    note(
+        by,
+        f"ask.{decision.value}",
+        ask.pk,
+        charge=str(charge.pk),
+        hold=str(charge.hold),
+        answer=words,
+        **audit,
+    )
+    publish(charge.vault_id, Event.BUDGET, ask.pk)
+    if charge.job_id:
+        publish(charge.vault_id, Event.JOB, charge.job_id)
+    return ask

@@ -1,0 +1,84 @@
+"""Charging: the one way from what a member does to a charge, through the budgets that bind them.
+
+The budgets are locked in order of their keys and before the account, so nobody waits in a ring and
+no two charges pass on the same last credit, of a budget or of an account.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.actions.audit import note
+from dashboard.caps import OverBudget, Standing, helpers_of, standings
+from dashboard.models import Ask, Budget, Membership
+from proxyapi import tasks
+from proxyapi.charges import Intent, ask, record
+from proxyapi.charges.record import made_before
+from proxyapi.events import Event, publish
+from proxyapi.models import Charge
+from proxyapi.refusals import AlreadyOpen, Stale
+
+ROOM = "There is room for it by now. Nothing was sent; press once more."
+SENT = "This was sent already. Nothing was sent twice."
+
+
+@transaction.atomic
+def charge(by: Membership, intent: Intent) -> Charge:
+    """The intent row and its audit row, then the doorbell once both are committed.
+
+    Raises `OverBudget` when the hold does not fit under a hard limit, else what `record` raises.
+    A form that comes twice gets the charge it made, whatever is left by then.
+    """
+    found = locked(by)
+    if sent := made_before(intent):
+        return sent
+    if over := tightest(found, intent.hold):
+        raise OverBudget(intent.hold, over, helpers_of(by.team))
+    charge = record(intent)
+    job = intent.job.pk if intent.job else ""
+    note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(job))
+    tasks.ring(tasks.send_charge, charge.pk)
+    return charge
+
+
+def locked(by: Membership) -> list[Standing]:
+    """How the budgets that bind this member stand, locked until the transaction ends."""
+    budgets = Budget.objects.select_for_update().binding(by.team_id, by.user_id)
+    return standings(by.team, budgets, timezone.now())
+
+
+def tightest(found: list[Standing], hold: Decimal) -> Standing | None:
+    """The one with the least left of those that the hold does not fit into."""
+    over = [standing for standing in found if not standing.takes(hold)]
+    return min(over, key=lambda standing: standing.left or Decimal(0), default=None)
+
+
+@transaction.atomic
+def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
+    """Have what the budget refuses wait for the treasurer's or the owner's word, at this price.
+
+    Raises `Stale` when there is room for it by now, else what `proxyapi.charges.ask` raises.
+    """
+    found = locked(by)
+    if sent := made_before(intent):
+        return asked_before(sent)
+    over = tightest(found, intent.hold)
+    if over is None:
+        raise Stale(ROOM)
+    charge = ask(intent)
+    asked = Ask.objects.create(
+        team=by.team, charge=charge, member=by.user, note=" ".join(words.split())[:300]
+    )
+    note(by, "ask.make", asked.pk, charge=str(charge.pk), hold=str(charge.hold), note=asked.note)
+    publish(charge.vault_id, Event.BUDGET, asked.pk)
+    return asked
+
+
+def asked_before(charge: Charge) -> Ask:
+    found = Ask.objects.filter(charge=charge).first()
+    if found is None:
+        raise AlreadyOpen(SENT)
+    return found

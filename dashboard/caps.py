@@ -1,0 +1,167 @@
+"""Caps: how budgets stand, in spent + held credits of their period (law 3).
+
+A charge counts in the period it was created in: with its cost once it is settled, with its hold
+until then. What was refunded counts nothing. A day, week (from Monday) or month begins at midnight
+of the team's time zone, whatever the clocks do in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from django.db.models import Q, Sum
+
+from dashboard.models import Budget, Membership, Period, Role, Team
+from proxyapi.models import Charge
+from proxyapi.models.charge import HOLDING, SPENT
+from proxyapi.refusals import Refusal, credits
+
+NOTHING = Decimal(0)
+
+
+class Span(NamedTuple):
+    """From `start` on, before `end`; both UTC."""
+
+    start: datetime
+    end: datetime
+
+
+class Taken(NamedTuple):
+    spent: Decimal
+    held: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A budget and what of it is gone. `zone` is the team's."""
+
+    budget: Budget
+    span: Span
+    zone: ZoneInfo
+    spent: Decimal
+    held: Decimal
+
+    @property
+    def taken(self) -> Decimal:
+        return self.spent + self.held
+
+    @property
+    def left(self) -> Decimal | None:
+        """Credits below the hard limit, never below 0; None without such a limit."""
+        return None if self.budget.hard is None else max(self.budget.hard - self.taken, NOTHING)
+
+    @property
+    def state(self) -> str:
+        """In the look's words: failed at the cap, late past the alert, else nothing."""
+        if self.budget.hard is not None and self.taken >= self.budget.hard:
+            return "failed"
+        return "late" if self.budget.soft is not None and self.taken >= self.budget.soft else ""
+
+    def takes(self, amount: Decimal) -> bool:
+        """Whether that much more stays within the hard limit."""
+        return self.budget.hard is None or self.taken + amount <= self.budget.hard
+
+    @property
+    def until(self) -> str:
+        """When it begins anew: "midnight", "Mon 23 Nov", "1 Dec"."""
+        return ending(Period(self.budget.period), self.span, self.zone)
+
+
+class OverBudget(Refusal):
+    """A hard limit is in the way: which one, how much is left, until when, and who can help."""
+
+    def __init__(self, needed: Decimal, standing: Standing, helpers: Sequence[str]) -> None:
+        whose = "your" if standing.budget.member_id else "the team’s"
+        hard, left = credits(standing.budget.hard or NOTHING), credits(standing.left or NOTHING)
+        self.needed, self.standing, self.helpers = needed, standing, tuple(helpers)
+        super().__init__(
+            f"Not sent. It needs {credits(needed)} cr and {left} of {whose} {hard} are left until "
+            f"{standing.until}. Ask for more, or make it shorter. {can_help(helpers)}".strip()
+        )
+
+
+def can_help(helpers: Sequence[str]) -> str:
+    return f"{' or '.join(helpers)} can allow it." if helpers else ""
+
+
+def span_of(period: Period, zone: ZoneInfo, at: datetime) -> Span:
+    today = at.astimezone(zone).date()
+    match period:
+        case Period.DAY:
+            first, last = today, today + timedelta(days=1)
+        case Period.WEEK:
+            first = today - timedelta(days=today.weekday())
+            last = first + timedelta(days=7)
+        case Period.MONTH:
+            first = today.replace(day=1)
+            last = (first + timedelta(days=31)).replace(day=1)
+    return Span(midnight(first, zone), midnight(last, zone))
+
+
+def midnight(day: date, zone: ZoneInfo) -> datetime:
+    """The first moment of a day. Where the clocks skip midnight, the moment they skip at."""
+    return datetime.combine(day, time.min, zone).astimezone(UTC)
+
+
+def ending(period: Period, span: Span, zone: ZoneInfo) -> str:
+    last = span.end.astimezone(zone)
+    match period:
+        case Period.DAY:
+            return "midnight"
+        case Period.WEEK:
+            return f"{last:%a} {last.day} {last:%b}"
+        case Period.MONTH:
+            return f"{last.day} {last:%b}"
+
+
+def standings(team: Team, budgets: Iterable[Budget], at: datetime) -> list[Standing]:
+    """How each of them stands, in the given order; one query for each kind of period."""
+    listed, zone = list(budgets), team.vault.zone
+    spans = {kind: span_of(Period(kind), zone, at) for kind in {one.period for one in listed}}
+    sums = {
+        kind: sums_of(team, span, [one for one in listed if one.period == kind])
+        for kind, span in spans.items()
+    }
+    return [
+        Standing(one, spans[one.period], zone, *sums[one.period].get(one.member_id, (NOTHING,) * 2))
+        for one in listed
+    ]
+
+
+def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | None, Taken]:
+    """What each member took of a period, and under None all of them together."""
+    charges = Charge.objects.filter(
+        vault=team.vault_id,
+        created_at__gte=span.start,
+        created_at__lt=span.end,
+        state__in=(*HOLDING, *SPENT),
+        refunded_at=None,
+    )
+    if all(budget.member_id for budget in budgets):
+        charges = charges.filter(member__in={budget.member_id for budget in budgets})
+    rows = (
+        charges.order_by()
+        .values("member")
+        .annotate(
+            spent=Sum("cost", filter=Q(state__in=SPENT)),
+            held=Sum("hold", filter=Q(state__in=HOLDING)),
+        )
+    )
+    taken: dict[int | None, Taken] = {
+        row["member"]: Taken(row["spent"] or NOTHING, row["held"] or NOTHING) for row in rows
+    }
+    spent = sum((one.spent for one in taken.values()), NOTHING)
+    held = sum((one.held for one in taken.values()), NOTHING)
+    return {**taken, None: Taken(spent, held)}
+
+
+def helpers_of(team: Team) -> list[str]:
+    """The first names of those who decide about money: treasurers, then owners."""
+    who = Membership.objects.filter(team=team, role__in=(Role.TREASURER, Role.OWNER))
+    who = who.filter(user__is_active=True).select_related("user")
+    return [one.user.first_name for one in sorted(who, key=lambda one: one.role == Role.OWNER)]

@@ -1,0 +1,70 @@
+"""An ask: a charge over its budget that waits for the treasurer's or the owner's word.
+
+The charge is a draft with the price that was seen; it holds nothing and is sent by nobody before
+it was approved.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from dashboard.models.team import Team
+from proxyapi.models import Charge
+
+
+class Decision(models.TextChoices):
+    APPROVED = "approved"
+    DECLINED = "declined"
+    STALE = "stale", "changed meanwhile"
+    WITHDRAWN = "withdrawn", "taken back"
+
+
+class AskQuerySet(models.QuerySet["Ask"]):
+    def waiting(self) -> Self:
+        return self.filter(decision="").order_by("asked_at")
+
+
+class Ask(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="asks")
+    charge = models.OneToOneField(Charge, models.CASCADE, related_name="ask")
+    member = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="asks")
+    note = models.CharField(max_length=300, blank=True)
+    asked_at = models.DateTimeField(default=timezone.now)
+    decision = models.CharField(max_length=9, choices=Decision, blank=True)
+    answer = models.CharField(max_length=300, blank=True, help_text="The sentence of the decider.")
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    objects = AskQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(decision__in=["", *Decision.values]), name="ask_decision_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(decision="", decided_by__isnull=True, decided_at__isnull=True)
+                | (~Q(decision="") & Q(decided_by__isnull=False, decided_at__isnull=False)),
+                name="ask_decided_by_a_person",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["team", "asked_at"], condition=Q(decision=""), name="ask_waiting"),
+            models.Index(fields=["team", "-decided_at"], name="ask_decided"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.member} asks for {self.charge_id}"
+
+    @property
+    def is_waiting(self) -> bool:
+        return not self.decision

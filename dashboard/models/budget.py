@@ -1,0 +1,84 @@
+"""A budget: how many credits a member, or the whole team, may spend in a day, a week or a month.
+
+Credits count from the moment they are held. `soft` warns, `hard` refuses; one of the two is set.
+The days are those of the team's time zone (`Vault.zone`).
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from dashboard.models.team import Team
+from proxyapi.models.account import CREDITS
+
+
+class Period(models.TextChoices):
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+class BudgetQuerySet(models.QuerySet["Budget"]):
+    def binding(self, team_id: uuid.UUID, user_id: int) -> Self:
+        """Those that count when this member spends, in the order in which they are locked."""
+        whose = Q(member=user_id) | Q(member=None)
+        return self.filter(whose, team=team_id, active=True).order_by("pk")
+
+
+class Budget(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="budgets")
+    member = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="budgets",
+        help_text="Null: the whole team.",
+    )
+    period = models.CharField(max_length=5, choices=Period, default=Period.MONTH)
+    soft = models.DecimalField(**CREDITS, null=True, blank=True, help_text="Warns from here on.")
+    hard = models.DecimalField(**CREDITS, null=True, blank=True, help_text="Refuses above it.")
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BudgetQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # Two, because a null equals no other null.
+            models.UniqueConstraint(
+                fields=["team", "member", "period"],
+                condition=Q(member__isnull=False),
+                name="budget_once_per_member_period",
+            ),
+            models.UniqueConstraint(
+                fields=["team", "period"],
+                condition=Q(member__isnull=True),
+                name="budget_once_per_team_period",
+            ),
+            models.CheckConstraint(
+                condition=Q(period__in=Period.values), name="budget_period_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(soft__isnull=False) | Q(hard__isnull=False), name="budget_has_a_limit"
+            ),
+            models.CheckConstraint(
+                condition=Q(soft__isnull=True) | Q(soft__gt=0), name="budget_soft_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(hard__isnull=True) | Q(hard__gt=0), name="budget_hard_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(soft__isnull=True) | Q(hard__isnull=True) | Q(hard__gte=F("soft")),
+                name="budget_hard_not_below_soft",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.period} budget of {self.member or self.team}"

@@ -1,0 +1,84 @@
+"""Budgets of Northlight, and charges that took something of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Budget, Membership, Team
+from proxyapi.charges import Intent
+from proxyapi.models import Account, Charge, ChargeState, Job, Token
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+
+Browser = Callable[[Membership], Any]
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # a Friday
+
+
+@pytest.fixture
+def account(northlight: Team) -> Account:
+    return AccountFactory.create(vault=northlight.vault, balance=Decimal(100_000))
+
+
+@pytest.fixture
+def token(account: Account, priya: Membership) -> Token:
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+@pytest.fixture
+def budget(northlight: Team) -> Callable[..., Budget]:
+    """`budget(priya, hard=2500)`; None for the whole team."""
+
+    def make(member: Membership | None, hard: int | None = None, **fields: Any) -> Budget:
+        user = member.user if member else None
+        return Budget.objects.create(team=northlight, member=user, hard=hard, **fields)
+
+    return make
+
+
+@pytest.fixture
+def video(token: Token) -> Callable[..., Job]:
+    """A draft of 96 credits, ready to render."""
+
+    def make(member: Membership, title: str = "Who owns the Moon?", **fields: Any) -> Job:
+        wanted = {"type": "ai-visuals", "title": title, "script": "x", "voice_id": 3, "genre_id": 2}
+        fields = {"estimate": Decimal(96), "estimate_as_of": timezone.now(), **fields}
+        return JobFactory.create(
+            account=token.account,
+            token=token,
+            member=member.user,
+            title=title,
+            **{"wanted": wanted, "sent": wanted, "remote_id": uuid.uuid4().hex, **fields},
+        )
+
+    return make
+
+
+@pytest.fixture
+def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
+    """`spent(priya, 90)`: settled; `state="held"` holds as much instead."""
+
+    def make(
+        member: Membership, amount: int | str, state: str = ChargeState.CONFIRMED, **fields: Any
+    ) -> Charge:
+        settled = state in (ChargeState.CONFIRMED, ChargeState.MATCHED)
+        fields = {"sent_at": timezone.now(), **fields}
+        return ChargeFactory.create(
+            job=video(member, "Earlier"),
+            member=member.user,
+            state=state,
+            **{"hold": Decimal(amount), "cost": Decimal(amount) if settled else None, **fields},
+        )
+
+    return make
+
+
+def intent(job: Job, hold: int = 106, nonce: uuid.UUID | None = None) -> Intent:
+    return Intent(
+        job, job.member_id, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96)
+    )

@@ -1,0 +1,164 @@
+"""A cap caps: what was spent and what is held count against it, at its hour and nobody else's."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from dashboard.actions.charging import charge
+from dashboard.caps import OverBudget, standings
+from dashboard.models import AuditEvent, Budget, Period
+from proxyapi.models import Charge, ChargeState
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
+from tests.dashboard.budgets.conftest import NOON, intent
+
+NOVEMBER = datetime(2026, 11, 3, 9, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _now(time_machine):
+    time_machine.move_to(NOON, tick=False)
+
+
+def taken(team, budget):
+    (standing,) = standings(team, [budget], timezone.now())
+    return standing.spent, standing.held
+
+
+def test_a_charge_that_fits_is_held_and_written_down(priya, budget, video):
+    budget(priya, 106)
+    made = charge(priya, intent(video(priya)))
+    assert (made.state, made.hold) == (ChargeState.HELD, 106)
+    assert AuditEvent.objects.get().action == "faceless.render"
+
+
+def test_over_the_cap_nothing_is_sent_and_the_sentence_says_all(
+    mira, thea, priya, budget, video, spent
+):
+    budget(priya, 2500)
+    spent(priya, 2200)
+    spent(priya, 239, state="held")
+    with pytest.raises(OverBudget) as refused:
+        charge(priya, intent(video(priya)))
+    assert refused.value.sentence == (
+        "Not sent. It needs 106 cr and 61 of your 2,500 are left until 1 Dec. Ask for more, or "
+        "make it shorter. Thea or Mira can allow it."
+    )
+    assert Charge.objects.count() == 2
+    assert not AuditEvent.objects.exists()
+
+
+def test_the_teams_cap_binds_everybody(priya, luca, budget, video, spent):
+    budget(None, 300, period=Period.WEEK)
+    spent(luca, 250)
+    with pytest.raises(OverBudget, match="50 of the team’s 300 are left until Mon 23 Nov"):
+        charge(priya, intent(video(priya)))
+
+
+def test_nobody_else_pays_for_a_members_cap(priya, luca, budget, video, spent):
+    budget(luca, 100)
+    spent(luca, 100)
+    assert charge(priya, intent(video(priya))).state == ChargeState.HELD
+
+
+def test_the_tightest_of_several_caps_speaks(priya, budget, video, spent):
+    budget(priya, 2500)
+    budget(priya, 120, period=Period.DAY)
+    budget(None, 150, period=Period.DAY)
+    spent(priya, 100)
+    with pytest.raises(OverBudget, match="20 of your 120 are left until midnight"):
+        charge(priya, intent(video(priya)))
+
+
+def test_an_ended_budget_and_a_soft_one_refuse_nothing(priya, budget, video, spent):
+    budget(priya, 10, active=False)
+    budget(priya, None, soft=10, period=Period.DAY)
+    assert charge(priya, intent(video(priya))).state == ChargeState.HELD
+
+
+@pytest.mark.parametrize(
+    ("state", "fields", "expected"),
+    [
+        ("confirmed", {}, (90, 0)),
+        ("matched", {}, (90, 0)),
+        ("held", {}, (0, 90)),
+        ("unknown", {}, (0, 90)),
+        ("refused", {}, (0, 0)),
+        ("draft", {}, (0, 0)),
+        ("confirmed", {"refunded_at": NOON}, (0, 0)),
+        ("confirmed", {"created_at": NOVEMBER - timedelta(days=3)}, (0, 0)),
+        ("confirmed", {"created_at": NOVEMBER}, (90, 0)),
+    ],
+)
+def test_what_counts(priya, budget, spent, state, fields, expected):
+    spent(priya, 90, state=state, **fields)
+    assert taken(priya.team, budget(priya, 100)) == expected
+
+
+def test_the_period_is_of_the_teams_time_zone(priya, budget, spent):
+    vault = priya.team.vault
+    vault.time_zone = "Pacific/Auckland"  # thirteen hours ahead: it is the 21st there
+    vault.save()
+    spent(priya, 40, created_at=datetime(2026, 11, 20, 10, 59, tzinfo=UTC))
+    spent(priya, 50, created_at=datetime(2026, 11, 20, 11, 1, tzinfo=UTC))
+    assert taken(priya.team, budget(priya, 100, period=Period.DAY)) == (50, 0)
+
+
+def test_pitfall_40_a_form_sent_twice_is_one_charge_though_the_budget_is_gone(priya, budget, video):
+    budget(priya, 106)
+    job, nonce = video(priya), uuid.uuid4()
+    first = charge(priya, intent(job, nonce=nonce))
+    assert charge(priya, intent(job, nonce=nonce)) == first
+    with pytest.raises(AlreadyOpen):
+        charge(priya, intent(video(priya), nonce=nonce))
+
+
+def test_room_in_the_budget_is_not_room_on_the_account(priya, budget, video, account):
+    account.balance = Decimal(50)
+    account.save()
+    budget(priya, 10_000)
+    with pytest.raises(NotEnoughCredits):
+        charge(priya, intent(video(priya)))
+
+
+def test_budgets_take_one_query_for_each_kind_of_period(
+    priya, luca, budget, spent, django_assert_num_queries
+):
+    rows = [
+        budget(member, 100, period=period) for member in (priya, luca, None) for period in Period
+    ]
+    spent(priya, 90)
+    with django_assert_num_queries(3):
+        found = standings(priya.team, rows, NOON)
+    assert [one.spent for one in found] == [90] * 3 + [0] * 3 + [90] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("budget_has_a_limit", {"hard": None}),
+        ("budget_hard_positive", {"hard": 0}),
+        ("budget_soft_positive", {"hard": 10, "soft": 0}),
+        ("budget_hard_not_below_soft", {"hard": 10, "soft": 11}),
+        ("budget_period_known", {"hard": 10, "period": "year"}),
+    ],
+)
+def test_what_must_hold_of_a_budget_holds_in_the_database(priya, budget, name, fields):
+    with pytest.raises(IntegrityError, match=name), transaction.atomic():
+        budget(priya, **fields)
+    assert budget(priya, 10, soft=10)
+
+
+@pytest.mark.parametrize("whose", ["priya", None])
+def test_one_budget_for_each_member_and_period(request, budget, northlight, whose):
+    member = request.getfixturevalue(whose) if whose else None
+    budget(member, 10)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        budget(member, 20)
+    assert budget(member, 20, period=Period.DAY)
+    assert Budget.objects.count() == 2
