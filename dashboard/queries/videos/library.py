@@ -12,6 +12,7 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from django.utils import timezone
 
 from dashboard.models import Membership
+from dashboard.queries.chips import Chip, chip
 from dashboard.queries.videos.acts import Button
 from dashboard.queries.videos.cards import Card, card_of, rows, tell
 from dashboard.queries.videos.filters import FORMATS, MOVING, SHELVES, SORTS, Filters, Place
@@ -40,24 +41,6 @@ class Tab:
     count: int
     url: str
     current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A filter: its name in the URL, what it says now, its options; `clear_url` when it is set."""
-
-    name: str
-    label: str
-    says: str
-    options: tuple[Option, ...]
-    clear_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,18 +165,6 @@ def member_chip(reader: Membership, filters: Filters) -> Chip:
     for membership in reader.team.memberships.select_related("user"):
         people[str(membership.user_id)] = membership.user.first_name
     return chip("member", "Member", people, filters)
-
-
-def chip(name: str, label: str, options: Mapping[str, str], filters: Filters) -> Chip:
-    value = str(getattr(filters, name) or "")
-    chosen = value if value in options else ""
-    return Chip(
-        name,
-        label,
-        options[chosen],
-        tuple(Option(value, says, value == chosen) for value, says in options.items()),
-        filters.url(**{name: ""}) if chosen else "",
-    )
 
 
 def grouped(seats: Iterable[Seat], now: datetime) -> tuple[Group, ...]:
