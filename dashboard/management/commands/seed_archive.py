@@ -1,0 +1,51 @@
+"""`manage.py seed_archive`: a team with a million ledger rows, to look at and to time."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from dashboard.archive.team import NAME, Size, make
+from dashboard.models import User
+
+
+class Command(BaseCommand):
+    help = "Adds a made-up team with years of ledger, jobs and members. Only with the sandbox."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        for name, number in Size()._asdict().items():
+            parser.add_argument(f"--{name}", type=int, default=number, help=f"default {number:,}")
+        parser.add_argument("--seed", type=int, default=7, help="of the random")
+        parser.add_argument("--owner", default="", help="e-mail of a person here who shall own it")
+
+    def handle(self, *_: Any, seed: int, owner: str, **given: Any) -> None:
+        if not settings.VIDEO_API_IS_SANDBOX:
+            raise CommandError("This writes made-up books. It runs only with the sandbox.")
+        size = Size(**{name: given[name] for name in Size._fields})
+        if min(size) < 1:
+            raise CommandError("Every number is at least 1.")
+        self.stdout.write(
+            f"Adding the team {NAME} with {size.entries:,} ledger rows, {size.jobs:,} jobs and "
+            f"{size.members:,} members over {size.days:,} days. No other team is touched."
+        )
+        started = time.monotonic()
+        make(size, self.owner(owner), seed)
+        self.stdout.write(f"Done in {time.monotonic() - started:.0f} s.")
+
+    def owner(self, email: str) -> User:
+        if email:
+            known = User.objects.filter(email__iexact=email).first()
+            if known is None:
+                raise CommandError(f"Nobody here signs in with {email}.")
+            return known
+        password, number = secrets.token_urlsafe(12), secrets.token_hex(4)
+        user = User.objects.create_user(
+            f"ada.{number}@archive.example", password, name="Ada Archer"
+        )
+        self.stdout.write(f"{user.name} owns it and signs in with {user.email} and {password}")
+        return user
