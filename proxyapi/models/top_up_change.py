@@ -38,7 +38,7 @@ class TopUpChangeQuerySet(models.QuerySet["TopUpChange"]):
         return self.filter(state__in=OPEN)
 
     def due(self, now: datetime) -> Self:
-        """Those that want a worker: new ones, abandoned ones, unknown ones, when their time came."""
+        """Those that want a worker: new, abandoned and unknown ones, when their time came."""
         return self.open().filter(due_at__lte=now).order_by("due_at")
 
     def move(self, change: TopUpChange, to: TopUpChangeState, **fields: object) -> bool:

@@ -1,0 +1,68 @@
+"""One day in a few steps instead of one step a charge: the same rules, for even charges.
+
+A day's API spend is `api` credits in charges of `size` each, the last one smaller; spend outside
+the API comes before it. Whole credits: this is for estimates over many days, and exact for
+charges that are as even as this (proved against the rules, charge by charge).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from proxyapi.forecast.rules import PER_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Credits, positive; `size` is at least 1. `into`: credited that day, before anything else."""
+
+    api: int = 0
+    size: int = 1
+    outside: int = 0
+    into: int = 0
+
+
+class DayEnd(NamedTuple):
+    balance: int
+    top_ups: int
+    refused: int  # credits of charges that the balance did not cover
+
+
+def live(balance: int, day: Day, credits: int, threshold: int, allowed: int = PER_DAY) -> DayEnd:
+    """The end of a day that begins with `balance`, topped up by `credits` below `threshold`.
+
+    `threshold` is rounded up to whole credits. Without top-up, `allowed` is 0.
+    """
+    balance += day.into
+    refused = max(0, day.outside - balance)
+    balance -= day.outside - refused
+    left, top_ups = day.api, 0
+    while left:
+        size = min(day.size, left)
+        if balance < size:
+            # A refused charge starts no top-up: what is left of the day is refused, but for a
+            # last smaller charge.
+            last = day.api % day.size
+            fits = 0 < last <= balance and last < size
+            balance, refused = balance - last * fits, refused + left - last * fits
+            if fits and balance < threshold and top_ups < allowed:
+                balance, top_ups = balance + credits, top_ups + 1
+            break
+        spent = size * steps(balance, left, size, threshold if top_ups < allowed else 0)
+        balance, left = balance - spent, left - spent
+        if balance < threshold and top_ups < allowed:
+            balance, top_ups = balance + credits, top_ups + 1
+    return DayEnd(balance, top_ups, refused)
+
+
+def steps(balance: int, left: int, size: int, threshold: int) -> int:
+    """How many even charges go before the balance is below the threshold or does not cover one.
+
+    At least one: the balance covers it.
+    """
+    affordable = min(left, balance) // size
+    if not threshold:
+        return affordable
+    until_below = 1 if balance < threshold else (balance - threshold) // size + 1
+    return min(affordable, until_below)

@@ -1,0 +1,26 @@
+"""Automatic top-up: read the preference, change it, notice what changed without us.
+
+The preference is the account's own and money; a change is asked for as a row and sent by a worker
+(`save.py`), so no page waits for the service and none loses it.
+"""
+
+from __future__ import annotations
+
+from proxyapi.top_up.inferred import Inferred, infer, is_top_up
+from proxyapi.top_up.reading import Reading, refresh
+from proxyapi.top_up.save import ask, save
+from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting
+
+__all__ = [
+    "CREDITS_PER_UNIT",
+    "MOST_UNITS",
+    "PRESETS",
+    "Inferred",
+    "Reading",
+    "Setting",
+    "ask",
+    "infer",
+    "is_top_up",
+    "refresh",
+    "save",
+]

@@ -1,0 +1,52 @@
+"""What the service does not tell of its top-ups and the ledger shows: how many today, since when.
+
+Inferred, and shown as such (pitfall 81): an entry counts as an automatic top-up when its own words
+say so. The caps count by the UTC day (spec, Limits).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from proxyapi.models import Account, Entry, TopUp
+
+PER_DAY = 3
+FAILURES = 3
+COOLDOWN = timedelta(hours=24)
+WORDS = re.compile(r"top[\s_-]*up", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """`today`: successes since `day_began`. `resting_until`: at the latest, where it rests now."""
+
+    today: int
+    day_began: datetime
+    day_ends: datetime
+    resting_until: datetime | None
+
+
+def infer(account: Account, row: TopUp | None, now: datetime) -> Inferred:
+    """One query."""
+    began = utc_midnight(now)
+    credited = account.entries.filter(amount__gt=0, happened_at__gte=began)
+    rows = credited.values_list("label", "content_type", "transaction_type")[:200]
+    today = sum(1 for words in rows if says_so(*words))
+    failed_at = row.failure_seen_at if row and row.consecutive_failures else None
+    until = failed_at + COOLDOWN if failed_at else None
+    resting = until if until and until > now else None
+    return Inferred(today, began, began + timedelta(days=1), resting)
+
+
+def utc_midnight(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def is_top_up(entry: Entry) -> bool:
+    return entry.amount > 0 and says_so(entry.label, entry.content_type, entry.transaction_type)
+
+
+def says_so(*words: str) -> bool:
+    return any(WORDS.search(word) for word in words)

@@ -1,0 +1,102 @@
+"""What the service says of an account's automatic top-up, read now and then into one row.
+
+A failed reading changes nothing but the reason why we know no more (law 6). A reading that began
+before a newer one never undoes it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi import calls
+from proxyapi.allowance import Lane
+from proxyapi.events import Event, publish
+from proxyapi.models import Account, Plan, Token, TopUp
+from proxyapi.models.account import moment
+from proxyapi.top_up.setting import Setting, whole
+from proxyapi.upstream import errors, wire
+
+TOKENLESS = "No token of the team opens this account any more, so nothing is read from it."
+PLANLESS = {
+    Plan.TRIAL: errors.PaidSubscriptionRequired.sentence,
+    Plan.NONE: errors.SubscriptionRequired.sentence,
+}
+
+
+class Reading(NamedTuple):
+    setting: Setting
+    enabled_at: datetime | None
+    failures: int
+
+
+def refresh(account: Account) -> None:
+    """Read the preference in the slowest lane. Raises `AllowanceExhausted` alone.
+
+    Without a paid plan the service refuses it (pitfall 80), so it is not asked.
+    """
+    token = account.tokens.usable().select_related("account").order_by("state_since").first()
+    if account.plan != Plan.PAID or token is None:
+        untold(account, TOKENLESS if token is None else PLANLESS[Plan(account.plan)])
+        return
+    try:
+        note(account, *read(token, Lane.MIRRORING, patience=5))
+    except errors.UpstreamError as error:
+        untold(account, error.user_message)
+
+
+def read(token: Token, lane: Lane, patience: float) -> tuple[Reading, datetime]:
+    """The preference and when it was asked for. Raises `UpstreamError`, `AllowanceExhausted`."""
+    asked_at = timezone.now()
+    return of(calls.call(token, "top_up.get", lane, patience=patience).data), asked_at
+
+
+def of(data: Any) -> Reading:
+    """Raises `errors.AnswerLost` for an answer that is no preference."""
+    record = wire.mapping(data)
+    if not isinstance(record.get("enabled"), bool):
+        raise errors.AnswerLost()
+    failures = min(whole(record.get("consecutive_failures")) or 0, 32_767)
+    return Reading(Setting.of(record), moment(record.get("enabled_at")), failures)
+
+
+@transaction.atomic
+def note(account: Account, reading: Reading, asked_at: datetime, *, ours: bool = False) -> TopUp:
+    """Keep what was read; `ours` when we have just set it so. Announces what changed."""
+    TopUp.objects.get_or_create(account=account)
+    row = TopUp.objects.select_for_update().get(account=account)
+    if row.read_at is not None and row.read_at > asked_at:
+        return row
+    known, before = row.read_at is not None, told(row)
+    if ours:
+        row.left_enabled, row.left_at = reading.setting.enabled, asked_at
+    if reading.setting.enabled or ours:
+        row.found_off_at = None
+    elif known and row.enabled:
+        row.found_off_at = asked_at
+    if reading.failures > row.consecutive_failures:
+        row.failure_seen_at = asked_at if known else None
+    for name, value in reading.setting.kept().items():
+        setattr(row, name, value)
+    row.enabled_at, row.consecutive_failures = reading.enabled_at, reading.failures
+    row.read_at, row.read_error = asked_at, ""
+    row.save()
+    if told(row) != before or not known:
+        publish(account.vault_id, Event.TOP_UP, account.pk)
+    return row
+
+
+def untold(account: Account, sentence: str) -> None:
+    """Why the last reading told nothing; what was known stays with its age."""
+    row, _ = TopUp.objects.get_or_create(account=account)
+    if row.read_error != sentence:
+        TopUp.objects.filter(pk=row.pk).update(read_error=sentence)
+        publish(account.vault_id, Event.TOP_UP, account.pk)
+
+
+def told(row: TopUp) -> tuple[object, ...]:
+    """What pages show of it, but for its age."""
+    return (Setting.of_row(row), row.consecutive_failures, row.found_off_at, row.read_error)

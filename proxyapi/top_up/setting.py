@@ -1,0 +1,93 @@
+"""What an account's automatic top-up is set to, and the body that sets it (spec, PUT rules 1 to 4).
+
+Pure values. Units are 100 credits each; up to 100 units only the presets are legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from proxyapi.models import TopUp, TopUpType
+
+PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
+MOST_UNITS = 199_999
+CREDITS_PER_UNIT = 100
+FIELDS = ("enabled", "type", "plan_id", "units")
+NAMES = {"enabled": "on", "type": "what it buys", "plan_id": "the pack", "units": "the units"}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`type` is the service's own word; what does not belong to it may still be kept there."""
+
+    enabled: bool = False
+    type: str = ""
+    plan_id: int | None = None
+    units: int | None = None
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Self:
+        """From what `kept` wrote, or from the service's record; a wrong type is nothing."""
+        type_ = kept.get("type")
+        return cls(
+            enabled=kept.get("enabled") is True,
+            type=type_[:40] if isinstance(type_, str) else "",
+            plan_id=whole(kept.get("plan_id")),
+            units=whole(kept.get("units")),
+        )
+
+    @classmethod
+    def of_row(cls, row: TopUp) -> Self:
+        return cls(row.enabled, row.type, row.plan_id, row.units)
+
+    def kept(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def body(self) -> dict[str, Any]:
+        """Switching off sends that alone: the rest is ignored and preserved (pitfalls 69 to 71)."""
+        if not self.enabled:
+            return {"enabled": False}
+        if self.type == TopUpType.PACK:
+            return {"enabled": True, "type": self.type, "plan_id": self.plan_id}
+        return {"enabled": True, "type": self.type, "units": self.units}
+
+    def is_what(self, wanted: Setting) -> bool:
+        """Whether this, as read, is what was asked for: only what a body sends is compared."""
+        shown = self.kept()
+        return all(shown[name] == value for name, value in wanted.body().items())
+
+    def differences(self, other: Setting) -> list[str]:
+        """The fields in which another reading differs."""
+        mine, its = self.kept(), other.kept()
+        return [name for name in FIELDS if mine[name] != its[name]]
+
+    def bought(self, packs: Mapping[int, int]) -> int | None:
+        """Credits of one top-up; None where nobody has said what the pack holds."""
+        if self.type == TopUpType.UNITS:
+            return None if self.units is None else self.units * CREDITS_PER_UNIT
+        return None if self.plan_id is None else packs.get(self.plan_id)
+
+    def words(self) -> str:
+        """For a sentence: "on, 2,000 cr each time", "off"."""
+        return f"on, {self.purchase()}" if self.enabled else "off"
+
+    def purchase(self) -> str:
+        if self.type == TopUpType.UNITS and self.units is not None:
+            return f"{self.units * CREDITS_PER_UNIT:,} cr each time"
+        if self.type == TopUpType.PACK and self.plan_id is not None:
+            return f"credit pack {self.plan_id} each time"
+        return "nothing chosen to buy"
+
+
+def whole(value: object) -> int | None:
+    """A whole number that a row can hold."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        return None
+    return value
+
+
+def is_legal(units: int) -> bool:
+    """Rule 2: only the presets up to 100, any number above (pitfall 72)."""
+    return units in PRESETS or max(PRESETS) < units <= MOST_UNITS

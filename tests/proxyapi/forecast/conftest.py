@@ -1,0 +1,81 @@
+"""The sandbox's own rules of top-up, one movement after the other: what the forecast must equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from proxyapi.sandbox import money, top_up
+from proxyapi.sandbox.clock import Clock, ClockState
+from proxyapi.sandbox.records import Account, TopUp
+from proxyapi.sandbox.world import World
+
+UNITS = "dynamic-credits"
+
+
+class Lived(NamedTuple):
+    """After each movement: the balance, and the top-ups so far; then the spends it refused."""
+
+    balances: list[int]
+    top_ups: list[int]
+    refused: list[int]
+
+    @property
+    def balance(self) -> int:
+        return self.balances[-1]
+
+
+class Rules:
+    """A world with one account in it, moved by the modules that the sandbox's routes move it by."""
+
+    def __init__(self, balance: int, monthly: int, units: int | None, *, pays: bool = True) -> None:
+        self.world = World(seed=7, clock=Clock("frozen"))
+        self.world.accounts.put(
+            Account(
+                id=1,
+                name="Northlight",
+                email="a@northlight.example",
+                monthly_credits=monthly,
+                opening=balance,
+                balance=balance,
+                payment_method=pays,
+                created_at=0.0,
+                updated_at=0.0,
+            )
+        )
+        chosen = TopUp(id=1, enabled=units is not None, type=UNITS, units=units)
+        self.world.top_ups.put(chosen)
+
+    @property
+    def account(self) -> Account:
+        account = self.world.accounts.get(1)
+        assert account is not None
+        return account
+
+    @property
+    def top_up(self) -> TopUp:
+        return top_up.preference(self.world, 1)
+
+    def move(self, at: datetime, credits: int, *, via_api: bool = True) -> bool:
+        """One movement as the routes make it; False when it is refused."""
+        self.world.clock.state = ClockState(mode="frozen", world=at.timestamp(), machine=0)
+        if credits < 0 and -credits > self.account.balance:
+            return False
+        source = "api" if via_api else "web"
+        money.book(self.world, self.account, credits, "Spend", "video", "Debit", source=source)
+        if via_api and credits < 0:
+            top_up.consider(self.world, 1)
+        return True
+
+    def topped_up(self) -> int:
+        return sum(entry.source == "billing" for entry in self.world.entries)
+
+    def live(self, moves: Iterable[tuple[datetime, int, bool]]) -> Lived:
+        lived = Lived([], [], [])
+        for number, (at, credits, via_api) in enumerate(moves):
+            if not self.move(at, credits, via_api=via_api):
+                lived.refused.append(number)
+            lived.balances.append(self.account.balance)
+            lived.top_ups.append(self.topped_up())
+        return lived
