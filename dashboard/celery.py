@@ -43,6 +43,7 @@ app.conf.update(
     beat_schedule={
         "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
         "refresh": {"task": "proxyapi.tasks.refresh_accounts", "schedule": 60.0},
+        "top-ups": {"task": "proxyapi.tasks.keep_top_ups", "schedule": 15.0},
     },
 )
 app.autodiscover_tasks(["proxyapi"])

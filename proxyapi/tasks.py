@@ -13,10 +13,10 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import drafts, tokens
+from proxyapi import drafts, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import send, settle
-from proxyapi.models import Account, ChargeState, Job, Plan
+from proxyapi.models import Account, ChargeState, Job, Plan, TopUpChange
 from proxyapi.upstream import errors
 from proxyapi.watching import due
 from proxyapi.watching.look import look
@@ -91,3 +91,23 @@ def refresh_accounts() -> None:
     lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)
     for account_id in Account.objects.filter(old | lapsed).values_list("pk", flat=True):
         refresh_account.delay(str(account_id))
+
+
+@shared_task
+def save_top_up(change_id: str) -> None:
+    top_up.save(UUID(change_id))
+
+
+@shared_task
+def refresh_top_up(account_id: str) -> None:
+    top_up.refresh(Account.objects.get(pk=account_id))
+
+
+@shared_task
+def keep_top_ups() -> None:
+    """Every 15 s: changes of a top-up that no doorbell rang for, and preferences grown old."""
+    now = timezone.now()
+    for change_id in TopUpChange.objects.due(now).values_list("pk", flat=True):
+        save_top_up.delay(str(change_id))
+    for account_id in top_up.due(now):
+        refresh_top_up.delay(str(account_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils import timezone
 
 from proxyapi.models.account import Account
 from proxyapi.models.vault import Vault
@@ -22,6 +23,7 @@ class TopUp(models.Model):
     enabled_at = models.DateTimeField(null=True, blank=True)
     consecutive_failures = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField(default=timezone.now, help_text="When to read it next.")
     read_error = models.TextField(blank=True, help_text="Why the last reading told nothing.")
     left_enabled = models.BooleanField(
         null=True, blank=True, help_text="How we left it; null: it was never changed here."

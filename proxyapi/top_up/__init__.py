@@ -7,7 +7,7 @@ The preference is the account's own and money; a change is asked for as a row an
 from __future__ import annotations
 
 from proxyapi.top_up.inferred import Inferred, infer, is_top_up
-from proxyapi.top_up.reading import Reading, refresh
+from proxyapi.top_up.reading import Reading, due, refresh
 from proxyapi.top_up.save import ask, save
 from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting
 
@@ -19,6 +19,7 @@ __all__ = [
     "Reading",
     "Setting",
     "ask",
+    "due",
     "infer",
     "is_top_up",
     "refresh",

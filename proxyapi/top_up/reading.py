@@ -6,20 +6,23 @@ before a newer one never undoes it.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.allowance import Lane
+from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Plan, Token, TopUp
 from proxyapi.models.account import moment
 from proxyapi.top_up.setting import Setting, whole
 from proxyapi.upstream import errors, wire
 
+EVERY = timedelta(minutes=4)
 TOKENLESS = "No token of the team opens this account any more, so nothing is read from it."
 PLANLESS = {
     Plan.TRIAL: errors.PaidSubscriptionRequired.sentence,
@@ -33,19 +36,39 @@ class Reading(NamedTuple):
     failures: int
 
 
+def due(now: datetime) -> list[UUID]:
+    """Accounts whose preference wants to be read."""
+    opened = Token.objects.usable().filter(account=OuterRef("pk"))
+    never = Q(top_up__isnull=True)
+    accounts = Account.objects.filter(never | Q(top_up__due_at__lte=now), Exists(opened))
+    return list(accounts.values_list("pk", flat=True))
+
+
 def refresh(account: Account) -> None:
-    """Read the preference in the slowest lane. Raises `AllowanceExhausted` alone.
+    """Read the preference in the slowest lane, if it is due. Raises nothing.
 
     Without a paid plan the service refuses it (pitfall 80), so it is not asked.
     """
     token = account.tokens.usable().select_related("account").order_by("state_since").first()
+    if not claim(account):
+        return
     if account.plan != Plan.PAID or token is None:
         untold(account, TOKENLESS if token is None else PLANLESS[Plan(account.plan)])
         return
     try:
         note(account, *read(token, Lane.MIRRORING, patience=5))
+    except AllowanceExhausted as exhausted:
+        again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
+        TopUp.objects.filter(account=account).update(due_at=again_at)
     except errors.UpstreamError as error:
         untold(account, error.user_message)
+
+
+def claim(account: Account) -> bool:
+    """Whether this reading is ours: two doorbells do not read it twice."""
+    TopUp.objects.get_or_create(account=account)
+    now = timezone.now()
+    return bool(TopUp.objects.filter(account=account, due_at__lte=now).update(due_at=now + EVERY))
 
 
 def read(token: Token, lane: Lane, patience: float) -> tuple[Reading, datetime]:

@@ -11,8 +11,6 @@ from proxyapi.sandbox.clock import Clock, ClockState
 from proxyapi.sandbox.records import Account, TopUp
 from proxyapi.sandbox.world import World
 
-UNITS = "dynamic-credits"
-
 
 class Lived(NamedTuple):
     """After each movement: the balance, and the top-ups so far; then the spends it refused."""
@@ -44,7 +42,8 @@ class Rules:
                 updated_at=0.0,
             )
         )
-        chosen = TopUp(id=1, enabled=units is not None, type=UNITS, units=units)
+        enabled = units is not None
+        chosen = TopUp(id=1, enabled=enabled, type="dynamic-credits", units=units)
         self.world.top_ups.put(chosen)
 
     @property
