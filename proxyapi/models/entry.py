@@ -36,6 +36,11 @@ class Entry(models.Model):
         max_length=40, blank=True, help_text="created_at in the upstream's own words."
     )
     happened_at = models.DateTimeField(help_text="The same, UTC.")
+    trouble = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="What of the upstream's words cannot be read, for people.",
+    )
     via_api = models.BooleanField(
         null=True, blank=True, help_text="Whether source=api shows it; null: not read yet."
     )

@@ -34,6 +34,20 @@ class Ledger(models.Model):
     weighed_high = models.PositiveIntegerField(null=True, blank=True)
     weighed_at = models.DateTimeField(null=True, blank=True)
     problem = models.TextField(blank=True, help_text="Why mirroring stopped, for people.")
+    api_problem = models.TextField(
+        blank=True, help_text="Why the view source=api cannot be laid over the rows, for people."
+    )
+    # Older rows are compared a page at a time, downward from the top, then again from there.
+    patrolled = models.PositiveIntegerField(
+        default=0, help_text="Lowest position compared in this round; 0: the next one begins."
+    )
+    patrolled_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField(
+        null=True, blank=True, help_text="When to read again; null: it was never read."
+    )
+    troubles = models.PositiveSmallIntegerField(
+        default=0, help_text="Times in a row that reading failed; the waits grow with it."
+    )
 
     class Meta:
         constraints = [

@@ -1,0 +1,101 @@
+"""One page of the ledger, asked for in ascending order: rows with their positions.
+
+In that order a page stays what it is while rows arrive (pitfall 63), and a row's place is its
+identity. A page that does not hold what was asked for is an answer that cannot be read: nothing of
+it is taken. Spec: GET /credits/history.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from proxyapi import calls
+from proxyapi.allowance import Lane
+from proxyapi.ledger.row import Row, row
+from proxyapi.models import Account, Ledger, Token, TokenState
+from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.reply import Reply
+
+HISTORY = "credits.history"
+PER_PAGE = 50  # spec, Limits: the most (pitfall 64)
+API = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    start: int  # position of its first row
+    rows: tuple[Row, ...]
+    total: int  # rows of the whole view
+    asked_at: datetime
+    known: int  # rows that were mirrored before it was asked for: no answer may say fewer
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads one account's ledger with one of its tokens, as one class of traffic.
+
+    One token, however many open the account: it is one ledger (pitfalls 32, 66).
+    """
+
+    account: Account
+    token: Token
+    lane: Lane
+    patience: float = 0  # seconds to wait for a turn
+
+    def page(self, number: int, source: str = "") -> Page:
+        """The page of that number, from 1. Raises `UpstreamError` or `AllowanceExhausted`."""
+        known = high_of(self.account, source)
+        query: dict[str, str | int] = {"order": "ASC", "per_page": PER_PAGE, "page": number}
+        if source:
+            query["source"] = source
+        asked_at = timezone.now()
+        reply = calls.call(self.token, HISTORY, self.lane, patience=self.patience, query=query)
+        rows, total = read(reply, number)
+        return Page((number - 1) * PER_PAGE, rows, total, asked_at, known)
+
+    def page_at(self, position: int, source: str = "") -> Page:
+        return self.page(position // PER_PAGE + 1, source)
+
+
+def reader(account: Account, lane: Lane, patience: float = 0) -> Reader | None:
+    """A reader with a token that opens the account; the history is open without a plan, too."""
+    tokens = account.tokens.usable().select_related("account").order_by("state_since")
+    ready = sorted(tokens, key=lambda token: token.state != TokenState.WORKING)
+    return Reader(account, ready[0], lane, patience) if ready else None
+
+
+def high_of(account: Account, source: str) -> int:
+    field = "api_high" if source else "high"
+    return Ledger.objects.filter(pk=account.pk).values_list(field, flat=True).first() or 0
+
+
+def read(reply: Reply, number: int) -> tuple[tuple[Row, ...], int]:
+    """The rows and the total that an answer holds; raises `AnswerLost` where they do not fit."""
+    data, total = reply.data, count(reply.meta.get("total"))
+    start = (number - 1) * PER_PAGE
+    if not isinstance(data, list) or total is None or not is_as_asked(reply, number):
+        raise errors.AnswerLost(operation(HISTORY))
+    # A row may have come between their counting and their reading, so there may be more than told.
+    if not min(PER_PAGE, max(0, total - start)) <= len(data) <= PER_PAGE:
+        raise errors.AnswerLost(operation(HISTORY))
+    return tuple(row(raw) for raw in data), max(total, start + len(data) if data else 0)
+
+
+def count(value: Any) -> int | None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    return value if fits else None
+
+
+def is_as_asked(reply: Reply, number: int) -> bool:
+    """Whether it is the page of that number and size, as far as it tells."""
+    asked = {"current_page": number, "per_page": PER_PAGE}
+    return all(str(reply.meta.get(name, wanted)) == str(wanted) for name, wanted in asked.items())

@@ -1,0 +1,130 @@
+"""Rows that the service shows differently now, or not any more: the mirror stops at them.
+
+Nothing of ours is overwritten until a person has looked. `accept` takes the service's version of
+one row, `accept_all` of every one that was found; then the mirror goes on, and compares the page
+beneath next, because what changed one row may have changed more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi.events import Event, publish
+from proxyapi.ledger import changes
+from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
+from proxyapi.models import Account, Entry, Ledger, Rewrite
+
+STOPPED = "Nothing more is read until somebody has looked at it."
+
+
+def found(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -> bool:
+    """Write down what was found, if anything, and stop the mirror."""
+    if not gone and not differing:
+        return False
+    missing = Entry.objects.filter(account_id=ledger.pk, position__in=gone) if gone else ()
+    rows = [rewrite(entry, None) for entry in missing if entry.position not in at(differing)]
+    rows += [rewrite(entry, row) for entry, row in differing]
+    Rewrite.objects.bulk_create(rows, ignore_conflicts=True)
+    ledger.problem = sentence(ledger, gone, differing)
+    ledger.save(update_fields=["problem"])
+    publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)
+    return True
+
+
+def at(differing: Iterable[tuple[Entry, Row]]) -> set[int]:
+    return {entry.position for entry, _ in differing}
+
+
+def rewrite(entry: Entry, row: Row | None) -> Rewrite:
+    after = as_json(row.words) if row else None
+    return Rewrite(
+        account_id=entry.account_id,
+        position=entry.position,
+        before=as_json(words_of(entry)),
+        after=after,
+    )
+
+
+def sentence(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -> str:
+    if gone:
+        return (
+            f"The service's ledger got shorter: it had {ledger.high} rows, now it has "
+            f"{gone.start}. {STOPPED}"
+        )
+    entry, row = differing[0]
+    others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+    return (
+        f"Row {entry.position} of the service's ledger{others} reads differently now: it was "
+        f"{said(words_of(entry))}, it is {said(row.words)}. {STOPPED}"
+    )
+
+
+def said(words: tuple[str, ...]) -> str:
+    """The words of a row that a person tells it by."""
+    label, _, amount, _, when = words
+    return f"“{amount} {label}, {when}”"
+
+
+@transaction.atomic
+def accept(rewrite: Rewrite, member_id: int) -> None:
+    """Take the service's version of this row and go on; a match that it had is looked for anew.
+
+    A row that is gone takes the ones after it along, as there is nothing behind the end.
+    """
+    account = Account.objects.select_for_update().get(pk=rewrite.account_id)
+    ledger = Ledger.objects.get(pk=account.pk)
+    standing = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
+    if not standing.filter(pk=rewrite.pk).exists():
+        return
+    mine = standing.filter(pk=rewrite.pk)
+    if rewrite.after is None:
+        mine = standing.filter(position__gte=rewrite.position, after__isnull=True)
+        shorten(ledger, rewrite.position)
+    else:
+        reword(ledger, rewrite)
+    mine.update(accepted_at=timezone.now(), accepted_by_id=member_id)
+    go_on(ledger, rewrite.position)
+
+
+def accept_all(account: Account, member_id: int) -> None:
+    """Take the service's version of every row that was found."""
+    for rewrite in Rewrite.objects.filter(account=account, accepted_at=None).order_by("position"):
+        accept(rewrite, member_id)
+
+
+def shorten(ledger: Ledger, position: int) -> None:
+    lost = Entry.objects.filter(account_id=ledger.pk, position__gte=position)
+    times = list(lost.values_list("happened_at", flat=True))
+    ledger.api_high = max(ledger.api_low, ledger.api_high - lost.filter(via_api=True).count())
+    lost.delete()
+    ledger.high = min(ledger.high, position)
+    ledger.low = min(ledger.low, ledger.high)
+    changes.note(ledger.account, times)
+
+
+def reword(ledger: Ledger, rewrite: Rewrite) -> None:
+    entry = Entry.objects.get(account_id=ledger.pk, position=rewrite.position)
+    row, before = from_json(rewrite.after or {}), entry.happened_at
+    for name, word in zip(NAMES, row.words, strict=True):
+        setattr(entry, name, word)
+    entry.amount, entry.trouble = row.amount, row.trouble
+    entry.happened_at = row.happened_at or before
+    entry.charge = entry.job = entry.member = None
+    entry.confidence = entry.reason = entry.operation = ""
+    entry.save()
+    changes.note(ledger.account, [before, entry.happened_at])
+
+
+def go_on(ledger: Ledger, position: int) -> None:
+    """The mirror may read again, once nothing is left to look at."""
+    if Rewrite.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
+        ledger.save(update_fields=["low", "high", "api_high"])
+        return
+    ledger.problem, ledger.due_at = "", timezone.now()
+    ledger.patrolled, ledger.patrolled_at = position, None
+    ledger.weighed_high = None
+    ledger.save()
+    publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)

@@ -1,0 +1,96 @@
+"""A scripted ledger behind the real client: rows that a test adds, changes and takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from proxyapi import calls
+from proxyapi.models import Account, Entry
+from tests.factories import AccountFactory, TokenFactory
+from tests.proxyapi.upstream_script import Upstream, answer
+
+START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+HISTORY = ("GET", "/credits/history")
+
+
+def line(amount: object = "-4", minute: float = 0, **words: Any) -> dict[str, Any]:
+    """A row in the service's words, so many minutes after the ledger's start."""
+    booked = START + timedelta(minutes=minute)
+    return {
+        "label": "Script generation",
+        "content_type": "content-prompt",
+        "credit_spend": str(amount),
+        "transaction_type": "Debit" if str(amount).startswith("-") else "Credit",
+        "created_at": booked.isoformat().replace("+00:00", "Z"),
+        **words,
+    }
+
+
+@dataclass
+class Book:
+    """The service's ledger. `before_page` runs before each answer, as an insert while paging."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    web: set[int] = field(default_factory=set)  # positions of spend made outside the API
+    balance: Decimal = Decimal(10_000)
+    pages: list[tuple[int, str]] = field(default_factory=list)
+    before_page: Callable[[], None] = lambda: None
+    cut_after: int | None = None  # pages, then the line breaks
+
+    def add(self, *rows: dict[str, Any], web: bool = False) -> None:
+        if web:
+            self.web |= set(range(len(self.rows), len(self.rows) + len(rows)))
+        self.rows += rows
+
+    def history(self, request: httpx.Request) -> httpx.Response:
+        if self.cut_after is not None and len(self.pages) >= self.cut_after:
+            raise httpx.ReadError("the wire broke")
+        self.before_page()
+        asked = request.url.params
+        page, size, source = int(asked["page"]), int(asked["per_page"]), asked.get("source", "")
+        self.pages.append((page, source))
+        rows = [row for at, row in enumerate(self.rows) if not source or at not in self.web]
+        if asked.get("order", "DESC") != "ASC":
+            rows = rows[::-1]
+        shown = rows[size * (page - 1) : size * page]
+        return answer(shown, total=len(rows), per_page=size, current_page=page)
+
+    def me(self, request: httpx.Request) -> httpx.Response:
+        return answer({"id": 7, "credits": {"remaining": str(self.balance)}})
+
+    def all_pages(self) -> list[int]:
+        """The pages that were asked of the whole ledger."""
+        return [page for page, source in self.pages if not source]
+
+
+@pytest.fixture
+def account(db: None) -> Account:
+    account: Account = AccountFactory(balance=Decimal(1000))
+    TokenFactory(account=account)
+    return account
+
+
+@pytest.fixture
+def book(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Book:
+    """The ledger that the upstream shows; requests are not counted here."""
+    monkeypatch.setattr(calls, "admit", lambda *_: None)
+    book = Book()
+    upstream.on(*HISTORY, book.history)
+    upstream.on("GET", "/me", book.me)
+    return book
+
+
+def mirrored(account: Account) -> list[str]:
+    """The mirrored amounts in the service's words, by position."""
+    entries = Entry.objects.filter(account=account).order_by("position")
+    assert [entry.position for entry in entries] == list(
+        range(entries[0].position, entries[0].position + len(entries)) if entries else []
+    )
+    return [entry.credit_spend for entry in entries]

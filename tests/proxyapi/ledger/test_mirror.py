@@ -1,0 +1,101 @@
+"""The mirror holds every row of the ledger at its place, for the least number of requests."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxyapi import ledger
+from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.upstream import errors
+from tests.proxyapi.ledger.conftest import Book, line, mirrored
+
+
+def numbered(low: int, high: int) -> list[dict[str, str]]:
+    return [line(-number - 1, number) for number in range(low, high)]
+
+
+def shown(book: Book) -> list[str]:
+    return [row["credit_spend"] for row in book.rows]
+
+
+def test_an_empty_ledger_is_whole(account: Account, book: Book) -> None:
+    assert ledger.mirror(account)
+    assert book.all_pages() == [1]
+
+
+def test_the_newest_rows_come_first_and_every_page_once(account: Account, book: Book) -> None:
+    book.add(*numbered(0, 223))
+    assert ledger.mirror(account)
+    assert book.all_pages() == [1, 5, 4, 3, 2, 1]
+    assert mirrored(account) == shown(book)
+
+
+def test_an_up_to_date_mirror_asks_one_page(account: Account, book: Book) -> None:
+    book.add(*numbered(0, 200))
+    ledger.mirror(account)
+    book.pages.clear()
+    assert ledger.mirror(account)
+    assert book.pages == [(4, "")]
+    assert Entry.objects.count() == 200
+
+
+def test_new_rows_are_read_on_from_the_last_known_one(account: Account, book: Book) -> None:
+    book.add(*numbered(0, 100))
+    ledger.mirror(account)
+    book.add(*numbered(100, 210))
+    book.pages.clear()
+    assert ledger.mirror(account)
+    assert book.all_pages() == [2, 3, 4, 5]
+    assert mirrored(account) == shown(book)
+
+
+def test_pitfall_62_equal_rows_are_two_rows(account: Account, book: Book) -> None:
+    book.add(*[line("-4") for _ in range(120)])
+    ledger.mirror(account)
+    assert mirrored(account) == ["-4"] * 120
+
+
+def test_pitfall_63_rows_that_arrive_while_paging_shift_nothing(
+    account: Account, book: Book
+) -> None:
+    book.add(*numbered(0, 175))
+    book.before_page = lambda: book.add(*numbered(len(book.rows), len(book.rows) + 3))
+    ledger.mirror(account)
+    book.before_page = lambda: None
+    ledger.mirror(account)
+    assert mirrored(account) == shown(book)
+
+
+@pytest.mark.parametrize("after", range(1, 7))
+def test_reading_that_was_cut_off_goes_on_where_it_was(
+    account: Account, book: Book, after: int
+) -> None:
+    book.add(*numbered(0, 223))
+    book.cut_after = after
+    with pytest.raises(errors.UpstreamError):
+        while True:
+            ledger.mirror(account)
+            book.add(line("-9"))
+    before = len(book.pages)
+    book.cut_after = None
+    assert ledger.mirror(account)
+    assert mirrored(account) == shown(book)
+    assert len(book.pages) - before <= 12
+
+
+def test_days_are_summed_as_rows_come(account: Account, book: Book) -> None:
+    book.add(line("-4"), line("-0.68"), line("100"))
+    ledger.mirror(account)
+    amounts = sorted(DaySum.objects.values_list("amount", flat=True))
+    assert [str(amount) for amount in amounts] == ["-4.6800", "100.0000"]
+
+
+def test_how_far_it_is_can_be_told(account: Account, book: Book) -> None:
+    book.add(*numbered(0, 223))
+    book.cut_after = 3
+    with pytest.raises(errors.UpstreamError):
+        ledger.mirror(account)
+    row = Ledger.objects.get()
+    assert (row.low, row.high, row.total) == (150, 223, 223)
+    assert row.read_at is not None
+    assert not row.is_whole
