@@ -1,0 +1,51 @@
+"""An account whose top-up was read once, and a service that keeps one preference."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proxyapi import top_up
+from proxyapi.models import Account, Token, TopUpChange
+from proxyapi.top_up import Setting
+from tests.factories import AccountFactory, TokenFactory
+from tests.proxyapi.upstream_script import Upstream, answer
+
+PATH = "/account/auto-topup"
+ON = Setting(True, "dynamic-credits", None, 20)
+OFF = Setting(False, "dynamic-credits", None, 20)
+MORE = Setting(True, "dynamic-credits", None, 50)
+
+
+def preference(setting: Setting = ON, failures: int = 0) -> dict[str, Any]:
+    enabled_at = "2026-11-01T09:00:00Z" if setting.enabled else None
+    return {**setting.kept(), "enabled_at": enabled_at, "consecutive_failures": failures}
+
+
+@pytest.fixture
+def upstream(upstream: Upstream) -> Upstream:
+    upstream.on("GET", PATH, answer(preference()))
+    return upstream
+
+
+@pytest.fixture
+def account(db: None) -> Account:
+    return AccountFactory.create()
+
+
+@pytest.fixture
+def token(account: Account) -> Token:
+    return TokenFactory.create(account=account)
+
+
+@pytest.fixture
+def asked(token: Token) -> Callable[..., TopUpChange]:
+    """A change that a person asked for, not sent yet."""
+
+    def ask(wanted: Setting = MORE, seen: Setting = ON) -> TopUpChange:
+        return top_up.ask(token, token.owner_id, uuid.uuid4(), wanted, seen)[0]
+
+    return ask

@@ -1,0 +1,77 @@
+"""What the ledger tells of today's top-ups: by the UTC day, by its own words, inferred."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from proxyapi.models import Account, Entry, TopUp
+from proxyapi.top_up import Setting, infer
+from proxyapi.top_up.setting import MOST_UNITS, PRESETS, is_legal
+
+NOW = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)  # 02:30 in Berlin, half an hour before it is again
+
+
+def enter(account: Account, at: datetime, amount: str, label: str) -> Entry:
+    return Entry.objects.create(
+        account=account,
+        position=account.entries.count(),
+        label=label,
+        credit_spend=amount,
+        amount=Decimal(amount),
+        happened_at=at,
+    )
+
+
+def test_pitfall_68_the_day_of_the_cap_is_the_utc_day(account: Account) -> None:
+    """The team's day began two hours earlier, and has twenty-five."""
+    enter(account, NOW - timedelta(minutes=31), "2000.00", "Auto top-up")
+    enter(account, NOW - timedelta(minutes=29), "2000.00", "Auto top-up")
+    found = infer(account, None, NOW)
+    assert found.today == 1
+    assert found.day_began == datetime(2026, 10, 25, tzinfo=UTC)
+    assert found.day_ends == datetime(2026, 10, 26, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("amount", "label", "counts"),
+    [
+        ("2000.00", "Auto top-up", 1),
+        ("0.5000", "topup", 1),
+        ("2000.00", "Refund of a clip", 0),
+        ("2000.00", "Monthly plan", 0),
+        ("-4.0000", "A script about a top-up", 0),
+    ],
+)
+def test_an_entry_is_a_top_up_by_its_own_words(
+    amount: str, label: str, counts: int, account: Account
+) -> None:
+    enter(account, NOW, amount, label)
+    assert infer(account, None, NOW).today == counts
+
+
+def test_pitfall_81_it_rests_a_day_after_the_failure_that_was_seen(account: Account) -> None:
+    seen = NOW - timedelta(hours=3)
+    row = TopUp(account=account, consecutive_failures=1, failure_seen_at=seen)
+    assert infer(account, row, NOW).resting_until == seen + timedelta(hours=24)
+    assert infer(account, row, NOW + timedelta(hours=21)).resting_until is None
+    row.consecutive_failures = 0
+    assert infer(account, row, NOW).resting_until is None
+
+
+def test_pitfall_72_units_are_presets_or_any_number_above() -> None:
+    legal = [units for units in (*range(-1, 103), MOST_UNITS, MOST_UNITS + 1) if is_legal(units)]
+    assert legal == [*PRESETS, 101, 102, MOST_UNITS]
+
+
+def test_pitfall_73_units_are_a_hundred_credits_each_and_a_pack_what_somebody_said() -> None:
+    assert Setting(True, "dynamic-credits", None, 150).bought({}) == 15_000
+    pack = Setting(True, "extra-credits", 301, 150)
+    assert (pack.bought({301: 500}), pack.bought({})) == (500, None)
+
+
+def test_values_of_a_wrong_type_are_nothing() -> None:
+    odd = {"enabled": "yes", "type": 7, "plan_id": True, "units": -3}
+    assert Setting.of(odd) == Setting(False, "", None, None)

@@ -1,0 +1,128 @@
+"""Reading the preference: what it teaches, what a failed reading leaves alone, what drifted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi import top_up
+from proxyapi.events import Event
+from proxyapi.models import Account, Plan, Token, TokenState, TopUp
+from proxyapi.top_up import Reading, Setting, reading
+from tests.proxyapi.top_up.conftest import OFF, ON, PATH, preference
+from tests.proxyapi.upstream_script import Upstream, answer, refused
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+    """What was announced."""
+    events: list[Event] = []
+    monkeypatch.setattr(reading, "publish", lambda vault, event, id: events.append(event))
+    return events
+
+
+def read(account: Account, upstream: Upstream, *answers: Any) -> TopUp:
+    """Each answer in turn, each due."""
+    for one in answers:
+        upstream.on("GET", PATH, one)
+        TopUp.objects.filter(account=account).update(due_at=timezone.now())
+        top_up.refresh(Account.objects.get(pk=account.pk))
+    return TopUp.objects.get(account=account)
+
+
+def test_a_reading_is_kept_and_announced_once(
+    account: Account, token: Token, upstream: Upstream, told: list[Event]
+) -> None:
+    row = read(account, upstream, answer(preference(failures=1)), answer(preference(failures=1)))
+    assert Setting.of_row(row) == ON
+    assert (row.consecutive_failures, row.read_error) == (1, "")
+    assert row.read_at is not None and row.enabled_at is not None
+    assert told == [Event.TOP_UP]
+
+
+def test_it_is_read_every_few_minutes_and_not_twice_for_two_doorbells(
+    account: Account, token: Token, upstream: Upstream
+) -> None:
+    assert top_up.due(timezone.now()) == [account.pk]
+    top_up.refresh(account)
+    top_up.refresh(account)
+    assert len(upstream.requests) == 1
+    assert top_up.due(timezone.now()) == []
+    assert top_up.due(timezone.now() + reading.EVERY) == [account.pk]
+
+
+def test_it_was_on_and_now_it_is_off_is_seen_and_announced(
+    account: Account, token: Token, upstream: Upstream, told: list[Event]
+) -> None:
+    on, off = answer(preference(ON)), answer(preference(OFF, failures=3))
+    row = read(account, upstream, on, off)
+    assert row.has_drifted
+    assert row.found_off_at == row.read_at
+    assert told == [Event.TOP_UP] * 2
+    assert not read(account, upstream, on).has_drifted
+
+
+def test_off_from_the_first_reading_is_no_drift(
+    account: Account, token: Token, upstream: Upstream
+) -> None:
+    assert not read(account, upstream, answer(preference(OFF)), answer(preference(OFF))).has_drifted
+
+
+def test_a_failure_is_dated_by_the_reading_that_first_saw_it(
+    account: Account, token: Token, upstream: Upstream
+) -> None:
+    """pitfall_81: the record has no time of it. One that was there before has none here either."""
+    assert read(account, upstream, answer(preference(failures=1))).failure_seen_at is None
+    row = read(account, upstream, answer(preference(failures=2)))
+    assert row.failure_seen_at == row.read_at
+    again = read(account, upstream, answer(preference(failures=2)))
+    assert again.failure_seen_at == row.failure_seen_at
+
+
+def test_a_late_answer_undoes_nothing_newer(account: Account) -> None:
+    now = timezone.now()
+    reading.note(account, Reading(ON, None, 0), now)
+    reading.note(account, Reading(OFF, None, 0), now - timedelta(seconds=1))
+    assert TopUp.objects.get(account=account).enabled
+
+
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [
+        (refused(409, "SOME-CODE"), "e-mail address is not verified"),
+        (refused(403, "PAID-SUBSCRIPTION-REQUIRED"), "paid plans only, not on trials"),
+        (refused(403, "SUBSCRIPTION-REQUIRED"), "no active plan"),
+        (answer("what?"), "answer"),
+        (answer({"enabled": "yes"}), "answer"),
+        (httpx.ReadTimeout, "answer"),
+    ],
+)
+def test_a_failed_reading_changes_nothing_but_its_reason(
+    failure: Any, sentence: str, account: Account, token: Token, upstream: Upstream
+) -> None:
+    row = read(account, upstream, answer(preference(ON)), failure)
+    assert Setting.of_row(row) == ON
+    assert sentence in row.read_error
+    assert not row.has_drifted
+
+
+@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
+def test_pitfall_80_without_a_paid_plan_nobody_asks_and_the_row_says_why(
+    plan: Plan, account: Account, token: Token, upstream: Upstream
+) -> None:
+    Account.objects.filter(pk=account.pk).update(plan=plan)
+    row = read(account, upstream, answer(preference()))
+    assert upstream.requests == []
+    assert "plan" in row.read_error and row.read_at is None
+
+
+def test_an_account_that_no_token_opens_any_more_is_not_asked(
+    account: Account, token: Token, upstream: Upstream
+) -> None:
+    Token.objects.update(state=TokenState.REVOKED)
+    assert top_up.due(timezone.now()) == []
+    assert "No token of the team" in read(account, upstream, answer(preference())).read_error
