@@ -216,6 +216,11 @@ HOLD_MARGIN = env.float(
     "HOLD_MARGIN", default=1.10
 )  # an estimate is approximate: hold a tenth more
 
+# Seconds; drills shorten them (proxyapi/charges/waits.py).
+CHARGE_AGAIN_AFTER = env.float("CHARGE_AGAIN_AFTER", default=10)
+CHARGE_BOOKED_WITHIN = env.float("CHARGE_BOOKED_WITHIN", default=30)
+CHARGE_SILENCE = env.float("CHARGE_SILENCE", default=15)
+
 # Background --------------------------------------------------------------------------------------
 CELERY_BROKER_URL = (
     REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL

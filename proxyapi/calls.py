@@ -16,12 +16,14 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import allowance, door, seal
+from proxyapi import allowance, door, failpoints, seal
 from proxyapi.allowance import AllowanceUnknown, Lane
 from proxyapi.events import Event, publish
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
 from proxyapi.upstream import errors
 from proxyapi.upstream.client import Client
+from proxyapi.upstream.envelope import Files, Form
+from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import Allowance, Reply
 from proxyapi.upstream.secret import Secret
 
@@ -49,7 +51,12 @@ class TokenShut(errors.NotSent):
 
 @lru_cache(maxsize=1)
 def client() -> Client:
-    return Client(settings.VIDEO_API_BASE_URL)
+    return Client(settings.VIDEO_API_BASE_URL, on_sent=was_sent)
+
+
+def was_sent(row: Operation) -> None:
+    if row.charging:
+        failpoints.reach("sent")
 
 
 def admit(token: Token, lane: Lane, patience: float = 0) -> None:
@@ -76,12 +83,20 @@ def send(
     path: Mapping[str, str | int] | None = None,
     query: Mapping[str, str | int] | None = None,
     json: Mapping[str, Any] | None = None,
+    data: Form | None = None,
+    files: Files | None = None,
 ) -> Reply:
-    """Send one admitted request once, and note what it taught. Raises `errors.UpstreamError`."""
+    """Send one admitted request once, and note what it taught. Raises `errors.UpstreamError`.
+
+    `data` and `files` make it a form, `json` a JSON body.
+    """
     sent_at, started = timezone.now(), time.monotonic()
     call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
     try:
-        reply = client().call(name, opened(token), path=path, query=query, json=json)
+        secret = opened(token)
+        reply = client().call(
+            name, secret, path=path, query=query, json=json, data=data, files=files
+        )
     except errors.UpstreamError as error:
         call.outcome, call.status = OUTCOMES[error.outcome], error.status
         call.code = error.code[:60]

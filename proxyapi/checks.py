@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connections
 
-from proxyapi import seal
+from proxyapi import failpoints, seal
 
 
 @register()
@@ -20,6 +20,20 @@ def sealing_keys_can_be_read(**_: Any) -> list[CheckMessage]:
         hint = "`manage.py generate_key` prints a new one; old ones stay behind it, after a comma."
         return [Error(str(error), hint=hint, id="proxyapi.E001")]
     return []
+
+
+@register()
+def no_failpoint_where_it_costs(**_: Any) -> list[CheckMessage]:
+    """A point that kills the process belongs to drills on the sandbox alone."""
+    if not failpoints.NAMED:
+        return []
+    if failpoints.NAMED not in failpoints.POINTS:
+        known = ", ".join(failpoints.POINTS)
+        return [Error(f"REELROOM_FAILPOINT names none of {known}.", id="proxyapi.E004")]
+    if settings.VIDEO_API_IS_SANDBOX:
+        return []
+    message = "REELROOM_FAILPOINT is set, and VIDEO_API_BASE_URL is not the sandbox."
+    return [Error(message, hint="Unset REELROOM_FAILPOINT.", id="proxyapi.E003")]
 
 
 @register(Tags.database)

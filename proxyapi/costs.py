@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
 
 from django.conf import settings
@@ -9,10 +10,46 @@ from django.conf import settings
 from proxyapi.models import Account, Charge, Job
 from proxyapi.models.charge import SPENT
 from proxyapi.upstream import wire
+from proxyapi.upstream.catalog import CATALOG
+from proxyapi.upstream.operation import Evidence
 
 SCRIPT_KEY = "CONTENT_PROMPT_REQUESTED"
 SCRIPT_FALLBACK = Decimal(4)  # only until the cost map was read once
-SCRIPTS = ("faceless.scripts", "faceless.scrape_script")
+SCRIPTS = tuple(name for name, row in CATALOG.items() if row.evidence is Evidence.SCRIPT)
+# What each of these costs stands in the cost map; the fallback is the spec's, where it tells one.
+FEATURES: Mapping[str, tuple[str, Decimal | None]] = {
+    **dict.fromkeys(SCRIPTS, (SCRIPT_KEY, SCRIPT_FALLBACK)),
+    "ideas.discover": ("IDEA_DISCOVERY", Decimal(15)),
+    "characters.train": ("CHARACTER_TRAINING", Decimal(10)),
+    "characters.preview": ("CHARACTER_PREVIEW", None),
+    "faceless.export": ("FACELESS_EXPORT", None),
+    "ai_visuals.regenerate": ("AI_IMAGE_REGENERATED", None),
+}
+# The spec does not say that they charge, nor that they do not (pitfalls 36, 51). A clone charges
+# when a slot is bought with it.
+MAY_BE_FREE = frozenset(
+    {
+        "faceless.export",
+        "ai_visuals.upload",
+        "ai_visuals.regenerate",
+        "text_to_scene.prompt",
+        "text_to_scene.clips",
+        "text_to_scene.render",
+        "characters.preview",
+        "voice_clones.create",
+    }
+)
+# The price that was shown is the one that is charged (spec, Credit charges); others are about it.
+EXACT = frozenset(
+    {
+        *SCRIPTS,
+        "ideas.discover",
+        "characters.train",
+        "text_to_video.create",
+        "text_to_scene.render",
+        "voice_clones.create",
+    }
+)
 RENDERS = ("faceless.render", "faceless.retry")
 
 
@@ -30,14 +67,32 @@ def script(account: Account) -> Decimal:
     return credits if credits is not None and credits >= 0 else SCRIPT_FALLBACK
 
 
+def fixed(account: Account, operation: str) -> Decimal | None:
+    """Credits of an operation that always costs the same; None where nothing tells them."""
+    key, fallback = FEATURES.get(operation, ("", None))
+    credits = wire.amount(feature(account, key).get("credits"))
+    return credits if credits is not None and credits >= 0 else fallback
+
+
 def free_scripts(account: Account) -> int:
     free = feature(account, SCRIPT_KEY).get("free")
     return free if isinstance(free, int) else 0
 
 
 def has_free_uses(charge: Charge) -> bool:
-    """Whether it may have taken a free use, which leaves no debit (pitfall 57)."""
-    return charge.operation in SCRIPTS and free_scripts(charge.account) > 0
+    """Whether it may have cost nothing, or a free use, which leaves no debit (pitfall 57)."""
+    if charge.operation in MAY_BE_FREE:
+        return True
+    key, _ = FEATURES.get(charge.operation, ("", None))
+    free = feature(charge.account, key).get("free")
+    return isinstance(free, int) and free > 0
+
+
+def is_off(charge: Charge, cost: Decimal) -> bool:
+    """Whether it took what the price that was shown does not explain."""
+    if charge.quote is None or has_free_uses(charge):
+        return cost > charge.hold
+    return cost > charge.hold or (charge.operation in EXACT and cost != charge.quote)
 
 
 def retry(job: Job) -> Decimal | None:

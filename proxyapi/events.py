@@ -15,6 +15,7 @@ from uuid import UUID
 import redis
 from django.db import transaction
 
+from proxyapi import failpoints
 from proxyapi.allowance import connection
 
 CHANNEL = "reelroom:events"
@@ -53,6 +54,8 @@ def publish(vault: UUID, event: Event, id: UUID) -> None:
 
 
 def _send(news: News) -> None:
+    if news.event is Event.CHARGE:
+        failpoints.reach("publish")
     try:
         connection().publish(CHANNEL, news.dump())
     except redis.RedisError:

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import drafts, tokens, top_up
+from proxyapi import drafts, failpoints, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import send, settle
 from proxyapi.models import Account, ChargeState, Job, Plan, TopUpChange
@@ -34,6 +34,8 @@ def ring(task: Task[[str], None], id: UUID) -> None:
 
 
 def _ring(task: Task[[str], None], id: str) -> None:
+    if task is send_charge:
+        failpoints.reach("enqueue")
     try:
         task.apply_async((id,), retry=False)
     except OperationalError:
@@ -54,7 +56,9 @@ def tick() -> None:
 
 @shared_task
 def send_charge(charge_id: str) -> None:
+    failpoints.reach("dequeue")
     send(UUID(charge_id))
+    failpoints.reach("recorded")
 
 
 @shared_task

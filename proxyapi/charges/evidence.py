@@ -1,61 +1,249 @@
-"""Evidence: what a resource looked like before a charge, and whether it shows that it was carried
-out.
+"""Evidence: what is read before a charging call, what proves it afterwards, which read tells.
 
-`proof.md` row by row: a status or a script that differs proves it; one that does not differ proves
-nothing where the way back looks the same (failed → rendering → failed), so there only the ledger
-tells.
+One row a kind, after the table of the operations (`docs/reference/evidence.md`). What a resource
+shows differently from before proves that the call was carried out; what it shows alike proves
+nothing where the way back looks the same (failed → rendering → failed), and there the ledger alone
+decides.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from proxyapi.models import Charge, JobKind, JobState
+from proxyapi import calls, drafts
+from proxyapi.allowance import Lane
+from proxyapi.models import Charge, ChargeState, JobKind, JobState
+from proxyapi.models.charge import CREATES
+from proxyapi.upstream import wire
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
-from proxyapi.watching.states import read
+from proxyapi.watching.states import WAYS, inner
+from proxyapi.watching.states import read as sight_of
+
+Record = dict[str, Any]
+
+# Lists in a record that grow when these are carried out. The spec does not show them: a record
+# without them proves nothing, and the ledger decides.
+PARTS: Mapping[str, str] = {
+    "faceless.export": "exports",
+    "ai_visuals.upload": "assets",
+    "characters.preview": "previews",
+    "text_to_scene.prompt": "scenes",
+    "text_to_scene.clips": "scenes",
+}
+PATIENCE = 2.0  # seconds to wait for a turn
 
 
-def before(record: dict[str, Any]) -> dict[str, object]:
-    """What to keep of the resource as it was read just before sending."""
+class Row(NamedTuple):
+    """One kind of evidence.
+
+    `read`: the free read; `keep`: what is kept of it before the call; `shows`: whether it proves,
+    read again, that the call was carried out; `by_ledger`: whether a debit proves it alone,
+    because the read may show nothing of it.
+    """
+
+    read: Callable[[Charge, Lane], Record]
+    keep: Callable[[Charge, Record], Record]
+    shows: Callable[[Charge, Record], bool]
+    by_ledger: Callable[[Charge], bool]
+
+
+def look(charge: Charge, lane: Lane) -> Record:
+    """What the charge's free read says now; empty where there is none, such as for a clip whose
+    id is only in the lost answer. Raises `errors.UpstreamError`, `AllowanceExhausted`."""
+    return TABLE[operation(charge.operation).evidence].read(charge, lane)
+
+
+def before(charge: Charge, record: Record) -> Record:
+    """What to keep of what was read just before sending."""
+    return TABLE[operation(charge.operation).evidence].keep(charge, record)
+
+
+def carried_out(charge: Charge, record: Record) -> bool:
+    """Whether the same, read again, proves that the charge's operation was carried out."""
+    return TABLE[operation(charge.operation).evidence].shows(charge, record)
+
+
+def ledger_decides(charge: Charge) -> bool:
+    """Whether a debit of its price proves the charge without the read's consent."""
+    return TABLE[operation(charge.operation).evidence].by_ledger(charge)
+
+
+def record_of(charge: Charge, data: Any) -> Record:
+    """The resource in an answer, whether it stands in `data` itself or one level down."""
+    if charge.job and charge.job.kind == JobKind.FACELESS:
+        return drafts.record(data)
+    return dict(wire.mapping(data))
+
+
+def is_whole(charge: Charge, record: Record) -> bool:
+    """Whether the record shows what proves this operation; what is not there was not seen."""
+    by_script = operation(charge.operation).evidence is Evidence.SCRIPT
+    return ("script" if by_script else "video") in record
+
+
+def made(charge: Charge, record: Record) -> str:
+    """The id of what a creating call made; empty where the record tells none."""
+    if charge.job is None:
+        return ""
+    id = inner(record, WAYS[charge.job.kind].inner).get("id")
+    fits = isinstance(id, int | str) and not isinstance(id, bool) and 0 < len(str(id)) <= 64
+    return str(id) if fits else ""
+
+
+def resource(charge: Charge, lane: Lane) -> Record:
+    job = charge.job
+    if job is None or job.remote_id is None or charge.operation in CREATES:
+        return {}
+    way, path = WAYS[job.kind], {"id": job.remote_id}
+    reply = calls.call(charge.token, way.operation, lane, patience=PATIENCE, path=path)
+    return record_of(charge, reply.data)
+
+
+def ideas(charge: Charge, lane: Lane) -> Record:
+    """The newest ideas of the same search (spec, Limits: this list before anything else)."""
+    query = {
+        "keyword": str(charge.body.get("keyword", "")),
+        "network": str(charge.body.get("network", "")),
+        "sort": "-created_at",
+        "per_page": 50,
+    }
+    reply = calls.call(charge.token, "ideas.list", lane, patience=PATIENCE, query=query)
+    return {"ideas": [row for row in listed(reply.data) if isinstance(row, dict)]}
+
+
+def slots(charge: Charge, lane: Lane) -> Record:
+    reply = calls.call(charge.token, "voice_clones.slots", lane, patience=PATIENCE)
+    return dict(wire.mapping(reply.data))
+
+
+def kept_of_resource(charge: Charge, record: Record) -> Record:
     return {
-        "status": status_of(record),
+        "status": status_of(charge, record),
         "script": digest(record.get("script")),
-        "failure": failure_of(record),  # a retry clears it upstream, and people ask for it later
+        "failure": failure_of(charge, record),  # a retry clears it, and people ask for it later
+        "part": part_of(charge, record),
     }
 
 
-def is_whole(charge: Charge, record: dict[str, Any]) -> bool:
-    """Whether the record shows what proves this operation; what is not there was not seen."""
-    kind = operation(charge.operation).evidence
-    return ("script" if kind is Evidence.SCRIPT else "video") in record
+def kept_of_ideas(_: Charge, record: Record) -> Record:
+    return {"ideas": idea_ids(record)}
 
 
-def carried_out(charge: Charge, record: dict[str, Any]) -> bool:
-    """Whether the resource, read again, proves that the charge's operation was carried out."""
-    kind = operation(charge.operation).evidence
-    if kind is Evidence.SCRIPT:
-        script = record.get("script")
-        return bool(script) and digest(script) != charge.before.get("script")
-    status = status_of(record)
-    if kind is Evidence.STATUS:
-        return bool(status) and status != charge.before.get("status")
+def kept_of_slots(_: Charge, record: Record) -> Record:
+    return {"available": free_slots(record)}
+
+
+def status_differs(charge: Charge, record: Record) -> bool:
+    if charge.operation in PARTS:
+        return part_differs(charge, record)
+    status = status_of(charge, record)
+    return bool(status) and status != charge.before.get("status")
+
+
+def script_differs(charge: Charge, record: Record) -> bool:
+    script = record.get("script")
+    return bool(script) and digest(script) != charge.before.get("script")
+
+
+def shown_beside_the_ledger(charge: Charge, record: Record) -> bool:
     # A retry starts from `failed`: any other word proves it, `failed` again proves nothing.
-    return charge.operation == "faceless.retry" and status not in ("", "failed")
+    if charge.operation == "faceless.retry":
+        return status_of(charge, record) not in ("", "failed")
+    return part_differs(charge, record)
 
 
-def status_of(record: dict[str, Any]) -> str:
-    video = record.get("video")
-    status = video.get("status") if isinstance(video, dict) else ""
+def part_differs(charge: Charge, record: Record) -> bool:
+    part = part_of(charge, record)
+    return part is not None and part != charge.before.get("part")
+
+
+def ideas_came(charge: Charge, record: Record) -> bool:
+    return bool(set(idea_ids(record)) - set(charge.before.get("ideas", [])))
+
+
+def slot_taken(charge: Charge, record: Record) -> bool:
+    """One free slot fewer, and no other clone of the account that may have taken it."""
+    was, now = charge.before.get("available"), free_slots(record)
+    if was is None or now is None or now >= was:
+        return False
+    others = Charge.objects.filter(account_id=charge.account_id, operation=charge.operation)
+    others = others.exclude(pk=charge.pk).exclude(state=ChargeState.REFUSED)
+    return not others.filter(sent_at__gte=charge.sent_at).exists()
+
+
+def ends_as_it_began(charge: Charge) -> bool:
+    """Whether it began from a word that it may have come back to by now."""
+    way = WAYS[charge.job.kind] if charge.job else None
+    ends = way.completed | way.failed if way else frozenset()
+    return charge.operation in PARTS or charge.before.get("status") in ends
+
+
+def had_ideas(charge: Charge) -> bool:
+    """A search that was made before charges again and need not find anything new (pitfall 35)."""
+    return bool(charge.before.get("ideas"))
+
+
+def had_no_slot(charge: Charge) -> bool:
+    """A slot that is bought and taken leaves as many as before: none."""
+    return not charge.before.get("available")
+
+
+def always(_: Charge) -> bool:
+    return True
+
+
+def never(_: Charge) -> bool:
+    return False
+
+
+TABLE: Mapping[Evidence, Row] = {
+    Evidence.STATUS: Row(resource, kept_of_resource, status_differs, ends_as_it_began),
+    Evidence.SCRIPT: Row(resource, kept_of_resource, script_differs, never),
+    Evidence.LEDGER: Row(resource, kept_of_resource, shown_beside_the_ledger, always),
+    Evidence.IDEAS: Row(ideas, kept_of_ideas, ideas_came, had_ideas),
+    Evidence.SLOTS: Row(slots, kept_of_slots, slot_taken, had_no_slot),
+}
+
+
+def status_of(charge: Charge, record: Record) -> str:
+    way = WAYS[charge.job.kind] if charge.job else WAYS[JobKind.FACELESS]
+    status = inner(record, way.inner).get("status")
     return status if isinstance(status, str) else ""
 
 
-def failure_of(record: dict[str, Any]) -> dict[str, str] | None:
-    sight = read(JobKind.FACELESS, record)
+def failure_of(charge: Charge, record: Record) -> dict[str, str] | None:
+    if charge.job is None:
+        return None
+    sight = sight_of(charge.job.kind, record)
     if sight.state != JobState.FAILED:
         return None
     return {"code": sight.failure_code, "message": sight.failure_message}
+
+
+def part_of(charge: Charge, record: Record) -> list[str] | None:
+    """The ids in the list that the operation adds to, and whether each has a clip."""
+    name = PARTS.get(charge.operation, "")
+    rows = record.get(name)
+    if not isinstance(rows, list):
+        return None
+    return [f"{row.get('id')} {bool(row.get('clip'))}" for row in rows if isinstance(row, dict)]
+
+
+def idea_ids(record: Record) -> list[str]:
+    return sorted(str(row.get("id")) for row in record.get("ideas", []))
+
+
+def free_slots(record: Record) -> int | None:
+    """How many are free; a flag counts as one or none."""
+    available = record.get("available")
+    return int(available) if isinstance(available, int) else None
+
+
+def listed(data: Any) -> list[Any]:
+    return data if isinstance(data, list) else []
 
 
 def digest(script: object) -> str:

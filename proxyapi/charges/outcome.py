@@ -1,5 +1,4 @@
-"""Outcomes: what a charge becomes, and what that does to its job. All writes of one outcome are
-atomic."""
+"""Outcomes: what a charge becomes. All writes of one outcome are atomic, with its effect."""
 
 from __future__ import annotations
 
@@ -9,32 +8,37 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import drafts
-from proxyapi.costs import SCRIPTS
-from proxyapi.events import Event, publish
+from proxyapi import costs
+from proxyapi.charges import effect, evidence, waits
+from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
-from proxyapi.models.charge import STARTS_RENDERING
+from proxyapi.models.charge import REFUNDED
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.reply import Reply
-from proxyapi.watching import FIRST_LOOK
+
+__all__ = ["announce", "took_effect"]
 
 READ_BACK_AFTER = timedelta(seconds=5)
+DONE = "It was done. What it cost is read from the ledger."
+OFF = "The price was {price} cr, and it took {cost} cr."
+PRICE_DIFFERS = "PRICE-DIFFERS"
 
 
 def answered(charge: Charge, reply: Reply) -> None:
-    """A success was answered. What it does not show, cost or script, has to be read back."""
-    record = drafts.record(reply.data)
+    """A success was answered. What it does not show, id, script or cost, has to be read back."""
+    record = evidence.record_of(charge, reply.data)
     cost = reply.credits.cost if reply.credits else None
     with transaction.atomic():
         lock_account(charge)
-        shown = charge.operation not in SCRIPTS or bool(script_in(record))
-        if shown:
-            took_effect(charge, record)
+        # A sweep may have called it lost meanwhile: this is its answer all the same.
+        charge.refresh_from_db()
+        if shown := effect.is_shown(charge, record):
+            took_effect(charge, record, reply.data)
         if shown and cost is not None and cost >= 0:
-            spent(charge, ChargeState.CONFIRMED, cost)
-        else:
-            unknown(charge, None)
+            late = charge.state == ChargeState.UNKNOWN
+            spent(charge, ChargeState.MATCHED if late else ChargeState.CONFIRMED, cost)
+        elif charge.state == ChargeState.SENDING:
+            unknown(charge, None, DONE if shown else "")
 
 
 def lock_account(charge: Charge) -> None:
@@ -46,17 +50,41 @@ def spent(
     charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None
 ) -> None:
     now = timezone.now()
-    fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, "reason": "", "code": ""}
-    if Charge.objects.move(charge, state, **fields):
-        charge.account.note_spent(cost, charge.sent_at or now)
-        ended(charge)
+    flag = price_flag(charge, cost)
+    fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, **flag}
+    if not Charge.objects.move(charge, state, **fields):
+        return
+    charge.account.note_spent(cost, charge.sent_at or now)
+    # It may have failed before its cost was known.
+    if charge.operation in REFUNDED and charge.effect_at and charge.job:
+        for failed in Job.objects.filter(pk=charge.job.pk, state=JobState.FAILED):
+            Charge.objects.owe(failed, now)
+    ended(charge)
+
+
+def price_flag(charge: Charge, cost: Decimal) -> dict[str, str]:
+    """What it took and the price that was shown do not fit: that is kept, for people to see."""
+    if not costs.is_off(charge, cost):
+        return {"reason": "", "code": ""}
+    price = charge.quote if charge.quote is not None else charge.hold
+    return {"reason": OFF.format(price=plain(price), cost=plain(cost)), "code": PRICE_DIFFERS}
+
+
+def plain(amount: Decimal) -> str:
+    return f"{amount.normalize():f}"
 
 
 def refused(charge: Charge, error: errors.UpstreamError) -> None:
     """The service said no before charging anything."""
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
         charge.account.note_balance(error.available, timezone.now())
-    free(charge, error.user_message, error)
+    with transaction.atomic():
+        lock_account(charge)
+        charge.refresh_from_db()
+        sentence = error.user_message
+        if isinstance(error, errors.Busy):
+            sentence += effect.found_busy(charge)
+        free(charge, sentence, error)
 
 
 def never_sent(charge: Charge) -> None:
@@ -84,26 +112,19 @@ def ended(charge: Charge) -> None:
     announce(charge)
 
 
-def unknown(charge: Charge, error: errors.UpstreamError | None) -> None:
+def unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = "") -> None:
     """The answer got lost on the way: whether it was charged is read back, never tried again."""
-    now = timezone.now()
     moved = Charge.objects.move(
         charge,
         ChargeState.UNKNOWN,
         status=error.status if error else None,
         code=error.code[:60] if error else "",
-        reason=error.user_message if error else "",
-        lost_at=min(now, answer_due(charge)),  # a dead worker's is found later than it was lost
-        due_at=now + READ_BACK_AFTER,
+        reason=error.user_message if error else sentence,
+        lost_at=waits.ended(charge),
+        due_at=timezone.now() + min(READ_BACK_AFTER, waits.again_after()),
     )
     if moved:
         announce(charge)
-
-
-def answer_due(charge: Charge) -> datetime:
-    """When the answer of a sent charge is given up at the latest."""
-    timeout = timedelta(seconds=operation(charge.operation).timeout)
-    return (charge.sent_at or charge.created_at) + timeout
 
 
 def delayed(charge: Charge, error: Exception) -> None:
@@ -113,40 +134,3 @@ def delayed(charge: Charge, error: Exception) -> None:
     )
     if Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(reason=reason):
         announce(charge)
-
-
-@transaction.atomic
-def took_effect(charge: Charge, record: dict[str, object]) -> None:
-    """The operation was carried out upstream: the job goes on from there, once for each charge.
-
-    The job is read again under a lock: people and looks may have changed it since it was sent.
-    """
-    now = timezone.now()
-    job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
-    if not Charge.objects.filter(pk=charge.pk, effect_at__isnull=True).update(effect_at=now):
-        return
-    charge.effect_at = now
-    if job is None:
-        return
-    if charge.operation in STARTS_RENDERING and job.state != JobState.RUNNING:
-        job.start(now, FIRST_LOOK)
-    elif charge.operation in SCRIPTS and (script := script_in(record)):
-        job.wanted = {**job.wanted, "script": script}
-        job.sent = {**job.sent, "script": script}
-        job.estimate, job.edited_at = None, now
-        if not drafts.missing(job.wanted):
-            job.quote_due_at = now  # the next tick asks the new price
-        job.save(update_fields=["wanted", "sent", "estimate", "edited_at", "quote_due_at"])
-    publish(job.vault_id, Event.JOB, job.pk)
-
-
-def script_in(record: dict[str, object]) -> str:
-    script = record.get("script")
-    return script if isinstance(script, str) else ""
-
-
-def announce(charge: Charge) -> None:
-    publish(charge.vault_id, Event.CHARGE, charge.pk)
-    publish(charge.vault_id, Event.ACCOUNT, charge.account_id)
-    if charge.job_id:
-        publish(charge.vault_id, Event.JOB, charge.job_id)

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from proxyapi import failpoints
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING, STARTS_RENDERING
@@ -225,4 +226,5 @@ def write(intent: Intent, account: Account, job: Job | None, state: ChargeState)
         upload.charge = charge
         upload.save(force_insert=True)
     publish(charge.vault_id, Event.CHARGE, charge.pk)
+    failpoints.reach("intent")
     return charge

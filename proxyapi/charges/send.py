@@ -2,7 +2,7 @@
 
 The claim is one conditional update, so a task that runs twice sends once. Only what provably did
 not start (no connection, 429) goes back to `held`; a lost answer is `unknown` and is never sent
-again.
+again. Calls may take minutes: workers make them, never a web request.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from proxyapi import calls, drafts
+from proxyapi import calls, drafts, failpoints
 from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import evidence, outcome
-from proxyapi.models import Charge, ChargeState
+from proxyapi.charges import evidence, outcome, waits
+from proxyapi.charges.crash import counted
+from proxyapi.charges.sender import waiting
+from proxyapi.models import Charge, ChargeState, JobKind, JobState
 from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.envelope import Files
 
 PATIENCE = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
-AGAIN_AFTER = timedelta(seconds=10)
 GIVE_UP_AFTER = timedelta(minutes=15)
-# After its time-out plus this, a charge still in `sending` was abandoned by a dead worker.
-ABANDONED_AFTER = timedelta(seconds=30)
 
 
+@counted
 def send(charge_id: UUID) -> None:
     """Send the charge if it is held and nobody else does."""
     charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
@@ -35,7 +37,7 @@ def send(charge_id: UUID) -> None:
         outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
         return
     try:
-        before = evidence.before(sync(charge))
+        before = evidence.before(charge, sync(charge))
         calls.admit(charge.token, Lane.PERSON, PATIENCE)
     except (errors.Refused, errors.Unsendable) as error:
         outcome.refused(charge, error)
@@ -48,44 +50,44 @@ def send(charge_id: UUID) -> None:
 
 def sync(charge: Charge) -> dict[str, Any]:
     """The resource as it is just before sending, with the settings the person saw the price of."""
-    if charge.job is None:
-        return {}
-    record = drafts.sync(charge.job, Lane.PERSON, PATIENCE)
+    job = charge.job
+    if job is None or job.kind != JobKind.FACELESS or job.state == JobState.COMPLETED:
+        return evidence.look(charge, Lane.PERSON)
+    record = drafts.sync(job, Lane.PERSON, PATIENCE)
     # A PATCH need not answer the whole record.
     whole = evidence.is_whole(charge, record)
-    return record if whole else drafts.read(charge.job, Lane.PERSON, PATIENCE)
+    return record if whole else evidence.look(charge, Lane.PERSON)
 
 
 def claim(charge: Charge, before: dict[str, object]) -> bool:
-    charge.sent_at = timezone.now()
+    now = timezone.now()
     return Charge.objects.move(
         charge,
         ChargeState.SENDING,
         before=before,
         tries=charge.tries + 1,
         reason="",
-        sent_at=charge.sent_at,
-        due_at=abandoned_at(charge),
+        sent_at=now,
+        alive_at=now,
+        due_at=now + waits.silence(),
     )
 
 
-def abandoned_at(charge: Charge) -> datetime:
-    """When a charge that is still in `sending` has nobody any more who waits for its answer."""
-    return outcome.answer_due(charge) + ABANDONED_AFTER
+def abandoned(charge: Charge) -> bool:
+    """Whether a charge in `sending` has nobody any more who waits for its answer."""
+    last = charge.alive_at or charge.sent_at or charge.created_at
+    return last + waits.silence() <= timezone.now()
 
 
 def post(charge: Charge) -> None:
     """The one request of a charge."""
     try:
-        reply = calls.send(
-            charge.token,
-            charge.operation,
-            path={"faceless": str(charge.job.remote_id)} if charge.job else {},
-            json=charge.body or None,  # a retry takes no body, not even an empty one
-        )
+        with waiting(charge):
+            reply = calls.send(charge.token, charge.operation, path=path_of(charge), **body(charge))
     except errors.Unsendable as error:  # it will be no other in a minute
         outcome.refused(charge, error)
     except errors.UpstreamError as error:
+        failpoints.reach("answered")
         if error.outcome is errors.Outcome.NOT_SENT:
             unsend(charge, error)
         elif error.outcome is errors.Outcome.REFUSED:
@@ -93,7 +95,28 @@ def post(charge: Charge) -> None:
         else:
             outcome.unknown(charge, error)
     else:
+        failpoints.reach("answered")
         outcome.answered(charge, reply)
+
+
+def path_of(charge: Charge) -> dict[str, str]:
+    """Its own parameters, and the job's id for the one that is left."""
+    path = dict(charge.path)
+    if charge.job and charge.job.remote_id:
+        for name in operation(charge.operation).parameters:
+            path.setdefault(name, charge.job.remote_id)
+    return path
+
+
+def body(charge: Charge) -> dict[str, Any]:
+    """As a form where files go with it, else as JSON; a retry takes none, not even an empty one."""
+    files: Files = [
+        (upload.field, (upload.name, bytes(upload.content), upload.content_type))
+        for upload in charge.uploads.order_by("pk")
+    ]
+    if files:
+        return {"data": charge.body, "files": files}
+    return {"json": charge.body or None}
 
 
 def unsend(charge: Charge, error: errors.UpstreamError) -> None:
@@ -112,4 +135,4 @@ def again_at(error: Exception) -> datetime:
     if isinstance(error, AllowanceExhausted):
         return timezone.now() + timedelta(seconds=max(1.0, error.wait))
     pause = getattr(error, "retry_after", None)
-    return timezone.now() + (timedelta(seconds=float(pause)) if pause else AGAIN_AFTER)
+    return timezone.now() + (timedelta(seconds=float(pause)) if pause else waits.again_after())

@@ -14,26 +14,25 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import costs, drafts, ledger
+from proxyapi import costs, failpoints, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import evidence, outcome
-from proxyapi.charges.send import abandoned_at
+from proxyapi.charges import evidence, outcome, waits
+from proxyapi.charges.crash import counted
+from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream import errors
 
-AGAIN_AFTER = timedelta(seconds=10)
-# The service may book a moment after it answered nothing: "no trace" counts only after this long.
-BOOKED_WITHIN = timedelta(seconds=30)
 NEEDS_A_PERSON_AFTER = timedelta(minutes=15)
 NEVER_CHARGED = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
 )
 
 
+@counted
 def settle(charge_id: UUID) -> None:
     """Settle one unknown charge, or one that a dead worker left in `sending`."""
     charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
-    if charge.state == ChargeState.SENDING and abandoned_at(charge) <= timezone.now():
+    if charge.state == ChargeState.SENDING and abandoned(charge):
         outcome.unknown(charge, None)
     if charge.state != ChargeState.UNKNOWN:
         return
@@ -44,10 +43,10 @@ def settle(charge_id: UUID) -> None:
 
 
 def read_back(charge: Charge) -> None:
-    job = charge.job
-    record = drafts.read(job, Lane.SETTLEMENT, patience=2) if job else {}
+    record = evidence.look(charge, Lane.SETTLEMENT)
+    failpoints.reach("reconcile")
     # What was proved once stays proved: a retry seen running may have failed again by now.
-    if done := charge.effect_at is not None or evidence.carried_out(charge, record):
+    if done := charge.is_proved or evidence.carried_out(charge, record):
         outcome.took_effect(charge, record)
     decide(charge, done, record, ledger.read(charge, Lane.SETTLEMENT))
 
@@ -56,7 +55,7 @@ def read_back(charge: Charge) -> None:
 def decide(charge: Charge, done: bool, record: dict[str, object], extract: ledger.Extract) -> None:
     """The account is locked meanwhile: one debit does not settle two charges."""
     outcome.lock_account(charge)
-    waited = timezone.now() - lost_at(charge) > BOOKED_WITHIN
+    waited = timezone.now() >= lost_at(charge) + waits.booked_within()
     if done:
         debit = ledger.debit_of(charge, extract, waited=waited)
     else:
@@ -75,12 +74,16 @@ def lost_at(charge: Charge) -> datetime:
 
 
 def look_again(charge: Charge) -> None:
-    """Look every ten seconds for a quarter of an hour, then every ten minutes: a person decides."""
-    age = timezone.now() - (charge.sent_at or charge.created_at)
-    wait = AGAIN_AFTER if age < NEEDS_A_PERSON_AFTER else timedelta(minutes=10)
-    Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN).update(
-        due_at=timezone.now() + wait
-    )
+    """Look every ten seconds for a quarter of an hour, then every ten minutes: a person decides.
+
+    And once just when the service has had its time to book.
+    """
+    now = timezone.now()
+    is_young = now - (charge.sent_at or charge.created_at) < NEEDS_A_PERSON_AFTER
+    due_at = now + (waits.again_after() if is_young else timedelta(minutes=10))
+    if now < (booked_by := lost_at(charge) + waits.booked_within()):
+        due_at = min(due_at, booked_by)
+    Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN).update(due_at=due_at)
 
 
 def plain(amount: Decimal) -> str:

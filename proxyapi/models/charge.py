@@ -54,7 +54,19 @@ TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
 }
 HOLDING = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 SPENT = (ChargeState.CONFIRMED, ChargeState.MATCHED)
-STARTS_RENDERING = ("faceless.render", "faceless.retry", "faceless.export")
+CREATES = ("text_to_video.create", "voice_clones.create")  # the id is in the answer alone
+RENDERS = (
+    "faceless.render",
+    "faceless.retry",
+    "b_roll.render",
+    "ai_visuals.render",
+    "url_to_video.render",
+    "text_to_scene.render",
+    "characters.train",
+)
+STARTS_RENDERING = (*RENDERS, *CREATES)
+REFUNDED = ("text_to_video.create",)  # the service gives back what a failed one took (spec)
+PARKED_AFTER = 5  # crashes in a row
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
@@ -70,7 +82,15 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
         came."""
-        return self.filter(state__in=HOLDING, due_at__lte=now).order_by("due_at")
+        due = self.filter(state__in=HOLDING, due_at__lte=now, crashes__lt=PARKED_AFTER)
+        return due.order_by("due_at")
+
+    def owe(self, job: Job, now: datetime) -> None:
+        """The job failed: the service owes back what its last try took, where it says so."""
+        last = self.filter(job=job, operation__in=REFUNDED, state__in=SPENT, cost__gt=0)
+        charge = last.order_by("-sent_at").first()
+        if charge is not None:
+            self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)
 
     def move(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
         """Take one transition by conditional update; False when somebody else was faster."""
@@ -113,6 +133,9 @@ class Charge(models.Model):
         null=True, blank=True, help_text="When its hold was reserved; a draft has none."
     )
     sent_at = models.DateTimeField(null=True, blank=True)
+    alive_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its sender last said that it waits for the answer."
+    )
     lost_at = models.DateTimeField(
         null=True, blank=True, help_text="When its answer was given up; what we know ends there."
     )
@@ -192,3 +215,8 @@ class Charge(models.Model):
     @property
     def is_spent(self) -> bool:
         return self.state in SPENT
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether it is known that it was carried out, be its cost known or not."""
+        return self.effect_at is not None or self.orphan_at is not None

@@ -118,10 +118,10 @@ class Job(models.Model):
     def __str__(self) -> str:
         return self.title
 
-    def start(self, now: datetime, first_look: timedelta) -> None:
+    def start(self, now: datetime, first_look: timedelta, status: str = "rendering") -> None:
         """The upstream took it: watch it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
-        self.raw_status = "rendering"
+        self.raw_status = status
         self.started_at, self.finished_at = now, None
         self.failure_code = self.failure_message = self.media_url = ""
         self.look_error, self.look_error_since = "", None

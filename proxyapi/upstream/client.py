@@ -11,7 +11,7 @@ task is cancelled while `AsyncClient.call` runs, the outcome of the call is unkn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
@@ -24,10 +24,11 @@ from proxyapi.upstream.catalog import CATALOG, Operation, Retry
 from proxyapi.upstream.envelope import Files, Form, Path, Query
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
-from proxyapi.upstream.transport import Exchange
+from proxyapi.upstream.transport import Exchange, Outgoing
 
 CONNECT = POOL = 5.0  # seconds
 WRITE = 60.0  # seconds for one piece of an upload
+LONGEST_UPLOAD = 120.0  # seconds for all of them
 # Servers close idle connections after 5 s and more; we let go of them before.
 KEPT = httpx.Limits(max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0)
 # A kept connection can be closed by the server in the moment we use it again. For a read that is
@@ -59,7 +60,8 @@ class Client(_Shell):
     """Calls the upstream from a worker or a thread.
 
     `base_url` ends in /v2. `methods` overrides the method of the three rows whose method the
-    spec does not show. `transport` replaces the network in tests.
+    spec does not show. `transport` replaces the network in tests. `on_sent` is told when the last
+    byte of a request is out.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Client(_Shell):
         *,
         transport: httpx.BaseTransport | None = None,
         methods: Mapping[str, str] | None = None,
+        on_sent: Callable[[Operation], None] | None = None,
     ) -> None:
         super().__init__(base_url, methods or {})
+        self._on_sent = on_sent or _nothing
         self._kept, self._fresh = _sync(transport, KEPT), _sync(transport, FRESH)
 
     def call(
@@ -96,6 +100,8 @@ class Client(_Shell):
             files=files,
         )
         request.extensions["timeout"] = _timeout(row)
+        body = cast(httpx.SyncByteStream, request.stream)
+        request.stream = Outgoing(body, LONGEST_UPLOAD, lambda: self._on_sent(row))
         exchange = Exchange(row, token)
         try:
             http = self._kept if row.retry is Retry.SAFE else self._fresh
@@ -209,6 +215,10 @@ def _async(transport: httpx.AsyncBaseTransport | None, limits: httpx.Limits) -> 
 
 def _no_cookies() -> CookieJar:
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+
+
+def _nothing(_: Operation) -> None:
+    return None
 
 
 def _timeout(row: Operation) -> dict[str, float | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
+from collections.abc import Callable, Iterator
 
 import httpx
 
@@ -68,6 +69,26 @@ class Exchange:
             return b""
         self._headers.pop("content-encoding", None)
         return self._token.scrub(body)
+
+
+class Outgoing(httpx.SyncByteStream):
+    """The body of a request on its way out: within a time, and with a word when all of it is out.
+
+    Each piece has its own time-out; without this bound an upload may go on for hours, and nobody
+    could say when its outcome is settled.
+    """
+
+    def __init__(
+        self, body: httpx.SyncByteStream, seconds: float, done: Callable[[], None]
+    ) -> None:
+        self._body, self._until, self._done = body, time.monotonic() + seconds, done
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._body:
+            if time.monotonic() > self._until:
+                raise wire.Unreadable
+            yield chunk
+        self._done()
 
 
 def _translated(operation: Operation, error: Exception, status: int | None) -> UpstreamError:

@@ -127,7 +127,7 @@ def test_a_charge_left_in_sending_becomes_unknown_and_is_read_back(
 def test_a_charge_that_is_being_sent_is_left_alone(lost: Held, upstream: Upstream) -> None:
     charge = lost()
     Charge.objects.filter(pk=charge.pk).update(
-        state=ChargeState.SENDING, due_at=timezone.now() + timedelta(seconds=60)
+        state=ChargeState.SENDING, alive_at=timezone.now() - timedelta(seconds=5)
     )
     settle(charge.pk)
     charge.refresh_from_db()

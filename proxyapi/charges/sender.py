@@ -1,0 +1,45 @@
+"""The sender: a sign of life while a request is under way, so that a dead one is found soon.
+
+Calls take up to minutes. Without a sign a charge in `sending` could be called abandoned only after
+the longest of them; with it, half a minute after its worker died.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from proxyapi.charges import waits
+from proxyapi.models import Charge, ChargeState
+
+
+@contextmanager
+def waiting(charge: Charge) -> Iterator[None]:
+    """While this lasts, the charge says every few seconds that somebody waits for its answer."""
+    answered = Event()
+    signs = Thread(target=live, args=(charge, answered), daemon=True)
+    signs.start()
+    try:
+        yield
+    finally:
+        answered.set()
+        signs.join()
+
+
+def live(charge: Charge, answered: Event) -> None:
+    try:
+        while not answered.wait(waits.silence().total_seconds() / 3):
+            with suppress(DatabaseError):  # the next one may get through
+                say_so(charge)
+    finally:
+        connection.close()  # this thread's own
+
+
+def say_so(charge: Charge) -> None:
+    now = timezone.now()
+    mine = Charge.objects.filter(pk=charge.pk, state=ChargeState.SENDING, tries=charge.tries)
+    mine.update(alive_at=now, due_at=now + waits.silence())

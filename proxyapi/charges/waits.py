@@ -1,0 +1,40 @@
+"""Waits: how long the money core waits for what. Settings, so that drills need not take hours."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from proxyapi.models import Charge
+from proxyapi.upstream.catalog import operation
+
+# An ordinary call is charged at once or never. What takes longer than this to answer may be
+# charged at its very end.
+AT_ONCE = 60.0  # seconds
+
+
+def again_after() -> timedelta:
+    """Between two tries, or two looks at a charge whose answer got lost."""
+    return timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
+
+
+def booked_within() -> timedelta:
+    """The service may book a moment after it fell silent: "no trace" counts only after this."""
+    return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
+
+
+def silence() -> timedelta:
+    """A sender says every third of this that it waits for its answer; after it, it is dead."""
+    return timedelta(seconds=settings.CHARGE_SILENCE)
+
+
+def ended(charge: Charge) -> datetime:
+    """When the service was done with it at the latest, whatever became of the answer.
+
+    A search that takes two minutes may be charged when it ends, long after the line broke.
+    """
+    now, timeout = timezone.now(), operation(charge.operation).timeout
+    longest = timedelta(seconds=timeout if timeout > AT_ONCE else 0)
+    return max(now, (charge.sent_at or now) + longest)
