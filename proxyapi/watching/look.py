@@ -12,7 +12,7 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Job, JobState, Token
+from proxyapi.models import Charge, Job, JobState, Token
 from proxyapi.upstream import errors
 from proxyapi.watching.states import WAYS, Sight, read
 
@@ -72,7 +72,8 @@ def saw(job: Job, sight: Sight) -> None:
             "failure_code": sight.failure_code,
             "failure_message": sight.failure_message,
         }
-    this_run(job).update(**fields)
+    if this_run(job).update(**fields) and sight.state == JobState.FAILED:
+        Charge.objects.owe(job, now)  # a failed clip is given back (spec, Credit charges)
     publish(job.vault_id, Event.JOB, job.pk)
 
 
