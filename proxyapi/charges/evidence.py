@@ -40,14 +40,14 @@ class Row(NamedTuple):
     """One kind of evidence.
 
     `read`: the free read; `keep`: what is kept of it before the call; `shows`: whether it proves,
-    read again, that the call was carried out; `by_ledger`: whether a debit proves it alone,
-    because the read may show nothing of it.
+    read again, that the call was carried out; `by_ledger`: whether, after what was kept, a debit
+    proves it alone, because the read may show nothing of it.
     """
 
     read: Callable[[Charge, Lane], Record]
     keep: Callable[[Charge, Record], Record]
     shows: Callable[[Charge, Record], bool]
-    by_ledger: Callable[[Charge], bool]
+    by_ledger: Callable[[Charge, Record], bool]
 
 
 def look(charge: Charge, lane: Lane) -> Record:
@@ -58,17 +58,14 @@ def look(charge: Charge, lane: Lane) -> Record:
 
 def before(charge: Charge, record: Record) -> Record:
     """What to keep of what was read just before sending."""
-    return TABLE[operation(charge.operation).evidence].keep(charge, record)
+    row = TABLE[operation(charge.operation).evidence]
+    kept = row.keep(charge, record)
+    return {**kept, "by_ledger": row.by_ledger(charge, kept)}
 
 
 def carried_out(charge: Charge, record: Record) -> bool:
     """Whether the same, read again, proves that the charge's operation was carried out."""
     return TABLE[operation(charge.operation).evidence].shows(charge, record)
-
-
-def ledger_decides(charge: Charge) -> bool:
-    """Whether a debit of its price proves the charge without the read's consent."""
-    return TABLE[operation(charge.operation).evidence].by_ledger(charge)
 
 
 def record_of(charge: Charge, data: Any) -> Record:
@@ -174,28 +171,28 @@ def slot_taken(charge: Charge, record: Record) -> bool:
     return not others.filter(sent_at__gte=charge.sent_at).exists()
 
 
-def ends_as_it_began(charge: Charge) -> bool:
+def ends_as_it_began(charge: Charge, kept: Record) -> bool:
     """Whether it began from a word that it may have come back to by now."""
     way = WAYS[charge.job.kind] if charge.job else None
     ends = way.completed | way.failed if way else frozenset()
-    return charge.operation in PARTS or charge.before.get("status") in ends
+    return charge.operation in PARTS or kept.get("status") in ends
 
 
-def had_ideas(charge: Charge) -> bool:
+def had_ideas(_: Charge, kept: Record) -> bool:
     """A search that was made before charges again and need not find anything new (pitfall 35)."""
-    return bool(charge.before.get("ideas"))
+    return bool(kept.get("ideas"))
 
 
-def had_no_slot(charge: Charge) -> bool:
+def had_no_slot(_: Charge, kept: Record) -> bool:
     """A slot that is bought and taken leaves as many as before: none."""
-    return not charge.before.get("available")
+    return not kept.get("available")
 
 
-def always(_: Charge) -> bool:
+def always(_: Charge, __: Record) -> bool:
     return True
 
 
-def never(_: Charge) -> bool:
+def never(_: Charge, __: Record) -> bool:
     return False
 
 

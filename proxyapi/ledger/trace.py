@@ -18,8 +18,6 @@ from proxyapi.models import Charge, ChargeState
 from proxyapi.models.account import moment
 from proxyapi.models.charge import SPENT
 from proxyapi.upstream import wire
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.operation import Evidence
 
 CLOCK_SKEW = timedelta(seconds=5)
 # Clocks may be worse than that. A debit so near to the sending settles nothing, but it is a trace.
@@ -104,14 +102,14 @@ def debit_alone(charge: Charge, extract: Extract) -> Debit | None:
     Where the resource would show it, and where another undecided charge may have taken the same
     credits, a debit alone proves nothing.
     """
-    if operation(charge.operation).evidence is not Evidence.LEDGER or has_rivals(charge):
+    if not charge.is_by_ledger or has_rivals(charge):
         return None
     return debit_of(charge, extract, waited=False)
 
 
 def trace_of(charge: Charge, extract: Extract) -> bool:
     """Whether a debit that nobody has may be the charge's: then it is not called uncharged."""
-    by_ledger = operation(charge.operation).evidence is Evidence.LEDGER
+    by_ledger = charge.is_by_ledger
     since = sent_at(charge) - (NEAR if by_ledger else CLOCK_SKEW)
     return any(
         is_about(debit, charge) and debit.booked_at >= since for debit in unclaimed(charge, extract)

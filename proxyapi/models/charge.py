@@ -24,6 +24,8 @@ from proxyapi.models.account import CREDITS, Account
 from proxyapi.models.job import Job
 from proxyapi.models.token import Token
 from proxyapi.models.vault import Vault
+from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.operation import Evidence
 
 
 class ChargeState(models.TextChoices):
@@ -215,6 +217,12 @@ class Charge(models.Model):
     @property
     def is_spent(self) -> bool:
         return self.state in SPENT
+
+    @property
+    def is_by_ledger(self) -> bool:
+        """Whether a debit of its price proves it alone, as was found just before it was sent."""
+        by_kind = operation(self.operation).evidence is Evidence.LEDGER
+        return bool(self.before.get("by_ledger", by_kind))
 
     @property
     def is_proved(self) -> bool:
