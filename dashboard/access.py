@@ -10,9 +10,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from dashboard.http import TeamRequest
-from dashboard.models import Membership
+from dashboard.models import Ask, Budget, Membership
 from dashboard.roles import Permission, allows
-from proxyapi.models import Job, Token
+from proxyapi.models import Account, CreditPack, Entry, Job, Token
 
 REFUSALS: dict[Permission, str] = {
     Permission.SEE: "Only members of the team see this.",
@@ -61,3 +61,72 @@ def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
         raise Http404("There is no such member in this team.")
     check(request.membership, Permission.MANAGE_MEMBERS)
     return membership
+
+
+def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
+    """One that binds somebody, to be changed."""
+    budgets = Budget.objects.filter(team=request.team, active=True).select_related("member")
+    budget = budgets.filter(pk=budget_id).first()
+    if budget is None:
+        raise Http404("There is no such budget in this team.")
+    check(request.membership, Permission.MANAGE_MONEY)
+    return budget
+
+
+def fetch_ask(request: TeamRequest, ask_id: UUID) -> Ask:
+    """One to decide about."""
+    ask = ask_in(request, ask_id)
+    check(request.membership, Permission.MANAGE_MONEY)
+    return ask
+
+
+def fetch_own_ask(request: TeamRequest, ask_id: UUID) -> Ask:
+    ask = ask_in(request, ask_id)
+    if ask.member_id != request.user.pk:
+        raise PermissionDenied("An ask is taken back by the member who made it.")
+    return ask
+
+
+def ask_in(request: TeamRequest, ask_id: UUID) -> Ask:
+    ask = request.team.asks.select_related("member", "charge__job").filter(pk=ask_id).first()
+    if ask is None:
+        raise Http404("There is no such ask in this team.")
+    return ask
+
+
+def fetch_account(
+    request: TeamRequest, account_id: str, permission: Permission = Permission.SEE
+) -> Account | None:
+    """The account that an address names; without a name the first, None where the team has none."""
+    check(request.membership, permission)
+    accounts = Account.objects.filter(vault=request.team.vault).defer("costs", "options")
+    accounts = accounts.select_related("vault", "ledger", "top_up").order_by("created_at", "pk")
+    if not account_id:
+        return accounts.first()
+    try:
+        return accounts.get(pk=UUID(account_id))
+    except (ValueError, Account.DoesNotExist):
+        raise Http404("There is no such account in this team.") from None
+
+
+def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
+    pack = CreditPack.objects.filter(vault=request.team.vault, pk=pack_id).first()
+    if pack is None:
+        raise Http404("There is no such credit pack in this team.")
+    check(request.membership, Permission.MANAGE_MONEY)
+    return pack
+
+
+def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> Entry:
+    """A ledger row with its charge, its job and the people of both."""
+    entries = Entry.objects.filter(account__vault=request.team.vault, account_id=account_id)
+    entries = entries.select_related("account", "member", "job", "charge__member")
+    entry = (
+        entries.select_related("charge__token__owner", "charge__decided_by")
+        .filter(position=position)
+        .first()
+    )
+    if entry is None:
+        raise Http404("There is no such ledger entry in this team.")
+    check(request.membership, Permission.SEE)
+    return entry

@@ -6,6 +6,8 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from dashboard.views import (
+    asks,
+    budgets,
     errors,
     health,
     library,
@@ -45,6 +47,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studio/<uuid:job_id>/price/", studio.price, name="studio-price"),
     path("studio/<uuid:job_id>/renders/", studio.renders, name="studio-renders"),
     path("studio/<uuid:job_id>/<slug:step>/", studio.step, name="studio-step"),
+    # Budgets, and asks for more
+    path("budgets/", budgets.budgets, name="budgets"),
+    path("budgets/additions/", budgets.additions, name="budget-additions"),
+    path("budgets/<uuid:budget_id>/limits/", budgets.limits, name="budget-limits"),
+    path("budgets/<uuid:budget_id>/endings/", budgets.endings, name="budget-endings"),
+    path("asks/<uuid:ask_id>/approvals/", asks.approvals, name="ask-approvals"),
+    path("asks/<uuid:ask_id>/refusals/", asks.refusals, name="ask-refusals"),
+    path("asks/<uuid:ask_id>/withdrawals/", asks.withdrawals, name="ask-withdrawals"),
     # The team
     path("members/", members.members, name="members"),
     path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),

@@ -5,12 +5,16 @@ Budgets are locked before the ask, the ask before the account (see `charging`).
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.db import transaction
 from django.utils import timezone
 
 from dashboard.access import can, check
 from dashboard.actions.audit import note
+from dashboard.actions.budgets import change_budget
 from dashboard.actions.charging import locked, tightest
+from dashboard.caps import Standing
 from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
 from proxyapi import tasks
@@ -27,11 +31,11 @@ TAKEN_BACK = "Taken back before it was decided. Nothing was sent."
 
 
 @transaction.atomic
-def approve(*, by: Membership, ask: Ask) -> Ask:
-    """Send what was asked for, this once, also above the budget. It is `STALE` when it is not what
-    was asked for any more: then nothing is sent.
+def approve(*, by: Membership, ask: Ask, hard: Decimal | None = None) -> Ask:
+    """Send what was asked for, this once, also above the budget; `hard` raises that budget first.
 
-    Raises `Stale` when somebody decided it before, `NotEnoughCredits` when the account is short.
+    It ends as `STALE` when it is not what was asked for any more: then nothing is sent. Raises
+    `Stale` when somebody decided it before, `NotEnoughCredits` when the account is short.
     """
     check(by, Permission.MANAGE_MONEY)
     asker = Membership.objects.filter(team=by.team, user=ask.member_id).first()
@@ -44,12 +48,22 @@ def approve(*, by: Membership, ask: Ask) -> Ask:
         release(ask.charge)
     except Stale:
         return closed(by, ask, Decision.STALE, CHANGED)
-    before = (
-        {"state": "draft", "budget": str(over.budget.pk), "taken": str(over.taken)} if over else {}
-    )
-    after = {"state": "held", "taken": str(over.taken + ask.charge.hold)} if over else {}
+    if over and hard is not None:
+        change_budget(by=by, budget=over.budget, soft=over.budget.soft, hard=hard)
     tasks.ring(tasks.send_charge, ask.charge.pk)
-    return decided(by, ask, Decision.APPROVED, "", before=before, after=after)
+    return decided(by, ask, Decision.APPROVED, "", **sides(over, ask.charge.hold))
+
+
+def sides(over: Standing | None, hold: Decimal) -> dict[str, object]:
+    """What of the budget was gone before and after, for the audit."""
+    if over is None:
+        return {}
+    limit, taken = f"{over.budget.hard:f}", over.taken
+    return {
+        "budget": str(over.budget.pk),
+        "before": {"hard": limit, "taken": f"{taken:f}", "state": "draft"},
+        "after": {"hard": limit, "taken": f"{taken + hold:f}", "state": "held"},
+    }
 
 
 @transaction.atomic
@@ -70,7 +84,11 @@ def take_back(*, by: Membership, ask: Ask) -> Ask:
 
 def waiting(ask: Ask) -> Ask:
     """The ask as it is now, locked. Raises `Stale` when it was decided."""
-    row = Ask.objects.select_for_update(of=("self",)).select_related("charge").get(pk=ask.pk)
+    row = (
+        Ask.objects.select_for_update(of=("self",))
+        .select_related("charge__job", "member")
+        .get(pk=ask.pk)
+    )
     if not row.is_waiting:
         raise Stale(DECIDED)
     return row
@@ -101,6 +119,7 @@ def decided(by: Membership, ask: Ask, decision: Decision, words: str, **audit: o
         by,
         f"ask.{decision.value}",
         ask.pk,
+        member=ask.member.first_name,
         charge=str(charge.pk),
         hold=str(charge.hold),
         answer=words,

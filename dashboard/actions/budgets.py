@@ -54,13 +54,14 @@ def change_budget(
     budget: Budget,
     soft: Decimal | None,
     hard: Decimal | None,
-    seen: tuple[Decimal | None, Decimal | None] | None = None,
+    drawn: str = "",
 ) -> bool:
-    """Other limits; False when they are the same. `seen`: those the form was drawn with."""
+    """Other limits; False when they are the same. `drawn` names those the form was drawn with,
+    as `in_a_word` does; somebody else's change meanwhile wins once."""
     check(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
-    if not row.active or (seen is not None and seen != (row.soft, row.hard)):
+    if not row.active or drawn not in ("", in_a_word(row)):
         raise Stale(CHANGED)
     if (row.soft, row.hard) == (soft, hard):
         return False
@@ -100,3 +101,9 @@ def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) ->
 
 def limits(budget: Budget) -> dict[str, str]:
     return {name: f"{value:f}" for name in LIMITS if (value := getattr(budget, name)) is not None}
+
+
+def in_a_word(budget: Budget) -> str:
+    """Both limits, to see whether another writer changed them."""
+    both = (budget.soft, budget.hard)
+    return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in both)

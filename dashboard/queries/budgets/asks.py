@@ -1,0 +1,148 @@
+"""Asks that wait for a word, as those who may give it see them, and as the asker does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from math import ceil
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.access import can
+from dashboard.caps import Standing, standings
+from dashboard.models import Ask, Budget, Membership
+from dashboard.queries.budgets.line import note_of
+from dashboard.queries.videos.words import deed
+from dashboard.roles import Permission
+from dashboard.templatetags.reelroom import credits
+from proxyapi.models import Account, Charge
+
+NOTHING = Decimal(0)
+DEEDS = {"render": "render", "retry": "retry", "script": "have a script written for"}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One ask. `mine`: the reader asked, and may take it back; `may_decide`: the buttons."""
+
+    id: UUID
+    who: str
+    amount: Decimal
+    line: str
+    note: str
+    asked_at: datetime
+    url: str
+    mine: bool
+    may_decide: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The question before an approval. `budget` stands before it; `over` is how far it goes above;
+    `raised` is the least limit that it would fit under."""
+
+    id: UUID
+    who: str
+    title: str
+    quote: Decimal | None
+    amount: Decimal
+    free: Decimal
+    note: str
+    budget: str
+    left: Decimal
+    over: Decimal
+    raised: int | None
+
+
+def waiting_of(reader: Membership) -> tuple[Waiting, ...]:
+    """The oldest first; of those who may not decide, only their own. At most six queries."""
+    asks = with_all(reader.team.asks.waiting())
+    decides = can(reader, Permission.MANAGE_MONEY)
+    if not decides:
+        asks = asks.filter(member=reader.user_id)
+    found = list(asks)
+    short = tightest(reader, found)
+    return tuple(waiting(ask, reader, short.get(ask.member_id), decides=decides) for ask in found)
+
+
+def with_all(asks: QuerySet[Ask]) -> QuerySet[Ask]:
+    return asks.select_related("member", "charge__job")
+
+
+def tightest(reader: Membership, asks: Sequence[Ask]) -> dict[int, Standing]:
+    """By asker, the budget with the least left."""
+    if not asks:
+        return {}
+    budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
+    found = standings(reader.team, budgets, timezone.now())
+    return {
+        who: min(mine, key=lambda one: one.left or NOTHING)
+        for who in {ask.member_id for ask in asks}
+        if (mine := [one for one in found if one.budget.member_id in (None, who)])
+    }
+
+
+def waiting(ask: Ask, reader: Membership, short: Standing | None, *, decides: bool) -> Waiting:
+    mine = ask.member_id == reader.user_id
+    left = f" {sentence(short, mine=mine)}" if short else ""
+    return Waiting(
+        id=ask.pk,
+        who="You" if mine else ask.member.first_name,
+        amount=ask.charge.hold,
+        line=f"To {what(ask.charge)}.{left}",
+        note=ask.note,
+        asked_at=ask.asked_at,
+        url=url_of(ask.charge),
+        mine=mine,
+        may_decide=decides,
+    )
+
+
+def what(charge: Charge) -> str:
+    """ "render “Who owns the Moon?”"."""
+    done = DEEDS.get(deed(charge.operation), "make a request")
+    return f"{done} “{charge.job.title}”" if charge.job else done
+
+
+def sentence(short: Standing, *, mine: bool) -> str:
+    """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague's ask is not "you"."""
+    text = note_of(short) if mine else note_of(short).replace("of your", "of the")
+    return f"{text.replace(' left ', ' are left ')}."
+
+
+def url_of(charge: Charge) -> str:
+    return reverse("video", args=[charge.job_id]) if charge.job_id else ""
+
+
+def answer_of(ask: Ask) -> Answer:
+    """What the one who decides reads before it is sent. At most five queries."""
+    asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
+    short = tightest(asker, [ask]).get(ask.member_id) if asker else None
+    hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
+    left = (short.left or NOTHING) if short else NOTHING
+    limit = short.budget.hard if short else None
+    return Answer(
+        id=ask.pk,
+        who=ask.member.first_name,
+        title=what(ask.charge),
+        quote=ask.charge.quote,
+        amount=hold,
+        free=account.free_to_spend(),
+        note=ask.note,
+        budget=budget_of(ask, short),
+        left=left,
+        over=max(hold - left, NOTHING) if short else NOTHING,
+        raised=ceil(short.taken + hold) if short and limit is not None and hold > left else None,
+    )
+
+
+def budget_of(ask: Ask, short: Standing | None) -> str:
+    if short is None or short.budget.hard is None:
+        return ""
+    whose = f"{ask.member.first_name}’s" if short.budget.member_id else "the team’s"
+    return f"Left of {whose} {credits(short.budget.hard)} until {short.until}"

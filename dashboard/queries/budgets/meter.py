@@ -1,0 +1,58 @@
+"""A budget drawn: spent solid, held hatched, a notch at the alert; amber past it, red at a cap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dashboard.caps import Standing
+from dashboard.models import Period
+from dashboard.templatetags.reelroom import credits, percent
+
+NOTHING = Decimal(0)
+# A budget that only warns has room after its alert.
+BEYOND = Decimal("1.25")
+NAMES = {Period.DAY: "today", Period.WEEK: "this week", Period.MONTH: "this month"}
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Lengths in percent of the whole, `alert` empty without one. `state`: late, failed or ""."""
+
+    state: str
+    spent: str
+    held: str
+    alert: str
+    sentence: str
+
+
+def meter_of(standing: Standing) -> Meter:
+    budget = standing.budget
+    scale = budget.hard or (budget.soft or NOTHING) * BEYOND
+    spent = min(standing.spent, scale)
+    held = min(standing.held, scale - spent)
+    notch = budget.soft is not None and budget.soft < scale
+    return Meter(
+        state=standing.state,
+        spent=percent(100 * spent / scale),
+        held=percent(100 * held / scale),
+        alert=percent(100 * (budget.soft or NOTHING) / scale) if notch else "",
+        sentence=f"{credits(standing.spent)} spent and {credits(standing.held)} held, "
+        f"{limits(standing)}",
+    )
+
+
+def limits(standing: Standing) -> str:
+    """ "refused above 2,500, warned at 2,000"."""
+    budget, words = standing.budget, []
+    if budget.hard is not None:
+        words.append(f"refused above {credits(budget.hard)}")
+    if budget.soft is not None:
+        words.append(f"warned at {credits(budget.soft)}")
+    return ", ".join(words)
+
+
+def share(standing: Standing) -> str:
+    """How much of the limit is gone: "71 %". Never rounded up to a limit that is not reached."""
+    limit = standing.budget.hard or standing.budget.soft or Decimal(1)
+    return f"{int(100 * standing.taken / limit)} %"

@@ -1,0 +1,79 @@
+"""Asks: a question before the approval, a sentence with the refusal, one's own taken back."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from dashboard.access import fetch_ask, fetch_own_ask
+from dashboard.actions import asks as actions
+from dashboard.forms.budgets import ApprovalForm
+from dashboard.http import TeamRequest
+from dashboard.models import Ask, Decision
+from dashboard.queries.budgets import answer_of
+from dashboard.views.budgets import asked
+from proxyapi.refusals import Refusal
+from proxyapi.refusals import credits as in_words
+
+APPROVAL, REFUSAL = "dashboard/asks/_approval.html", "dashboard/asks/_refusal.html"
+WITHDRAWAL = "dashboard/asks/_withdrawal.html"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def approvals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    """What it costs whom; a POST sends it, this once or under a higher limit."""
+    ask, refusal = fetch_ask(request, ask_id), ""
+    answer = answer_of(ask)
+    form = ApprovalForm(request.POST if request.method == "POST" else None, answer.raised)
+    if request.method == "POST" and form.is_valid():
+        try:
+            ask = actions.approve(by=request.membership, ask=ask, hard=form.cleaned_data["hard"])
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            tell(request, ask)
+            return redirect("budgets")
+    context = {"answer": answer, "form": form, "refusal": refusal}
+    return asked(request, APPROVAL, context, bad=bool(refusal or form.errors))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def refusals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    ask, error, words = fetch_ask(request, ask_id), "", request.POST.get("answer", "")
+    if request.method == "POST":
+        try:
+            actions.decline(by=request.membership, ask=ask, words=words)
+        except Refusal as refused:
+            error = refused.sentence
+        else:
+            messages.success(request, f"{ask.member.first_name} reads why it was declined.")
+            return redirect("budgets")
+    context = {"answer": answer_of(ask), "error": error, "words": words}
+    return asked(request, REFUSAL, context, bad=bool(error))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def withdrawals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    """One's own ask, taken back before it was decided."""
+    ask = fetch_own_ask(request, ask_id)
+    if request.method != "POST":
+        return asked(request, WITHDRAWAL, {"answer": answer_of(ask)})
+    try:
+        actions.take_back(by=request.membership, ask=ask)
+    except Refusal as refused:
+        messages.error(request, refused.sentence)
+    else:
+        messages.success(request, "It waits no more. Nothing was sent.")
+    return redirect("video", ask.charge.job_id) if ask.charge.job_id else redirect("budgets")
+
+
+def tell(request: TeamRequest, ask: Ask) -> None:
+    if ask.decision == Decision.STALE:
+        messages.error(request, ask.answer)
+    else:
+        hold = in_words(ask.charge.hold)
+        messages.info(request, f"{hold} cr are held for {ask.member.first_name}, it is sent now.")

@@ -1,0 +1,183 @@
+"""The page of the budgets: who sees which, and who may change them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import pytest
+
+from dashboard.models import AuditEvent, Budget, Period
+from tests.dashboard.budgets.conftest import NOON
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def _now(time_machine):
+    time_machine.move_to(NOON, tick=False)
+
+
+def page(browser, url="/budgets/", **headers):
+    return browser.get(url, headers=headers).content.decode()
+
+
+def form(**fields):
+    return {"who": "team", "period": "month", "hard": "", "soft": "", **fields}
+
+
+def test_without_any_the_treasurer_is_offered_to_add_one_and_the_others_are_told(
+    thea, priya, client_of
+):
+    assert "Add a budget" in page(client_of(thea))
+    told = page(client_of(priya))
+    assert "No budget binds you" in told
+    assert "Add a budget" not in told
+
+
+def test_members_see_their_own_and_the_teams_the_treasurer_all(
+    thea, priya, luca, budget, client_of
+):
+    mine, theirs, ours = budget(priya, 2500), budget(luca, 700), budget(None, 9000)
+    seen = page(client_of(priya))
+    assert [f"budget-{one.pk}" in seen for one in (mine, theirs, ours)] == [True, False, True]
+    assert "Change" not in seen
+    seen = page(client_of(thea))
+    assert all(f"budget-{one.pk}" in seen for one in (mine, theirs, ours))
+
+
+def test_a_meter_shows_spent_held_and_the_alert(priya, budget, spent, client_of):
+    budget(priya, 1000, soft=800)
+    spent(priya, 650)
+    spent(priya, 100, state="held")
+    seen = page(client_of(priya))
+    assert 'aria-label="650 spent and 100 held, refused above 1,000, warned at 800"' in seen
+    assert '<rect class="meter__spent" x="65%" width="10%"' in seen
+    assert '<rect class="meter__alert" x="80%"' in seen
+    assert "This month, until 1 Dec" in seen
+    assert "75 %" in seen
+
+
+@pytest.mark.parametrize(
+    ("taken", "state"), [(799, ""), (800, "late"), (999, "late"), (1000, "failed")]
+)
+def test_amber_past_the_alert_and_red_at_the_cap(priya, budget, spent, client_of, taken, state):
+    row = budget(priya, 1000, soft=800)
+    spent(priya, taken)
+    found = re.search(rf'<tr id="budget-{row.pk}"([^>]*)>', page(client_of(priya)))
+    assert found
+    assert found[1].strip() == (f'data-state="{state}"' if state else "")
+
+
+def test_a_budget_that_only_warns_says_so(priya, budget, spent, client_of):
+    budget(priya, None, soft=800, period=Period.WEEK)
+    spent(priya, 900)
+    seen = page(client_of(priya))
+    assert "no limit" in seen
+    assert "Warned at 800" in seen
+
+
+def test_the_part_fetches_itself_without_the_rest(priya, budget, client_of):
+    budget(priya, 1000)
+    part = page(client_of(priya), **HTMX)
+    assert part.lstrip().startswith('<div class="cols"')
+    assert "<html" not in part
+
+
+def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
+    answer = client_of(thea).post(
+        "/budgets/additions/", form(who=str(priya.user_id), hard="2500", soft="2000")
+    )
+    assert answer.url == "/budgets/"
+    row = Budget.objects.get()
+    assert (row.member, row.hard, row.soft, row.period) == (priya.user, 2500, 2000, "month")
+    event = AuditEvent.objects.get()
+    assert (event.action, event.details["after"]) == (
+        "budget.add",
+        {"soft": "2000", "hard": "2500"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "Set one of the two."),
+        ({"hard": "0"}, "A limit is a whole number of credits"),
+        ({"hard": "-5"}, "A limit is a whole number of credits"),
+        ({"hard": "2.5"}, "A limit is a whole number of credits"),
+        ({"hard": "1e9"}, "A limit is a whole number of credits"),
+        ({"hard": "NaN"}, "A limit is a whole number of credits"),
+        ({"hard": "many"}, "A limit is a whole number of credits"),
+        ({"hard": "10", "soft": "11"}, "It is not below the alert: 11."),
+        ({"hard": "10", "who": "999999"}, "999999 is not one of the available choices"),
+        ({"hard": "10", "period": "year"}, "year is not one of the available choices"),
+    ],
+)
+def test_only_legal_limits_are_taken(thea, client_of, fields, sentence):
+    answer = client_of(thea).post("/budgets/additions/", form(**fields))
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    assert not Budget.objects.exists()
+
+
+def test_one_that_is_there_is_not_added_again_but_an_ended_one_begins_anew(thea, budget, client_of):
+    row = budget(None, 100)
+    browser = client_of(thea)
+    answer = browser.post("/budgets/additions/", form(hard="50"))
+    assert "There is a budget for that already." in answer.content.decode()
+    browser.post(f"/budgets/{row.pk}/endings/")
+    assert not Budget.objects.get().active
+    browser.post("/budgets/additions/", form(hard="50"))
+    assert Budget.objects.get().active
+    assert Budget.objects.get().hard == 50
+
+
+def test_a_change_says_what_it_was_before(thea, priya, budget, client_of):
+    row, browser = budget(priya, 2500), client_of(thea)
+    limits = {"hard": "3000", "soft": "2000", "drawn": "/2500"}
+    assert browser.post(f"/budgets/{row.pk}/limits/", limits).url == "/budgets/"
+    assert (
+        "changed Priya Raman’s limits a month: 3,000 cr at most and an alert at 2,000 instead of "
+        "2,500 cr at most." in page(browser)
+    )
+
+
+def test_two_who_change_it_at_once_do_not_overwrite_each_other(thea, priya, budget, client_of):
+    row = budget(priya, Decimal(2500))
+    answer = client_of(thea).post(
+        f"/budgets/{row.pk}/limits/", {"hard": "3000", "soft": "", "drawn": "/2400"}
+    )
+    assert answer.status_code == 422
+    assert "Somebody changed this budget meanwhile." in answer.content.decode()
+    row.refresh_from_db()
+    assert row.hard == 2500
+
+
+def test_without_script_a_question_is_a_page(thea, budget, client_of):
+    row, browser = budget(None, 100), client_of(thea)
+    for path in ("additions", f"{row.pk}/limits"):
+        seen = page(browser, f"/budgets/{path}/")
+        assert re.search(r"<dialog[^>]* open ", seen)
+        assert "<html" in seen
+        part = page(browser, f"/budgets/{path}/", **HTMX)
+        assert part.lstrip().startswith("<dialog")
+
+
+def test_those_without_a_budget_are_named_to_the_treasurer(thea, priya, luca, budget, client_of):
+    budget(luca, 100)
+    assert "Without a budget of their own: Priya." in page(client_of(thea))
+    assert "Without a budget" not in page(client_of(priya))
+
+
+def test_the_number_of_queries_does_not_grow(
+    mira, thea, priya, luca, budget, spent, client_of, django_assert_max_num_queries
+):
+    for member in (None, mira, priya, luca):
+        for period in Period:
+            budget(member, 100, period=period)
+            if member:
+                spent(member, 10)
+    browser = client_of(thea)
+    page(browser)
+    with django_assert_max_num_queries(12):
+        page(browser, **HTMX)
