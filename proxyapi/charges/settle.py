@@ -1,6 +1,6 @@
 """Settle: find out by reading what became of a charge whose answer got lost (law 2).
 
-The resource first, then the newest part of the ledger. Both together decide; while they do not, the
+The resource first, then the ledger through its mirror. Both together decide; while they do not, the
 charge stays `unknown` and says so, and after a quarter of an hour it waits for a person.
 """
 
@@ -19,7 +19,7 @@ from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import evidence, outcome, waits
 from proxyapi.charges.crash import counted
 from proxyapi.charges.send import abandoned
-from proxyapi.models import Charge, ChargeState
+from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.upstream import errors
 
 NEEDS_A_PERSON_AFTER = timedelta(minutes=15)
@@ -52,21 +52,24 @@ def read_back(charge: Charge) -> None:
 
 
 @transaction.atomic
-def decide(charge: Charge, done: bool, record: dict[str, object], extract: ledger.Extract) -> None:
+def decide(charge: Charge, done: bool, record: dict[str, object], sight: ledger.Sight) -> None:
     """The account is locked meanwhile: one debit does not settle two charges."""
     outcome.lock_account(charge)
-    waited = timezone.now() >= lost_at(charge) + waits.booked_within()
-    if done:
-        debit = ledger.debit_of(charge, extract, waited=waited)
-    else:
-        debit = ledger.debit_alone(charge, extract)
+    waited = sight.read_at >= lost_at(charge) + waits.booked_within()
+    debit = ledger.debit_of(charge, waited=waited) if done else ledger.debit_alone(charge)
     if debit is not None:
-        outcome.took_effect(charge, record)
-        outcome.spent(charge, ChargeState.MATCHED, debit.amount, debit.booked_at)
-    elif waited and extract.whole and done and costs.has_free_uses(charge):
+        settle_by(charge, debit, record)
+    elif waited and sight.whole and done and costs.has_free_uses(charge):
         outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
-    elif waited and extract.whole and not done and not ledger.trace_of(charge, extract):
+    elif waited and sight.whole and not done and not ledger.trace_of(charge):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
+
+
+def settle_by(charge: Charge, debit: Entry, record: dict[str, object]) -> None:
+    outcome.took_effect(charge, record)
+    outcome.spent(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
+    if charge.state == ChargeState.MATCHED:
+        ledger.take(charge, debit)
 
 
 def lost_at(charge: Charge) -> datetime:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from proxyapi.ledger.matching import link, match
 from proxyapi.ledger.mirror import mirror
-from proxyapi.ledger.trace import (
-    NEAR,
-    PAGES,
-    Debit,
-    Extract,
-    debit_alone,
-    debit_of,
-    extract,
-    read,
-    trace_of,
-)
+from proxyapi.ledger.rewrites import accept, accept_all
+from proxyapi.ledger.trace import NEAR, Sight, debit_alone, debit_of, read, take, trace_of
 
 __all__ = [
     "NEAR",
-    "PAGES",
-    "Debit",
-    "Extract",
+    "Sight",
+    "accept",
+    "accept_all",
     "debit_alone",
     "debit_of",
-    "extract",
+    "link",
+    "match",
     "mirror",
     "read",
+    "take",
     "trace_of",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Collection, Iterable
+from datetime import date, datetime
 
 from proxyapi.day_sums import days_of, recount
 from proxyapi.events import Event, publish
@@ -17,6 +17,10 @@ def lock(account: Account) -> None:
 
 def note(account: Account, moments: Iterable[datetime]) -> None:
     """Entries of these moments came or changed, in the caller's transaction."""
-    if days := days_of(account, moments):
+    note_days(account, days_of(account, moments))
+
+
+def note_days(account: Account, days: Collection[date]) -> None:
+    if days:
         recount(account, days)
         publish(account.vault_id, Event.LEDGER, account.pk)

@@ -1,16 +1,21 @@
 """The mirror: an account's ledger as rows of ours, the newest first, each at its position (law 4).
 
-First contact asks one page for the number of rows, reads the last pages and then fills up
-downward; later the page of the last known row is read again, compared, and read on from there.
-Pages are asked for in ascending order only, so rows that arrive meanwhile shift nothing.
+First contact asks one page for the number of rows, reads the last page and then fills up downward;
+later the page of the last known row is read again, compared, and read on from there. Pages are
+asked for in ascending order only, so rows that arrive meanwhile shift nothing.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from proxyapi.allowance import Lane
-from proxyapi.ledger import segment
-from proxyapi.ledger.page import PER_PAGE, Reader, reader
-from proxyapi.models import Account, Ledger
+from proxyapi.ledger import api_view, growth, segment
+from proxyapi.ledger.matching import match
+from proxyapi.ledger.page import reader
+from proxyapi.ledger.patrol import patrol
+from proxyapi.models import Account
+from proxyapi.upstream import errors
 
 
 def mirror(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 0) -> bool:
@@ -22,39 +27,16 @@ def mirror(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 0) -
     source = reader(account, lane, patience)
     if source is None:
         return False
-    ledger = catch_up(source)
-    if not ledger.problem:
-        ledger = fill(source)
+    try:
+        growth.catch_up(source)
+        # The newest rows are told and matched before the older ones are read.
+        with suppress(errors.UpstreamError):
+            api_view.follow(source, most=0)
+        match(account)
+        growth.fill(source)
+        api_view.follow(source)
+        patrol(source)
+    finally:
+        match(account)
+    ledger = segment.of(account)
     return ledger.is_whole and not ledger.problem
-
-
-def catch_up(source: Reader) -> Ledger:
-    """Read on to the ledger's end; of an unknown ledger, its last page."""
-    ledger = segment.of(source.account)
-    if ledger.problem:
-        return ledger
-    if ledger.high == 0:
-        first = source.page(1)
-        if first.total > PER_PAGE:
-            first = source.page_at(first.total - 1)
-        ledger, total = segment.lay(source.account, first), first.total
-    else:
-        page = source.page_at(ledger.high - 1)
-        ledger, total = segment.lay(source.account, page), page.total
-    while ledger.high < total and not ledger.problem:
-        page, before = source.page_at(ledger.high), ledger.high
-        ledger, total = segment.lay(source.account, page), page.total
-        if ledger.high == before:
-            break  # nothing came where something was announced; the next round asks again
-    return ledger
-
-
-def fill(source: Reader) -> Ledger:
-    """Read downward until nothing older is missing."""
-    ledger = segment.of(source.account)
-    while ledger.low > 0 and not ledger.problem:
-        page, before = source.page_at(ledger.low - 1), ledger.low
-        ledger = segment.lay(source.account, page)
-        if ledger.low == before:
-            break
-    return ledger

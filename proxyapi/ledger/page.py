@@ -32,7 +32,8 @@ class Page:
     rows: tuple[Row, ...]
     total: int  # rows of the whole view
     asked_at: datetime
-    known: int  # rows that were mirrored before it was asked for: no answer may say fewer
+    known: int  # rows of this view that were known before it was asked: no answer may say fewer
+    mirrored: int  # rows of the whole ledger that were mirrored then
 
     @property
     def end(self) -> int:
@@ -53,14 +54,15 @@ class Reader:
 
     def page(self, number: int, source: str = "") -> Page:
         """The page of that number, from 1. Raises `UpstreamError` or `AllowanceExhausted`."""
-        known = high_of(self.account, source)
+        mirrored, of_api = ends(self.account)
         query: dict[str, str | int] = {"order": "ASC", "per_page": PER_PAGE, "page": number}
         if source:
             query["source"] = source
         asked_at = timezone.now()
         reply = calls.call(self.token, HISTORY, self.lane, patience=self.patience, query=query)
         rows, total = read(reply, number)
-        return Page((number - 1) * PER_PAGE, rows, total, asked_at, known)
+        known, start = of_api if source else mirrored, (number - 1) * PER_PAGE
+        return Page(start, rows, total, asked_at, known, mirrored)
 
     def page_at(self, position: int, source: str = "") -> Page:
         return self.page(position // PER_PAGE + 1, source)
@@ -73,9 +75,10 @@ def reader(account: Account, lane: Lane, patience: float = 0) -> Reader | None:
     return Reader(account, ready[0], lane, patience) if ready else None
 
 
-def high_of(account: Account, source: str) -> int:
-    field = "api_high" if source else "high"
-    return Ledger.objects.filter(pk=account.pk).values_list(field, flat=True).first() or 0
+def ends(account: Account) -> tuple[int, int]:
+    """Where the mirror ends: in the whole ledger, and in the view source=api."""
+    row = Ledger.objects.filter(pk=account.pk).values_list("high", "api_high").first()
+    return row or (0, 0)
 
 
 def read(reply: Reply, number: int) -> tuple[tuple[Row, ...], int]:

@@ -8,15 +8,18 @@ beneath next, because what changed one row may have changed more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from proxyapi.events import Event, publish
 from proxyapi.ledger import changes
+from proxyapi.ledger.page import PER_PAGE
 from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
 from proxyapi.models import Account, Entry, Ledger, Rewrite
 
+LONG_AGO = timedelta(days=1)
 STOPPED = "Nothing more is read until somebody has looked at it."
 
 
@@ -100,6 +103,8 @@ def shorten(ledger: Ledger, position: int) -> None:
     times = list(lost.values_list("happened_at", flat=True))
     ledger.api_high = max(ledger.api_low, ledger.api_high - lost.filter(via_api=True).count())
     lost.delete()
+    if position < (ledger.anchor_high or 0):
+        ledger.anchor_balance = ledger.anchor_high = None  # what was weighed then is gone
     ledger.high = min(ledger.high, position)
     ledger.low = min(ledger.low, ledger.high)
     changes.note(ledger.account, times)
@@ -124,7 +129,9 @@ def go_on(ledger: Ledger, position: int) -> None:
         ledger.save(update_fields=["low", "high", "api_high"])
         return
     ledger.problem, ledger.due_at = "", timezone.now()
-    ledger.patrolled, ledger.patrolled_at = position, None
+    # The page beneath is compared next, at once.
+    ledger.patrolled = position // PER_PAGE * PER_PAGE
+    ledger.patrolled_at = timezone.now() - LONG_AGO
     ledger.weighed_high = None
     ledger.save()
     publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)

@@ -37,7 +37,9 @@ def lay(account: Account, page: Page) -> Ledger:
     ledger.total = max(page.total, ledger.high)
     if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.asked_at):
         ledger.read_at = page.asked_at
-    ledger.save(update_fields=["low", "high", "total", "read_at"])
+    if ledger.low == 0 and ledger.patrolled_at is None:
+        ledger.patrolled_at = page.asked_at  # every row was read just now
+    ledger.save(update_fields=["low", "high", "total", "read_at", "patrolled_at"])
     if new:
         changes.note(account, [entry.happened_at for entry in new])
     return ledger

@@ -1,102 +1,106 @@
-"""The upstream's credit ledger, read for one question so far: was this charge booked?
+"""The traces of a charge whose answer got lost: was it booked, and which debit is its own?
 
 Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent, its
 amount fits, and no other charge of the account has it already; equal rows are two rows (law 4).
+Reading goes through the mirror, so what one charge needed is there for the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
-from proxyapi import calls
+from django.db.models import QuerySet
+from django.utils import timezone
+
 from proxyapi.allowance import Lane
-from proxyapi.models import Charge, ChargeState
-from proxyapi.models.account import moment
-from proxyapi.models.charge import SPENT
-from proxyapi.upstream import wire
+from proxyapi.ledger import api_view, changes, growth, segment
+from proxyapi.ledger.matching import link, match, of_api
+from proxyapi.ledger.page import reader
+from proxyapi.ledger.pairs import LATE, SKEW, plain
+from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
 
-CLOCK_SKEW = timedelta(seconds=5)
-# Clocks may be worse than that. A debit so near to the sending settles nothing, but it is a trace.
-NEAR = timedelta(minutes=2)
-PER_PAGE = 50  # spec, Limits: the most
-PAGES = 4
+# Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
+NEAR = LATE
+PAGES = 4  # read downward at a time; the next settling goes on from there
+PATIENCE = 2.0  # seconds to wait for a turn
 UNDECIDED = (ChargeState.SENDING, ChargeState.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Debit:
-    booked_at: datetime
-    amount: Decimal  # credits, positive
+class Sight:
+    """What the mirror holds of a charge's time. `whole`: at `read_at` nothing of it was missing."""
 
-
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """The newest debits, oldest first. `whole`: nothing of the charge's time is missing."""
-
-    debits: tuple[Debit, ...]
+    read_at: datetime
     whole: bool
 
 
-def read(charge: Charge, lane: Lane) -> Extract:
-    """The ledger from shortly before the charge was sent.
+def read(charge: Charge, lane: Lane) -> Sight:
+    """Mirror the ledger from its end to shortly before the charge was sent.
 
-    Raises `errors.UpstreamError` or `AllowanceExhausted`.
+    While a long history is being filled up, its newest part is enough. Raises
+    `errors.UpstreamError` or `AllowanceExhausted`; what was read before is kept.
     """
-    rows: list[Any] = []
-    totals: set[object] = set()
-    for page in range(1, PAGES + 1):
-        query = {"order": "DESC", "per_page": PER_PAGE, "page": page, "source": "api"}
-        reply = calls.call(charge.token, "credits.history", lane, patience=2, query=query)
-        totals.add(reply.meta.get("total"))
-        # A row that came while paging shifts the others: some would be read twice (pitfall 63).
-        if not isinstance(reply.data, list) or len(totals) > 1:
-            return extract(rows, whole=False)
-        rows += reply.data
-        if len(reply.data) < PER_PAGE or reaches(reply.data, sent_at(charge) - NEAR):
-            return extract(rows, whole=True)
-    return extract(rows, whole=False)
+    account, asked_at, since = charge.account, timezone.now(), sent_at(charge) - NEAR
+    source = reader(account, lane, PATIENCE)
+    if source is not None:
+        growth.catch_up(source)
+        growth.fill(source, since, PAGES)
+        if debits(charge, since).filter(via_api__isnull=True).exists():
+            api_view.follow(source, since, PAGES)
+    ledger = segment.of(account)
+    is_new = ledger.read_at is not None and ledger.read_at >= asked_at
+    return Sight(asked_at, is_new and is_whole(ledger, charge, since))
 
 
-def reaches(rows: Sequence[Any], since: datetime) -> bool:
-    booked_at = moment(wire.mapping(rows[-1]).get("created_at"))
-    return booked_at is not None and booked_at < since
-
-
-def extract(rows: Sequence[Any], *, whole: bool) -> Extract:
+def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
     """A row that cannot be read may be the one that is looked for: without it nothing is whole."""
-    debits = []
-    for row in map(wire.mapping, rows):
-        booked_at, amount = moment(row.get("created_at")), signed(row.get("credit_spend"))
-        if booked_at is None or amount is None:
-            whole = False
-        elif amount < 0:
-            debits.append(Debit(booked_at, -amount))
-    return Extract(tuple(sorted(debits, key=lambda debit: debit.booked_at)), whole)
+    if ledger.problem or not growth.reaches(ledger.account, since):
+        return False
+    rows = Entry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
+    unread = debits(charge, since).filter(via_api__isnull=True)
+    return not rows.exclude(trouble="").exists() and (
+        bool(ledger.api_problem) or not unread.exists()
+    )
 
 
-def signed(text: object) -> Decimal | None:
-    """A signed amount; the ledger writes it as a string (pitfall 60)."""
-    return wire.amount(str(text).strip().replace(",", ""))
+def debits(charge: Charge, since: datetime) -> QuerySet[Entry]:
+    """Debits since then that no charge has, whoever made them."""
+    rows = Entry.objects.filter(account_id=charge.account_id, charge__isnull=True, amount__lt=0)
+    return rows.filter(trouble="", happened_at__gte=since).order_by("happened_at", "position")
 
 
-def debit_of(charge: Charge, extract: Extract, *, waited: bool) -> Debit | None:
+def unclaimed(charge: Charge) -> list[Entry]:
+    """The API's debits of the charge's time that no other charge of the account has.
+
+    In the caller's transaction, with the account locked: the others take their own first.
+    """
+    match(charge.account)
+    return free(charge)
+
+
+def free(charge: Charge) -> list[Entry]:
+    ledger = segment.of(charge.account)
+    if ledger.problem:
+        return []
+    return list(debits(charge, sent_at(charge) - NEAR).filter(of_api(ledger)))
+
+
+def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
     """The debit of a charge that was carried out: one of about its price, later the nearest.
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's.
     """
     wanted, low, high = price(charge), price(charge) / 2, charge.hold * 2
-    mine = [debit for debit in unclaimed(charge, extract) if is_after(debit, charge)]
-    chosen = [debit for debit in mine if is_about(debit, charge)]
+    mine = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
+    chosen = [entry for entry in mine if is_about(-entry.amount, charge)]
     if waited and not chosen:
-        chosen = [debit for debit in mine if low <= debit.amount <= high]
-    return min(chosen, key=lambda debit: abs(debit.amount - wanted), default=None)
+        chosen = [entry for entry in mine if low <= -entry.amount <= high]
+    return min(chosen, key=lambda entry: abs(-entry.amount - wanted), default=None)
 
 
-def debit_alone(charge: Charge, extract: Extract) -> Debit | None:
+def debit_alone(charge: Charge) -> Entry | None:
     """The debit that proves a charge of which the resource shows nothing, such as a retry.
 
     Where the resource would show it, and where another undecided charge may have taken the same
@@ -104,55 +108,46 @@ def debit_alone(charge: Charge, extract: Extract) -> Debit | None:
     """
     if not charge.is_by_ledger or has_rivals(charge):
         return None
-    return debit_of(charge, extract, waited=False)
+    return debit_of(charge, waited=False)
 
 
-def trace_of(charge: Charge, extract: Extract) -> bool:
+def trace_of(charge: Charge) -> bool:
     """Whether a debit that nobody has may be the charge's: then it is not called uncharged."""
-    by_ledger = charge.is_by_ledger
-    since = sent_at(charge) - (NEAR if by_ledger else CLOCK_SKEW)
+    since = sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
     return any(
-        is_about(debit, charge) and debit.booked_at >= since for debit in unclaimed(charge, extract)
+        is_about(-entry.amount, charge) and entry.happened_at >= since
+        for entry in unclaimed(charge)
     )
 
 
-def unclaimed(charge: Charge, extract: Extract) -> list[Debit]:
-    """The debits that no other charge of the account has: each has one of its own cost and time."""
-    free = list(extract.debits)
-    if not free:
-        return free
-    others = Charge.objects.filter(account_id=charge.account_id, state__in=SPENT, cost__gt=0)
-    others = others.filter(settled_at__gte=free[0].booked_at - NEAR).exclude(pk=charge.pk)
-    for other in others.order_by("sent_at"):
-        own = next((debit for debit in free if belongs(debit, other)), None)
-        if own is not None:
-            free.remove(own)
-    return free
-
-
-def belongs(debit: Debit, other: Charge) -> bool:
-    if debit.amount != other.cost:
-        return False
-    if other.booked_at is not None:
-        return debit.booked_at == other.booked_at
-    until = (other.settled_at or sent_at(other)) + NEAR
-    return is_after(debit, other) and debit.booked_at <= until
+def take(charge: Charge, entry: Entry) -> None:
+    """Write down that the debit is the charge's, which was settled by it just now."""
+    equal = [other for other in free(charge) if other.amount == entry.amount]
+    cost, wanted = plain(-entry.amount), plain(price(charge))
+    told = "Its answer got lost"
+    if -entry.amount != price(charge):
+        sure, why = Confidence.WEAK, f"{cost} cr were booked in its time, about its {wanted} cr."
+    elif len(equal) > 1:
+        sure, why = Confidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
+    else:
+        sure, why = Confidence.CERTAIN, f"exactly its {cost} cr, in its time; nothing else fits."
+    link(entry, charge, sure, f"{told}; {why}")
+    changes.note(charge.account, [entry.happened_at])
 
 
 def has_rivals(charge: Charge) -> bool:
     """Whether another charge whose answer is not known may have made the same debit."""
     others = Charge.objects.filter(account_id=charge.account_id, state__in=UNDECIDED)
-    others = others.exclude(pk=charge.pk)
-    return any(is_about(Debit(sent_at(charge), price(other)), charge) for other in others)
+    return any(is_about(price(other), charge) for other in others.exclude(pk=charge.pk))
 
 
-def is_after(debit: Debit, charge: Charge) -> bool:
-    return debit.booked_at >= sent_at(charge) - CLOCK_SKEW
+def is_after(entry: Entry, charge: Charge) -> bool:
+    return entry.happened_at >= sent_at(charge) - SKEW
 
 
-def is_about(debit: Debit, charge: Charge) -> bool:
+def is_about(amount: Decimal, charge: Charge) -> bool:
     """Within the margin that was held on top of the price."""
-    return abs(debit.amount - price(charge)) <= max(charge.hold - price(charge), Decimal(0))
+    return abs(amount - price(charge)) <= max(charge.hold - price(charge), Decimal(0))
 
 
 def price(charge: Charge) -> Decimal:

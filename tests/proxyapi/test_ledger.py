@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -16,9 +16,10 @@ from proxyapi import ledger
 from proxyapi.allowance import Lane
 from proxyapi.charges import settle
 from proxyapi.charges.settle import decide
-from proxyapi.models import Account, Charge, ChargeState, Job, JobState
+from proxyapi.ledger.trace import PAGES
+from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobState, Ledger
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.upstream_script import Upstream, answer, history
 
 LEDGER = ("GET", "/credits/history")
 NOW = timezone.now()
@@ -73,11 +74,11 @@ def test_two_workers_do_not_settle_two_charges_by_one_debit(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
     """Both have read the ledger before either has written."""
-    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    upstream.on(*LEDGER, history(debit("96", 58)))
     first, second = charge("7", effect_at=ago(50)), charge("8", effect_at=ago(50))
-    extract = ledger.read(first, Lane.SETTLEMENT)
-    for one in (first, second):
-        decide(one, True, {}, extract)
+    sights = [ledger.read(one, Lane.SETTLEMENT) for one in (first, second)]
+    for one, sight in zip((first, second), sights, strict=True):
+        decide(one, True, {}, sight)
     assert list(Charge.objects.order_by("state").values_list("state", flat=True)) == [
         ChargeState.MATCHED,
         ChargeState.UNKNOWN,
@@ -87,7 +88,7 @@ def test_two_workers_do_not_settle_two_charges_by_one_debit(
 def test_a_debit_that_two_undecided_retries_may_have_made_settles_neither(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    upstream.on(*LEDGER, history(debit("96", 58)))
     first = charge("7")
     charge("8")
     assert settled(first).state == ChargeState.UNKNOWN
@@ -96,7 +97,7 @@ def test_a_debit_that_two_undecided_retries_may_have_made_settles_neither(
 def test_a6_a_debit_of_another_price_is_not_a_charges_own(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    upstream.on(*LEDGER, answer([debit("4", 58), debit("500", 57)]))
+    upstream.on(*LEDGER, history(debit("4", 58), debit("500", 57)))
     assert settled(charge()).state == ChargeState.REFUSED
 
 
@@ -105,7 +106,7 @@ def test_a6_a_render_that_shows_no_start_is_not_started_by_an_outsiders_debit(
 ) -> None:
     """They contradict each other, so it stays unknown until somebody has looked."""
     upstream.on("GET", "/faceless/7", answer({"id": 7, "video": {"status": "draft"}}))
-    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    upstream.on(*LEDGER, history(debit("96", 58)))
     lost = charge(operation="faceless.render", before={"status": "draft"})
     assert settled(lost).state == ChargeState.UNKNOWN
     assert Job.objects.get().state == JobState.DRAFT
@@ -114,7 +115,7 @@ def test_a6_a_render_that_shows_no_start_is_not_started_by_an_outsiders_debit(
 def test_a_render_that_took_more_than_was_held_is_matched_after_a_while(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    upstream.on(*LEDGER, answer([debit("120", 58), debit("4", 50)]))
+    upstream.on(*LEDGER, history(debit("120", 58), debit("4", 50)))
     assert settled(charge(effect_at=ago(50))).cost == 120
 
 
@@ -124,7 +125,7 @@ def test_a_debit_of_a_charge_that_was_sent_long_before_it_was_booked_is_not_free
     """A script is written for up to two minutes before it is booked."""
     earlier = {"sent_at": ago(150), "settled_at": ago(57), "cost": Decimal(96)}
     charge("8", state=ChargeState.CONFIRMED, **earlier)
-    upstream.on(*LEDGER, answer([debit("96", 58)]))
+    upstream.on(*LEDGER, history(debit("96", 58)))
     assert settled(charge()).state == ChargeState.REFUSED
 
 
@@ -133,17 +134,18 @@ def test_a_charge_that_was_matched_late_holds_its_own_debit_and_no_newer_one(
 ) -> None:
     earlier = {"sent_at": ago(90), "settled_at": ago(2), "cost": Decimal(96)}
     charge("8", state=ChargeState.MATCHED, booked_at=ago(89), **earlier)
-    upstream.on(*LEDGER, answer([debit("96", 58), debit("96", 89)]))
+    upstream.on(*LEDGER, history(debit("96", 58), debit("96", 89)))
     assert settled(charge()).state == ChargeState.MATCHED
 
 
 @pytest.mark.parametrize(
     "history",
     [
-        answer([{"credit_spend": "-96", "created_at": "yesterday"}]),
-        answer([{"credit_spend": "-96", "created_at": "2026-07-04T12:00:00"}]),
-        answer(["?"]),
-        answer({"rows": []}),
+        history({"credit_spend": "-96", "created_at": "yesterday"}),
+        history({"credit_spend": "-96", "created_at": "2026-07-04T12:00:00"}),
+        history("?"),
+        answer([{"credit_spend": "-96", "created_at": ago(58).isoformat()}]),
+        answer({"rows": []}, total=0),
     ],
 )
 def test_a_ledger_that_cannot_be_read_proves_nothing(
@@ -156,14 +158,17 @@ def test_a_ledger_that_cannot_be_read_proves_nothing(
 def test_a_debit_by_a_clock_that_runs_behind_is_a_trace(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    upstream.on(*LEDGER, answer([debit("96", 100)]))
+    upstream.on(*LEDGER, history(debit("96", 100)))
     assert settled(charge()).state == ChargeState.UNKNOWN
 
 
-def paged(rows: list[dict[str, str]], total: Callable[[int], int]) -> Any:
+def paged(rows: list[dict[str, str]]) -> Any:
+    """These rows, newest first, as pages in either order."""
+
     def handle(request: httpx.Request) -> httpx.Response:
-        page = int(request.url.params["page"])
-        return answer(rows[50 * (page - 1) : 50 * page], total=total(page))
+        page, ascending = int(request.url.params["page"]), request.url.params["order"] == "ASC"
+        ordered = rows[::-1] if ascending else rows
+        return answer(ordered[50 * (page - 1) : 50 * page], total=len(rows))
 
     return handle
 
@@ -171,23 +176,57 @@ def paged(rows: list[dict[str, str]], total: Callable[[int], int]) -> Any:
 def test_a_busy_ledger_is_read_on_until_the_time_of_sending(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    rows = [debit("4", 1) for _ in range(70)] + [debit("96", 58)]
-    upstream.on(*LEDGER, paged(rows, lambda page: len(rows)))
+    upstream.on(*LEDGER, paged([debit("4", 1) for _ in range(70)] + [debit("96", 58)]))
     assert settled(charge()).cost == 96
 
 
-def test_pitfall_63_rows_that_shift_while_paging_prove_nothing(
+def test_pitfall_63_rows_that_arrive_while_paging_shift_nothing(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    rows = [debit("4", 1) for _ in range(70)]
-    upstream.on(*LEDGER, paged(rows, lambda page: 70 + page))
-    assert settled(charge()).state == ChargeState.UNKNOWN
+    rows = [debit("4", 1) for _ in range(70)] + [debit("96", 58)]
+    answers = paged(rows)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        rows.insert(0, debit("4", 0))
+        return cast(httpx.Response, answers(request))
+
+    upstream.on(*LEDGER, handle)
+    assert settled(charge()).cost == 96
 
 
-def test_a_ledger_too_long_to_be_read_to_the_time_of_sending_proves_nothing(
+def test_a_ledger_too_long_to_be_read_to_the_time_of_sending_proves_nothing_yet(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    rows = [debit("4", 1) for _ in range(600)]
-    upstream.on(*LEDGER, paged(rows, lambda page: 600))
-    assert settled(charge()).state == ChargeState.UNKNOWN
-    assert len(upstream.asked(*LEDGER)) == ledger.PAGES
+    """Its first page tells how long it is, its last page is the newest; then so many downward."""
+    upstream.on(*LEDGER, paged([debit("4", 1) for _ in range(600)]))
+    lost = charge()
+    assert settled(lost).state == ChargeState.UNKNOWN
+    assert Ledger.objects.get().low == 550 - 50 * PAGES
+
+
+def test_an_unknown_charge_settles_while_a_huge_history_is_still_being_filled_up(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    old = [debit("4", 86_400) for _ in range(5_000)]
+    upstream.on(*LEDGER, paged([debit("4", 1), debit("96", 58), *old]))
+    assert settled(charge()).cost == 96
+    assert Ledger.objects.get().low > 0
+
+
+def test_a_debit_made_outside_the_api_is_no_charges(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    """pitfall_65: the whole ledger shows it, the view source=api does not."""
+    whole = history(debit("96", 58))
+    upstream.on(*LEDGER, lambda asked: history() if "source" in asked.url.params else whole)
+    assert settled(charge(effect_at=ago(50))).state == ChargeState.UNKNOWN
+
+
+def test_the_debit_that_settled_a_charge_is_its_entry(
+    charge: Callable[..., Charge], upstream: Upstream
+) -> None:
+    upstream.on(*LEDGER, history(debit("96", 58)))
+    lost = settled(charge())
+    entry = Entry.objects.get(charge=lost)
+    assert (entry.amount, entry.confidence, entry.operation) == (-96, "certain", "faceless.retry")
+    assert (entry.member_id, entry.job_id) == (lost.member_id, lost.job_id)

@@ -22,6 +22,11 @@ def charged(data: Any, cost: object, remaining: int = 900, status: int = 202) ->
     return answer(data, status, credits={"cost": cost, "remaining": remaining})
 
 
+def history(*rows: Any) -> httpx.Response:
+    """A ledger of these rows, in one page."""
+    return answer(list(rows), total=len(rows))
+
+
 def refused(status: int, code: str, message: str = "no", **more: Any) -> httpx.Response:
     error = {"code": code, "message": message, **more}
     body = {"message": message, "status": status, "error": error}

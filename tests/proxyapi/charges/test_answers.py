@@ -15,7 +15,7 @@ from proxyapi import allowance
 from proxyapi.charges import send, settle
 from proxyapi.models import Call, Charge, ChargeState, Job, JobState, Token
 from tests.proxyapi.charges.conftest import SETTINGS
-from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
+from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
@@ -112,7 +112,7 @@ def test_a_script_that_the_answer_does_not_show_is_read_back_before_it_counts(
     assert charge.state == ChargeState.UNKNOWN
     booked = {"credit_spend": "-4", "created_at": timezone.now().isoformat()}
     upstream.on("GET", "/faceless/7", answer({"id": 7, "script": "Ice flows."}))
-    upstream.on("GET", "/credits/history", answer([booked]))
+    upstream.on("GET", "/credits/history", history(booked))
     Charge.objects.update(quote=4, hold=4)
     settle(charge.pk)
     charge.refresh_from_db()

@@ -16,7 +16,7 @@ from proxyapi.charges import send, settle
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.watching import due
 from tests.proxyapi.charges.conftest import video
-from tests.proxyapi.upstream_script import Upstream, answer, charged
+from tests.proxyapi.upstream_script import Upstream, answer, charged, history
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
@@ -71,7 +71,7 @@ def test_a_render_that_ended_before_its_debit_is_seen_does_not_start_again(
     end: str, job: Job, held: Held, upstream: Upstream
 ) -> None:
     upstream.on(*RENDER, answer({"id": 7}, 202))
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = held()
     send(charge.pk)
     Job.objects.update(state=end, media_url="http://127.0.0.1:8001/media/a.mp4")
@@ -85,7 +85,7 @@ def test_a_script_is_not_put_over_the_words_of_a_person_at_each_look(
     job: Job, held: Held, upstream: Upstream
 ) -> None:
     upstream.on(*SCRIPTS, httpx.ReadTimeout)
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = held("faceless.scripts")
     send(charge.pk)
     upstream.on(*GET, answer({"id": 7, "script": "Ice flows."}))
@@ -104,7 +104,7 @@ def test_a_retry_that_was_seen_running_is_not_called_never_charged_when_it_fails
     failed, rendering = answer(video("failed")), answer(video("rendering"))
     upstream.on(*GET, failed, rendering, failed)
     upstream.on("POST", "/faceless/7/retry", httpx.ReadTimeout)
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = held("faceless.retry")
     send(charge.pk)
     assert settled(charge).state == ChargeState.UNKNOWN
@@ -117,7 +117,7 @@ def test_a_long_wait_for_an_answer_is_no_part_of_the_half_minute(
 ) -> None:
     """The service may still be at it: the answer was given up a moment ago."""
     upstream.on(*RENDER, httpx.ReadTimeout)
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = held()
     send(charge.pk)
     Charge.objects.update(sent_at=timezone.now() - timedelta(seconds=65))
@@ -131,7 +131,7 @@ def test_a_lost_free_use_leaves_no_debit_and_is_settled_at_nothing(
     job.account.costs = {"CONTENT_PROMPT_REQUESTED": {"credits": 4, "free": 3}}
     job.account.save(update_fields=["costs"])
     upstream.on(*SCRIPTS, httpx.ReadTimeout)
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = held("faceless.scripts")
     send(charge.pk)
     upstream.on(*GET, answer({"id": 7, "script": "Ice flows."}))
@@ -161,7 +161,7 @@ def test_credits_that_the_ledger_found_leave_the_balance_that_did_not_know_of_th
     send(charge.pk)
     booked = {"credit_spend": "-94", "created_at": timezone.now().isoformat()}
     upstream.on(*GET, answer(video("rendering")))
-    upstream.on(*LEDGER, answer([booked]))
+    upstream.on(*LEDGER, history(booked))
     assert settled(charge).cost == 94
     job.account.refresh_from_db()
     assert job.account.free_to_spend() == Decimal(906)

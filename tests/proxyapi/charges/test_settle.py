@@ -12,7 +12,7 @@ from django.utils import timezone
 from proxyapi.charges import settle
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from tests.proxyapi.charges.conftest import video
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.upstream_script import Upstream, answer, history
 
 Held = Callable[..., Charge]
 LEDGER = ("GET", "/credits/history")
@@ -46,7 +46,7 @@ def test_a_render_that_runs_and_a_debit_are_a_match(
     job: Job, lost: Held, upstream: Upstream
 ) -> None:
     upstream.on("GET", "/faceless/7", answer(video("rendering")))
-    upstream.on(*LEDGER, answer([debit("-94")]))
+    upstream.on(*LEDGER, history(debit("-94")))
     charge = lost()
     settle(charge.pk)
     charge.refresh_from_db()
@@ -59,7 +59,7 @@ def test_a_render_that_runs_without_its_debit_is_watched_and_stays_unknown(
     job: Job, lost: Held, upstream: Upstream
 ) -> None:
     upstream.on("GET", "/faceless/7", answer(video("rendering")))
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = lost()
     settle(charge.pk)
     charge.refresh_from_db()
@@ -69,7 +69,7 @@ def test_a_render_that_runs_without_its_debit_is_watched_and_stays_unknown(
 
 
 def test_no_trace_after_half_a_minute_was_never_charged(lost: Held, upstream: Upstream) -> None:
-    upstream.on(*LEDGER, answer([debit("-4", seconds_ago=3000)]))
+    upstream.on(*LEDGER, history(debit("-4", seconds_ago=3000)))
     charge = lost()
     settle(charge.pk)
     charge.refresh_from_db()
@@ -78,7 +78,7 @@ def test_no_trace_after_half_a_minute_was_never_charged(lost: Held, upstream: Up
 
 
 def test_no_trace_right_after_sending_proves_nothing(lost: Held, upstream: Upstream) -> None:
-    upstream.on(*LEDGER, answer([]))
+    upstream.on(*LEDGER, history())
     charge = lost(seconds=10)
     settle(charge.pk)
     charge.refresh_from_db()
@@ -89,7 +89,7 @@ def test_a_retry_that_failed_again_is_told_by_the_ledger(
     job: Job, lost: Held, upstream: Upstream
 ) -> None:
     upstream.on("GET", "/faceless/7", answer(video("failed")))
-    upstream.on(*LEDGER, answer([debit("-96")]))
+    upstream.on(*LEDGER, history(debit("-96")))
     charge = lost("faceless.retry", before="failed")
     settle(charge.pk)
     charge.refresh_from_db()
@@ -105,7 +105,7 @@ def test_pitfall_62_a_debit_that_another_charge_has_is_not_taken_twice(
     Charge.objects.filter(pk=first.pk).update(
         state=ChargeState.MATCHED, cost=96, settled_at=timezone.now()
     )
-    upstream.on(*LEDGER, answer([debit("-96")]))
+    upstream.on(*LEDGER, history(debit("-96")))
     second = lost()
     settle(second.pk)
     second.refresh_from_db()
@@ -116,7 +116,7 @@ def test_a_charge_left_in_sending_becomes_unknown_and_is_read_back(
     lost: Held, upstream: Upstream
 ) -> None:
     upstream.on("GET", "/faceless/7", answer(video("rendering")))
-    upstream.on(*LEDGER, answer([debit("-96")]))
+    upstream.on(*LEDGER, history(debit("-96")))
     charge = lost(seconds=100)
     Charge.objects.filter(pk=charge.pk).update(state=ChargeState.SENDING)
     settle(charge.pk)

@@ -76,11 +76,10 @@ def test_reading_that_was_cut_off_goes_on_where_it_was(
         while True:
             ledger.mirror(account)
             book.add(line("-9"))
-    before = len(book.pages)
     book.cut_after = None
     assert ledger.mirror(account)
     assert mirrored(account) == shown(book)
-    assert len(book.pages) - before <= 12
+    assert len(book.all_pages()) <= 8 + after
 
 
 def test_days_are_summed_as_rows_come(account: Account, book: Book) -> None:
@@ -92,7 +91,7 @@ def test_days_are_summed_as_rows_come(account: Account, book: Book) -> None:
 
 def test_how_far_it_is_can_be_told(account: Account, book: Book) -> None:
     book.add(*numbered(0, 223))
-    book.cut_after = 3
+    book.cut_after = 5  # two of the view source=api among them
     with pytest.raises(errors.UpstreamError):
         ledger.mirror(account)
     row = Ledger.objects.get()

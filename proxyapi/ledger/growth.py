@@ -1,0 +1,47 @@
+"""How the mirror grows: up to the ledger's end, down to its beginning, a page at a time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from proxyapi.ledger import segment
+from proxyapi.ledger.page import PER_PAGE, Reader
+from proxyapi.models import Account, Entry, Ledger
+
+
+def catch_up(source: Reader) -> Ledger:
+    """Read on to the ledger's end, from the page of the last known row; of a ledger that was never
+    read, its last page."""
+    ledger = segment.of(source.account)
+    if ledger.problem:
+        return ledger
+    page = source.page_at(max(ledger.high, 1) - 1)
+    if ledger.high == 0 and page.total > PER_PAGE:
+        page = source.page_at(page.total - 1)
+    ledger = segment.lay(source.account, page)
+    while ledger.high < page.total and not ledger.problem:
+        page, before = source.page_at(ledger.high), ledger.high
+        ledger = segment.lay(source.account, page)
+        if ledger.high == before:
+            break  # nothing came where something was announced; the next round asks again
+    return ledger
+
+
+def fill(source: Reader, since: datetime | None = None, most: int | None = None) -> Ledger:
+    """Read downward until nothing older is missing, or nothing since then, or so many pages."""
+    ledger, asked = segment.of(source.account), 0
+    while ledger.low > 0 and not ledger.problem and asked != most:
+        if since is not None and reaches(source.account, since):
+            break
+        page, before, asked = source.page_at(ledger.low - 1), ledger.low, asked + 1
+        ledger = segment.lay(source.account, page)
+        if ledger.low == before:
+            break
+    return ledger
+
+
+def reaches(account: Account, since: datetime) -> bool:
+    """Whether the mirror holds every row since then: some row of it is older."""
+    ledger = segment.of(account)
+    older = Entry.objects.filter(account=account, trouble="", happened_at__lt=since)
+    return (ledger.low == 0 and ledger.read_at is not None) or older.exists()

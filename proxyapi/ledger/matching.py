@@ -1,0 +1,118 @@
+"""Matching: debits to the charges that made them, refunds to the charges they give back.
+
+What is left is outside the portal, an API debit or not; top-ups and grants are credits without a
+charge. Charges whose answer got lost are matched by `proxyapi.charges.settle`, which knows what
+else proves them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from proxyapi.ledger import changes, pairs
+from proxyapi.ledger.pairs import FAR, LATE, Claim, Pair
+from proxyapi.ledger.refunds import refunds
+from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
+from proxyapi.models.charge import SPENT
+
+
+@transaction.atomic
+def match(account: Account) -> None:
+    """Give unmatched entries their charges, with a confidence and a reason for people.
+
+    The account is locked meanwhile. A match that was made is not made again.
+    """
+    changes.lock(account)
+    ledger = Ledger.objects.filter(pk=account.pk).first()
+    if ledger is None or ledger.problem:
+        return
+    found = debits(ledger)
+    for pair in found:
+        link(pair.entry, pair.claim.charge, pair.confidence, pair.reason)
+    given_back = refunds(ledger, kinds_of(ledger))
+    for entry, charge, confidence, reason in given_back:
+        link(entry, charge, confidence, reason)
+    moments = [pair.entry.happened_at for pair in found]
+    changes.note(account, moments + [entry.happened_at for entry, *_ in given_back])
+
+
+def link(entry: Entry, charge: Charge, confidence: Confidence, reason: str) -> None:
+    """Write a match down, in the caller's transaction; the sums of its day are the caller's."""
+    entry.charge, entry.confidence, entry.reason = charge, confidence, reason[:200]
+    entry.member_id, entry.job_id = charge.member_id, charge.job_id
+    entry.operation = charge.operation
+    entry.save(update_fields=["charge", "confidence", "reason", "member", "job", "operation"])
+
+
+def debits(ledger: Ledger) -> list[Pair]:
+    """New pairs of charges of a known cost and debits."""
+    claims = claims_of(ledger)
+    if not claims:
+        return []
+    rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
+    found = pairs.exact(claims, rows, kinds_of(ledger))
+    late = [claim for claim in rest(claims, found) if is_overdue(ledger, claim)]
+    if late:
+        found += pairs.but_for_time(late, without(rows, found))
+        others = without(free(ledger, late), found)
+        found += pairs.about(rest(late, found), others)
+    return found
+
+
+def claims_of(ledger: Ledger) -> list[Claim]:
+    """Charges that took credits and have no debit yet."""
+    own = Entry.objects.filter(charge=OuterRef("pk"), amount__lt=0)
+    charges = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT, cost__gt=0)
+    waiting = charges.filter(~Exists(own), sent_at__isnull=False).order_by("sent_at")
+    return [claim(charge) for charge in waiting]
+
+
+def claim(charge: Charge) -> Claim:
+    sent_at, cost = charge.sent_at or charge.created_at, charge.cost or Decimal(0)
+    if charge.booked_at is not None:
+        return Claim(charge, cost, charge.booked_at, charge.booked_at)
+    # The ledger's times are whole seconds.
+    return Claim(charge, cost, sent_at.replace(microsecond=0), charge.settled_at or sent_at)
+
+
+def free(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
+    """Debits that no charge has, around the time of these claims."""
+    start = min(claim.start for claim in claims) - FAR
+    end = max(claim.end for claim in claims) + FAR
+    rows = Entry.objects.filter(account_id=ledger.pk, charge__isnull=True, amount__lt=0, trouble="")
+    return rows.filter(of_api(ledger), happened_at__gte=start, happened_at__lte=end)
+
+
+def of_api(ledger: Ledger) -> Q:
+    """Rows that a token of the API spent; where the service cannot tell, any may be one."""
+    told = Q(via_api=True)
+    return told | Q(via_api__isnull=True) if ledger.api_problem else told
+
+
+def kinds_of(ledger: Ledger) -> dict[str, set[str]]:
+    """The content types that each operation is known to have, by the pairs that are certain."""
+    known: dict[str, set[str]] = defaultdict(set)
+    sure = Entry.objects.filter(account_id=ledger.pk, confidence=Confidence.CERTAIN, amount__lt=0)
+    for operation, kind in sure.values_list("operation", "content_type").distinct():
+        known[operation].add(kind)
+    return known
+
+
+def is_overdue(ledger: Ledger, claim: Claim) -> bool:
+    """Whether every row that could be its debit was read, and time enough went by."""
+    return ledger.is_whole and ledger.read_at is not None and ledger.read_at > claim.end + LATE
+
+
+def rest(claims: Iterable[Claim], found: Iterable[Pair]) -> list[Claim]:
+    done = {pair.claim.charge.pk for pair in found}
+    return [claim for claim in claims if claim.charge.pk not in done]
+
+
+def without(rows: Iterable[Entry], found: Iterable[Pair]) -> list[Entry]:
+    taken = {pair.entry.pk for pair in found}
+    return [entry for entry in rows if entry.pk not in taken]

@@ -1,0 +1,158 @@
+"""Which debit is whose: charges of a known cost, and the debits that nobody has.
+
+Contract: pure; each charge gets one debit at most, and each debit one charge (law 2). Label, type,
+amount and time are all a row tells (pitfall 67), so every pair has a confidence and its reason.
+
+An exact amount in the charge's own time goes first, then one a little later, shared out so that as
+many as possible find theirs: the earliest debit to the charge whose time ends first. Where equal
+debits or equal charges stand side by side, which is whose cannot be told; the sum is right anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from proxyapi.models import Charge, Confidence, Entry
+
+SKEW = timedelta(seconds=5)  # between our clock and the service's
+LATE = timedelta(minutes=2)  # from the answer to the booking
+FAR = timedelta(minutes=10)
+WINDOWS = ((timedelta(0), timedelta(0)), (SKEW, SKEW), (SKEW, LATE))
+Kinds = Mapping[str, Collection[str]]  # content types by operation, of certain pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A charge that wants its debit, which was booked between these two moments of our clock."""
+
+    charge: Charge
+    cost: Decimal
+    start: datetime
+    end: datetime
+
+    def holds(self, entry: Entry, window: tuple[timedelta, timedelta]) -> bool:
+        before, after = window
+        return self.start - before <= entry.happened_at <= self.end + after
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    claim: Claim
+    entry: Entry
+    confidence: Confidence
+    reason: str
+
+
+def exact(claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds) -> list[Pair]:
+    """Pairs of exactly the amount, in time."""
+    pairs: list[Pair] = []
+    for cost in sorted({claim.cost for claim in claims}):
+        equal = [claim for claim in claims if claim.cost == cost]
+        rows = [entry for entry in debits if entry.amount == -cost]
+        pairs += of_one_cost(equal, rows, kinds)
+    return pairs
+
+
+def of_one_cost(claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds) -> list[Pair]:
+    open_claims, free = list(claims), sorted(debits, key=lambda it: (it.happened_at, it.position))
+    found: list[tuple[Claim, Entry]] = []
+    for usual in (True, False):
+        for window in WINDOWS:
+            for claim, entry in shared_out(open_claims, free, window, kinds if usual else {}):
+                found.append((claim, entry))
+                open_claims.remove(claim)
+                free.remove(entry)
+    return [told(claim, entry, claims, debits, kinds) for claim, entry in found]
+
+
+def shared_out(
+    claims: Sequence[Claim],
+    debits: Sequence[Entry],
+    window: tuple[timedelta, timedelta],
+    kinds: Kinds,
+) -> Iterator[tuple[Claim, Entry]]:
+    waiting = list(claims)
+    for entry in list(debits):
+        fitting = [it for it in waiting if it.holds(entry, window) and is_usual(it, entry, kinds)]
+        if fitting:
+            first = min(fitting, key=lambda it: it.end)
+            waiting.remove(first)
+            yield first, entry
+
+
+def is_usual(claim: Claim, entry: Entry, kinds: Kinds) -> bool:
+    """Whether the row's type is one that this operation is known to have, or none is known."""
+    known = kinds.get(claim.charge.operation)
+    return not known or entry.content_type in known
+
+
+def told(
+    claim: Claim, entry: Entry, claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds
+) -> Pair:
+    """How sure a pair is; the others are those of the same amount."""
+    debits_near = sum(claim.holds(other, WINDOWS[-1]) for other in debits)
+    claims_near = sum(other.holds(entry, WINDOWS[-1]) for other in claims)
+    exactly = f"Exactly its {plain(claim.cost)} cr, in its time"
+    if not is_usual(claim, entry, kinds):
+        return Pair(claim, entry, Confidence.LIKELY, f"{exactly}; labelled unlike its kind.")
+    if debits_near == claims_near == 1:
+        return Pair(claim, entry, Confidence.CERTAIN, f"{exactly}; nothing else fits.")
+    many = f"{debits_near} equal debits and {claims_near} equal charges stand side by side"
+    return Pair(claim, entry, Confidence.LIKELY, f"{exactly}; {many}, taken in order.")
+
+
+def but_for_time(claims: Sequence[Claim], debits: Sequence[Entry]) -> list[Pair]:
+    """Pairs of exactly the amount that stand alone, though minutes apart: a clock may be off."""
+    return [
+        Pair(
+            claim,
+            entry,
+            Confidence.LIKELY,
+            f"Exactly its {plain(claim.cost)} cr and alone, but booked outside of its time.",
+        )
+        for claim, entry in alone(claims, debits, (FAR, FAR), lambda it: (it.cost, it.cost))
+    ]
+
+
+def about(claims: Sequence[Claim], debits: Sequence[Entry]) -> list[Pair]:
+    """Pairs of about the amount that stand alone: the charge's cost differs from its debit."""
+    return [
+        Pair(
+            claim,
+            entry,
+            Confidence.WEAK,
+            f"{plain(claim.cost)} cr were told, {plain(-entry.amount)} cr were booked in its time, "
+            "and nothing else fits.",
+        )
+        for claim, entry in alone(claims, debits, WINDOWS[-1], margin)
+    ]
+
+
+def margin(claim: Claim) -> tuple[Decimal, Decimal]:
+    """Less than half of it, or twice of it, is somebody else's."""
+    return claim.cost / 2, max(claim.cost, claim.charge.hold) * 2
+
+
+def alone(
+    claims: Sequence[Claim],
+    debits: Sequence[Entry],
+    window: tuple[timedelta, timedelta],
+    bounds: Callable[[Claim], tuple[Decimal, Decimal]],
+) -> Iterator[tuple[Claim, Entry]]:
+    """Those of which each fits the other, and nothing but the other."""
+
+    def fits(claim: Claim, entry: Entry) -> bool:
+        low, high = bounds(claim)
+        return claim.holds(entry, window) and low <= -entry.amount <= high
+
+    for claim in claims:
+        rows = [entry for entry in debits if fits(claim, entry)]
+        if len(rows) == 1 and sum(fits(other, rows[0]) for other in claims) == 1:
+            yield claim, rows[0]
+
+
+def plain(amount: Decimal) -> str:
+    return f"{amount.normalize():f}"
