@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
-from django.views.generic import RedirectView
 
 from dashboard.views import (
     asks,
     budgets,
     errors,
     health,
+    ledger,
+    ledger_export,
     library,
     live,
     media,
     members,
+    overview,
     preferences,
     studio,
     tokens,
+    top_up,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -31,8 +34,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("preferences/theme/", preferences.theme, name="theme"),
     path("preferences/team/", preferences.team, name="team"),
     path("service/", preferences.service, name="service"),
-    # The library
-    path("", RedirectView.as_view(pattern_name="library"), name="home"),
+    # The overview and the library
+    path("", overview.overview, name="overview"),
     path("library/", library.library, name="library"),
     path("videos/<uuid:job_id>/", library.video, name="video"),
     path("videos/<uuid:job_id>/acts/", library.acts, name="video-acts"),
@@ -55,6 +58,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("asks/<uuid:ask_id>/approvals/", asks.approvals, name="ask-approvals"),
     path("asks/<uuid:ask_id>/refusals/", asks.refusals, name="ask-refusals"),
     path("asks/<uuid:ask_id>/withdrawals/", asks.withdrawals, name="ask-withdrawals"),
+    # The ledger
+    path("ledger/", ledger.ledger, name="ledger"),
+    path("ledger/charts/", ledger.charts, name="ledger-charts"),
+    path("ledger/export/", ledger_export.export, name="ledger-export"),
+    path("ledger/<uuid:account_id>/<int:position>/", ledger.entry, name="ledger-entry"),
+    # Automatic top-up
+    path("top-up/", top_up.top_up, name="top-up"),
+    path("top-up/state/", top_up.state, name="top-up-state"),
+    path("top-up/what-if/", top_up.what_if, name="top-up-what-if"),
+    path("top-up/changes/", top_up.changes, name="top-up-changes"),
+    path("top-up/packs/", top_up.packs, name="credit-packs"),
+    path("top-up/packs/<int:pack_id>/removals/", top_up.pack_removals, name="credit-pack-removals"),
     # The team
     path("members/", members.members, name="members"),
     path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),

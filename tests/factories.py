@@ -13,7 +13,7 @@ from factory.django import DjangoModelFactory
 
 from dashboard.models import Membership, Role, Team, User
 from proxyapi import door
-from proxyapi.models import Account, Charge, ChargeState, Job, JobKind, Plan, Token, Vault
+from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobKind, Plan, Token, Vault
 from proxyapi.upstream.secret import Secret
 
 
@@ -115,3 +115,23 @@ class ChargeFactory(DjangoModelFactory[Charge]):
     state = ChargeState.HELD
     quote = Decimal(96)
     hold = Decimal(106)
+
+
+class EntryFactory(DjangoModelFactory[Entry]):
+    """The next row of an account's ledger: a debit that no charge explains, unless said."""
+
+    class Meta:
+        model = Entry
+
+    account = factory.SubFactory(AccountFactory)
+    position = factory.LazyAttribute(lambda entry: entry.account.entries.count())
+    label = "Faceless video"
+    content_type = "ai-visuals"
+    credit_spend = "-96"
+    amount = factory.LazyAttribute(lambda entry: Decimal(entry.credit_spend))
+    transaction_type = factory.LazyAttribute(
+        lambda entry: "Debit" if entry.amount < 0 else "Credit"
+    )
+    happened_at = factory.LazyFunction(timezone.now)
+    booked_at = factory.LazyAttribute(lambda entry: f"{entry.happened_at:%Y-%m-%dT%H:%M:%SZ}")
+    via_api = True

@@ -17,7 +17,7 @@ from django.urls import URLPattern, get_resolver, reverse
 
 from dashboard.models import Ask, Budget, Membership, Role
 from proxyapi.models import ChargeState, Job, Token
-from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
 EVERYBODY = frozenset(Role)
@@ -36,7 +36,7 @@ class Route(NamedTuple):
 
 
 ROUTES = {
-    "home": Route(EVERYBODY),
+    "overview": Route(EVERYBODY),
     "library": Route(EVERYBODY),
     "live": Route(None),  # a stream: tests/dashboard/videos/test_live.py
     "theme": Route(None, EVERYBODY),
@@ -60,6 +60,10 @@ ROUTES = {
     "ask-approvals": Route(TREASURERS, TREASURERS, of="ask"),
     "ask-refusals": Route(TREASURERS, TREASURERS, of="ask"),
     "ask-withdrawals": Route(MAKERS, MAKERS, of="ask"),
+    "ledger": Route(EVERYBODY),
+    "ledger-charts": Route(EVERYBODY),
+    "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_export.py
+    "ledger-entry": Route(EVERYBODY, of="account"),
     "members": Route(EVERYBODY),
     "member-roles": Route(None, MANAGERS, of="membership"),
     "tokens": Route(EVERYBODY, KEEPERS),
@@ -72,6 +76,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "job": lambda job: job.pk,
     "membership": lambda job: job.member.memberships.get().pk,
     "token": lambda job: job.token_id,
+    "account": lambda job: job.account_id,
     "budget": lambda job: job.vault.team.budgets.get().pk,
     "ask": lambda job: job.charges.get().ask.pk,
 }
@@ -99,6 +104,7 @@ def job(priya: Membership) -> Job:
     Budget.objects.create(team=priya.team, member=priya.user, hard=50)
     charge = ChargeFactory.create(job=job, state=ChargeState.DRAFT)
     Ask.objects.create(team=priya.team, charge=charge, member=priya.user)
+    EntryFactory.create(account=account, label="Whales in fog")
     return job
 
 
@@ -114,6 +120,8 @@ def address(name: str, job: Job, **other: object) -> str:
         args[f"{of}_id"] = other[f"{of}_id"] if other else OBJECTS[of](job)
     if name == "studio-step":
         args["step"] = "voice"
+    if name == "ledger-entry":
+        args["position"] = 0
     return reverse(name, kwargs=args)
 
 

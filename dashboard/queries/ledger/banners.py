@@ -1,0 +1,41 @@
+"""What a reader must know about a ledger that is not whole, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dashboard.queries.ledger.scope import Scope
+from proxyapi.models import Account, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    state: str
+    title: str
+    text: str
+
+
+def banners_of(scope: Scope) -> tuple[Banner, ...]:
+    """Of the accounts that are asked for; no query."""
+    return tuple(
+        banner for one in scope.accounts if one.pk in scope.ids for banner in of_account(one)
+    )
+
+
+def of_account(account: Account) -> Iterator[Banner]:
+    ledger, name = getattr(account, "ledger", None), account.name or account.email
+    if ledger is None or (ledger.high == 0 and ledger.read_at is None):
+        text = "Its entries appear here by themselves, the newest first."
+        yield Banner("waiting", f"The ledger of {name} has not been read yet.", text)
+        return
+    if ledger.problem:
+        yield Banner("late", f"The ledger of {name} is not read on.", ledger.problem)
+    if not ledger.is_whole:
+        yield Banner("info", f"The ledger of {name} is still being read.", progress(ledger))
+
+
+def progress(ledger: Ledger) -> str:
+    have, total = ledger.high - ledger.low, max(ledger.total, ledger.high)
+    told = f"{have:,} of {total:,} entries are here." if ledger.total else f"{have:,} are here."
+    return f"{told} Older ones follow by themselves; sums of their days grow until then."

@@ -1,0 +1,295 @@
+"""The charts of the ledger: the balance with what came in, and the shares of the features."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import Sum
+
+from dashboard.models import Membership
+from dashboard.queries.charts import Tick, scale_to
+from dashboard.queries.charts.scale import GridLine, thinned
+from dashboard.queries.chips import Chip, chip
+from dashboard.queries.ledger.banners import Banner, banners_of
+from dashboard.queries.ledger.figures import NOTHING
+from dashboard.queries.ledger.filters import Filters
+from dashboard.queries.ledger.period import periods
+from dashboard.queries.ledger.rows import titled
+from dashboard.queries.ledger.scope import Scope, scope_of
+from dashboard.queries.ledger.words import OUTSIDE, feature
+from dashboard.templatetags.reelroom import credits
+from proxyapi.day_sums import CreditSum
+from proxyapi.models import Account, DayTotal, Ledger
+
+MARKS = 12  # of each kind; of more only the largest are drawn
+POINTS = 370  # days that are drawn one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Credits that came on a day, in percent. `kind`: in, for what was bought or given | refund."""
+
+    x: float
+    y: float
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One day under the pointer: its column in percent, and what it says."""
+
+    x: float
+    width: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    sentence: str
+    grid: tuple[GridLine, ...]
+    ticks: tuple[Tick, ...]
+    path: str
+    area: str
+    marks: tuple[Mark, ...]
+    stops: tuple[Stop, ...]
+    table: tuple[tuple[str, Decimal, Decimal], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`width`: of the longest, in percent; `of_all` in words; `tone`: outside or nothing."""
+
+    label: str
+    url: str
+    amount: Decimal
+    rows: int
+    width: float
+    of_all: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Charts:
+    filters: Filters
+    chips: tuple[Chip, ...]
+    banners: tuple[Banner, ...]
+    says: str
+    balance: Balance | None
+    shares: tuple[Share, ...]
+    spent: Decimal
+    url: str
+    back_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    bought: Decimal = NOTHING
+    refunded: Decimal = NOTHING
+
+
+def charts_of(reader: Membership, filters: Filters) -> Charts:
+    """Four queries. The balance knows no members and no features: other filters do not count."""
+    kept = Filters(period=filters.period, account=filters.account)
+    scope = scope_of(reader.team, kept)
+    shares = shares_of(scope)
+    return Charts(
+        filters=kept,
+        chips=tuple(chips_of(scope)),
+        banners=banners_of(scope),
+        says=scope.period.says,
+        balance=balance_of(scope),
+        shares=shares,
+        spent=sum((one.amount for one in shares), NOTHING),
+        url=f"{kept.url('ledger-charts')}{'&' if kept.period or kept.account else '?'}part=charts",
+        back_url=filters.url(),
+    )
+
+
+def chips_of(scope: Scope) -> Iterator[Chip]:
+    filters = Addressed(scope.filters)
+    yield chip("period", "Period", periods(scope.filters.period, scope.today), filters)
+    if len(scope.accounts) > 1:
+        names = {str(one.pk): one.name or one.email for one in scope.accounts}
+        yield chip("account", "Account", {"": "all", **names}, filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """The filters as this page's address has them."""
+
+    filters: Filters
+
+    @property
+    def period(self) -> str:
+        return self.filters.period
+
+    @property
+    def account(self) -> object:
+        return self.filters.account
+
+    def url(self, **changes: object) -> str:
+        return self.filters.url("ledger-charts", **changes)
+
+
+# The balance --------------------------------------------------------------------------------------
+def balance_of(scope: Scope) -> Balance | None:
+    """Two queries. Walks back from the balance of now; nothing where no row is mirrored."""
+    known = [one for one in scope.accounts if one.pk in scope.ids and one.balance_as_of]
+    ids = [one.pk for one in known]
+    since = DayTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first).order_by()
+    nets = dict(since.values_list("day").annotate(sum=CreditSum("amount")))
+    if not nets:
+        return None
+    now = sum((exact(one) for one in known), NOTHING)
+    first = scope.period.first if scope.period.days <= POINTS * 2 else min(nets)
+    ends = day_ends(nets, now, first, max(scope.today, max(nets)))
+    days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
+    return drawn(scope, {day: ends[day] for day in days}, came_of(scope, ids)) if days else None
+
+
+def exact(account: Account) -> Decimal:
+    """The balance at the end of the mirrored ledger, where it is known, else as last seen."""
+    ledger: Ledger | None = getattr(account, "ledger", None)
+    weighed = ledger.balance_exact if ledger else None
+    return account.balance if weighed is None else weighed
+
+
+def day_ends(
+    nets: Mapping[date, Decimal], now: Decimal, first: date, last: date
+) -> dict[date, Decimal]:
+    """What was left at the end of each day, in the order of days."""
+    left, ends, day = now, {}, last
+    while day >= first:
+        ends[day] = left
+        left -= nets.get(day, NOTHING)
+        day -= timedelta(days=1)
+    return dict(reversed(ends.items()))
+
+
+def came_of(scope: Scope, ids: Sequence[UUID]) -> dict[date, Came]:
+    """Credits that came, by day. A refund is a credit that has a charge."""
+    credited = DayTotal.objects.filter(
+        account_id__in=ids, is_credit=True, day__range=(scope.period.first, scope.period.last)
+    )
+    came: dict[date, Came] = defaultdict(Came)
+    rows = credited.order_by().values_list("day", "is_matched").annotate(sum=CreditSum("amount"))
+    for day, is_matched, amount in rows:
+        part = {"refunded": amount} if is_matched else {"bought": amount}
+        came[day] = replace(came[day], **part)
+    return came
+
+
+def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came]) -> Balance:
+    days, scale = list(ends), scale_to(max(*ends.values(), NOTHING))
+    width = 100 / len(days)
+    place = {day: (number + 0.5) * width for number, day in enumerate(days)}
+    step = max(1, len(days) // POINTS)
+    path = "M" + "L".join(
+        f"{place[day]:.2f} {scale.y(ends[day]):.2f}" for day in [*days[::step], days[-1]]
+    )
+    marks = [
+        Mark(
+            place[day],
+            scale.y(ends[day]),
+            kind,
+            f"{named(scope, day)}: {told} {credits(amount)} cr",
+        )
+        for kind, told, day, amount in marked(came, place)
+    ]
+    stops = (
+        Stop(number * width, width * step, says(scope, day, ends, came))
+        for number, day in list(enumerate(days))[::step]
+    )
+    ticks = (
+        Tick(place[day], "today" if day == scope.today else f"{day.day} {day:%b}") for day in days
+    )
+    return Balance(
+        sentence=sentence(scope, ends),
+        grid=scale.grid,
+        ticks=thinned(list(ticks)),
+        path=path,
+        area=f"{path}L{place[days[-1]]:.2f} 100L{place[days[0]]:.2f} 100Z",
+        marks=tuple(marks),
+        stops=tuple(stops),
+        table=tuple(
+            (
+                named(scope, day),
+                came.get(day, Came()).bought + came.get(day, Came()).refunded,
+                ends[day],
+            )
+            for day in reversed(days[-POINTS:])
+        ),
+    )
+
+
+def marked(
+    came: Mapping[date, Came], place: Mapping[date, float]
+) -> Iterator[tuple[str, str, date, Decimal]]:
+    """Kind, words, day and amount of what is drawn: of each kind the largest."""
+    kinds = (("in", "credits in", "bought"), ("refund", "refunded", "refunded"))
+    for kind, told, name in kinds:
+        amounts = {day: getattr(it, name) for day, it in came.items() if day in place}
+        largest = sorted((day for day in amounts if amounts[day]), key=lambda day: -amounts[day])
+        for day in largest[:MARKS]:
+            yield kind, told, day, amounts[day]
+
+
+def says(scope: Scope, day: date, ends: Mapping[date, Decimal], came: Mapping[date, Came]) -> str:
+    parts = [f"{named(scope, day)}: {credits(ends[day])} cr at the end."]
+    it = came.get(day, Came())
+    if it.bought:
+        parts.append(f"{credits(it.bought)} came in.")
+    if it.refunded:
+        parts.append(f"{credits(it.refunded)} were refunded.")
+    return " ".join(parts)
+
+
+def named(scope: Scope, day: date) -> str:
+    return titled(day, scope.today)
+
+
+def sentence(scope: Scope, ends: Mapping[date, Decimal]) -> str:
+    low, high = min(ends, key=lambda day: ends[day]), max(ends, key=lambda day: ends[day])
+    return (
+        f"{scope.period.says}: the balance ended at {credits(list(ends.values())[-1])} credits. "
+        f"Highest {credits(ends[high])} on {high.day} {high:%b %Y}, lowest {credits(ends[low])} on "
+        f"{low.day} {low:%b %Y}."
+    )
+
+
+# The shares ---------------------------------------------------------------------------------------
+def shares_of(scope: Scope) -> tuple[Share, ...]:
+    """One query: what each feature took, the largest first, what is outside the portal last."""
+    spent = scope.sums().filter(is_credit=False).order_by().values_list("operation", "is_matched")
+    rows = list(spent.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
+    outside = [row for row in rows if not row[1]]
+    ours = sorted((row for row in rows if row[1]), key=lambda row: (row[2], row[0]))
+    told = [(feature(name), name, "", -amount, count) for name, _, amount, count in ours]
+    if outside:
+        amount, count = sum((-row[2] for row in outside), NOTHING), sum(row[3] for row in outside)
+        told.append((OUTSIDE, "", "outside", amount, count))
+    whole = sum((one[3] for one in told), NOTHING)
+    longest = max((one[3] for one in told), default=NOTHING) or Decimal(1)
+    return tuple(
+        Share(
+            label=label,
+            url=share_url(scope.filters, operation),
+            amount=amount,
+            rows=count,
+            width=float(100 * amount / longest),
+            of_all=f"{100 * amount / (whole or 1):.1f} %",
+            tone=tone,
+        )
+        for label, operation, tone, amount, count in told
+    )
+
+
+def share_url(filters: Filters, operation: str) -> str:
+    narrowed = {"feature": operation} if operation else {"match": "no", "direction": "out"}
+    return filters.url(**narrowed)

@@ -1,0 +1,173 @@
+"""The ledger page: filters as chips, totals, the spend as a chart, and one page of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from uuid import UUID
+
+from dashboard.models import Membership
+from dashboard.queries.charts import Bars
+from dashboard.queries.chips import Chip, chip
+from dashboard.queries.ledger.banners import Banner, banners_of
+from dashboard.queries.ledger.figures import Books, Figures, books_of
+from dashboard.queries.ledger.filters import DIRECTIONS, MATCHES, SORTS, SOURCES, STACKS, Filters
+from dashboard.queries.ledger.period import EVERYTHING, periods
+from dashboard.queries.ledger.rows import Page, page_of
+from dashboard.queries.ledger.scope import Scope, scope_of
+from dashboard.queries.ledger.spend import spend_of
+from dashboard.queries.ledger.words import feature
+from proxyapi.models import DayTotal, Job
+
+MOST = 200  # labels that a select offers
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A way to split the chart, as a link."""
+
+    label: str
+    url: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the filters leave, together. `chart` is missing where only a job's rows are shown."""
+
+    figures: Figures
+    chart: Bars | None
+    banners: tuple[Banner, ...]
+    stacks: tuple[Stack, ...]
+    url: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """`bare`: there is no row at all in these accounts and days, whatever the filters."""
+
+    page: Page
+    rows: int
+    period: str
+    url: str
+    sort_url: str
+    sorted: str
+    clear_url: str
+    whole_url: str
+    bare: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPage:
+    filters: Filters
+    chips: tuple[Chip, ...]
+    sort: Chip
+    job: Chip | None
+    totals: Totals
+    entries: Entries
+    export_url: str
+    charts_url: str
+
+
+def ledger_of(reader: Membership, filters: Filters) -> LedgerPage:
+    """Six queries, and one more where a job is asked for."""
+    scope = scope_of(reader.team, filters)
+    books, people = books_of(scope), people_of(reader)
+    return LedgerPage(
+        filters=filters,
+        chips=tuple(chips_of(scope, people)),
+        sort=chip("sort", "", SORTS, filters),
+        job=job_chip(scope, filters.job) if filters.job else None,
+        totals=totals_from(scope, books, people),
+        entries=entries_from(scope, books),
+        export_url=filters.url("ledger-export"),
+        charts_url=filters.url("ledger-charts", sort=""),
+    )
+
+
+def totals_of(reader: Membership, filters: Filters) -> Totals:
+    scope = scope_of(reader.team, filters)
+    return totals_from(scope, books_of(scope), people_of(reader))
+
+
+def entries_of(reader: Membership, filters: Filters, known: int) -> Entries:
+    """`known`: the newest row that the reader has; what came after it is marked."""
+    scope = scope_of(reader.team, filters)
+    return entries_from(scope, books_of(scope), known)
+
+
+def totals_from(scope: Scope, books: Books, people: Sequence[Membership]) -> Totals:
+    filters = scope.filters
+    return Totals(
+        figures=books.whole,
+        chart=None if filters.job else spend_of(scope, books, people),
+        banners=banners_of(scope),
+        stacks=stacks_of(filters),
+        url=filters.part_url("totals"),
+        says=scope.period.says,
+    )
+
+
+def entries_from(scope: Scope, books: Books, known: int = 0) -> Entries:
+    filters, page = scope.filters, page_of(scope, books, known)
+    return Entries(
+        page=page,
+        rows=books.whole.rows,
+        period=scope.period.within,
+        url=filters.part_url("entries", known=page.newest),
+        sort_url=filters.url(sort="" if filters.oldest else "oldest"),
+        sorted="ascending" if filters.oldest else "descending",
+        clear_url=Filters(period=filters.period).url(),
+        whole_url=Filters(period=EVERYTHING).url(),
+        bare=not filters.narrow and not books.whole.rows,
+    )
+
+
+def stacks_of(filters: Filters) -> tuple[Stack, ...]:
+    return tuple(
+        Stack(label, filters.url(by=value), value == filters.by) for value, label in STACKS.items()
+    )
+
+
+def people_of(reader: Membership) -> Sequence[Membership]:
+    return list(reader.team.memberships.select_related("user"))
+
+
+def chips_of(scope: Scope, people: Sequence[Membership]) -> Iterator[Chip]:
+    """One query: the features and labels of these days, whatever else is asked for."""
+    filters = scope.filters
+    yield chip("period", "Period", periods(filters.period, scope.today), filters)
+    if len(scope.accounts) > 1:
+        names = {str(one.pk): one.name or one.email for one in scope.accounts}
+        yield chip("account", "Account", {"": "all", **names}, filters)
+    names = {str(one.user_id): str(one.user) for one in people}
+    yield chip("member", "Member", {"": "everyone", **names}, filters)
+    found = DayTotal.objects.filter(
+        account_id__in=scope.ids, day__gte=scope.period.first, day__lte=scope.period.last
+    )
+    pairs = set(found.order_by().values_list("operation", "label").distinct())
+    features = {one: feature(one) for one, _ in pairs if one}
+    yield chip("feature", "Feature", {"": "any", **chosen_too(filters.feature, features)}, filters)
+    labels = {label: label for _, label in sorted(pairs, key=itemgetter(1))[:MOST] if label}
+    yield chip("label", "Label", {"": "any", **chosen_too(filters.label, labels)}, filters)
+    yield chip("direction", "Direction", DIRECTIONS, filters)
+    yield chip("source", "Through", SOURCES, filters)
+    yield chip("match", "Attribution", MATCHES, filters)
+
+
+def chosen_too(value: str, options: dict[str, str]) -> dict[str, str]:
+    """The options by name, and a choice that these days do not have: it can be taken off."""
+    if value and value not in options:
+        options[value] = feature(value) if "." in value else value
+    return dict(sorted(options.items(), key=itemgetter(1)))
+
+
+def job_chip(scope: Scope, job_id: UUID) -> Chip:
+    """A job is chosen by a link, not from a hundred thousand."""
+    titles = Job.objects.filter(vault=scope.team.vault_id, pk=job_id).values_list(
+        "title", flat=True
+    )
+    says = titles.first() or "none of this team"
+    return Chip("job", "Video", says, (), scope.filters.url(job=None))

@@ -1,0 +1,186 @@
+"""One page of ledger rows, by key: the sums tell in which days they lie, so no page is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from dashboard.queries.ledger.figures import Books, Figures
+from dashboard.queries.ledger.filters import Filters, Place
+from dashboard.queries.ledger.scope import Scope
+from dashboard.queries.ledger.words import OUTSIDE, SURE, feature
+from proxyapi.day_sums import bounds
+from proxyapi.models import Entry
+
+PAGE = 50
+SHOWN = (
+    *("account_id", "position", "label", "content_type", "amount", "happened_at", "operation"),
+    *("charge_id", "confidence", "reason", "member__name", "member__email"),
+    *("job__title", "job__hidden_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`state` is that of the row: outside, or nothing; `glyph`, `word` and `reason` tell how sure
+    the attribution is. `is_new`: it came since the page was made."""
+
+    url: str
+    clock: str
+    what: str
+    kind: str
+    who: str
+    initials: str
+    job: str
+    job_url: str
+    state: str
+    glyph: str
+    word: str
+    reason: str
+    amount: Decimal
+    is_new: bool
+
+    @property
+    def is_(self) -> str:
+        return "in" if self.amount > 0 else "out"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """`net` is what all rows of the day add up to that the filters leave, not only those shown."""
+
+    title: str
+    net: Decimal
+    rows: tuple[Row, ...]
+
+    @property
+    def is_(self) -> str:
+        return "in" if self.net > 0 else "out"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`newest` is the key of the row that came last, for the next look to tell what is new."""
+
+    days: tuple[Day, ...]
+    shown: int
+    newest: int
+    next_url: str
+    first_url: str
+
+
+def page_of(scope: Scope, books: Books, known: int = 0) -> Page:
+    """One query. `known`: keys above it are new to the reader; 0: nothing is."""
+    found = list(found_rows(scope, books))
+    listed, filters = found[:PAGE], scope.filters
+    more = len(found) > PAGE
+    return Page(
+        days=tuple(grouped(listed, scope, books, known)),
+        shown=len(listed),
+        newest=max((entry.pk for entry in listed), default=known),
+        next_url=filters.url(after=place_of(listed[-1])) if more else "",
+        first_url=filters.url() if filters.after else "",
+    )
+
+
+def found_rows(scope: Scope, books: Books) -> QuerySet[Entry]:
+    rows = stretch(scope, books, scope.filters.after, PAGE + 1)
+    return rows.select_related("member", "job").only(*SHOWN)
+
+
+def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
+    """The next rows in order, so many at most."""
+    filters = scope.filters
+    rows = scope.entries().filter(within(scope, books, after, count))
+    if after:
+        rows = rows.filter(beyond(after, oldest=filters.oldest))
+    # Of one account the position alone breaks a tie: that is the order of an index.
+    names = ("happened_at", "position") if len(scope.ids) == 1 else ORDER
+    order = names if filters.oldest else [f"-{name}" for name in names]
+    return rows.order_by(*order)[:count]
+
+
+ORDER = ("happened_at", "account_id", "position")
+
+
+def within(scope: Scope, books: Books, after: Place | None, count: int) -> Q:
+    """The days in which the next rows lie, so that a rare label is found without a search."""
+    oldest, zone = scope.filters.oldest, scope.zone
+    days = sorted((day for day, it in books.days.items() if it.rows), reverse=not oldest)
+    if after:
+        # How many rows of its day were listed is not known: perhaps all.
+        on = after.at.astimezone(zone).date()
+        days = [day for day in days if (day >= on if oldest else day <= on)]
+        count += books.days[on].rows if on in books.days else 0
+    needed: list[date] = []
+    for day in days:
+        needed.append(day)
+        count -= books.days[day].rows
+        if count <= 0:
+            break
+    if not needed:
+        return Q(pk__in=[])
+    return Q(
+        happened_at__gte=bounds(min(needed), zone)[0], happened_at__lt=bounds(max(needed), zone)[1]
+    )
+
+
+def beyond(place: Place, *, oldest: bool) -> Q:
+    """What comes after a row; its time alone stands in front, for an index to start there."""
+    past = "gt" if oldest else "lt"
+    start = Q(**{f"happened_at__{past}e": place.at})
+    later = Q(**{f"happened_at__{past}": place.at})
+    same_account = Q(account_id=place.account, **{f"position__{past}": place.position})
+    return start & (later | Q(**{f"account_id__{past}": place.account}) | same_account)
+
+
+def place_of(entry: Entry) -> Place:
+    return Place(entry.happened_at, entry.account_id, entry.position)
+
+
+def grouped(entries: Iterable[Entry], scope: Scope, books: Books, known: int) -> Iterable[Day]:
+    days: dict[date, list[Row]] = {}
+    for entry in entries:
+        at = entry.happened_at.astimezone(scope.zone)
+        days.setdefault(at.date(), []).append(row_of(entry, at, scope.filters, known))
+    for day, rows in days.items():
+        yield Day(titled(day, scope.today), books.days.get(day, Figures()).net, tuple(rows))
+
+
+def row_of(entry: Entry, at: datetime, filters: Filters, known: int) -> Row:
+    state, glyph, word = attributed(entry)
+    job = entry.job
+    return Row(
+        url=reverse("ledger-entry", args=[entry.account_id, entry.position]),
+        clock=f"{at:%H:%M}",
+        what=feature(entry.operation) if entry.operation else entry.label or "Entry",
+        kind=entry.content_type,
+        who=str(entry.member) if entry.member else "",
+        initials=entry.member.initials if entry.member else "",
+        job=job.title if job else "",
+        job_url=reverse("video", args=[job.pk]) if job and job.hidden_at is None else "",
+        state=state,
+        glyph=glyph,
+        word=word,
+        reason=entry.reason,
+        amount=entry.amount,
+        is_new=0 < known < entry.pk,
+    )
+
+
+def attributed(entry: Entry) -> tuple[str, str, str]:
+    """The row's state, and glyph and word of the attribution; credits that came need none."""
+    if entry.charge_id:
+        return "", *SURE[entry.confidence]
+    return ("", "", "") if entry.amount > 0 else ("outside", "outside", OUTSIDE)
+
+
+def titled(day: date, today: date) -> str:
+    """ "Today, Fri 20 Nov", "Wed 18 Nov", "Wed 18 Nov 2024"."""
+    said = f"{day:%a} {day.day} {day:%b}{'' if day.year == today.year else f' {day.year}'}"
+    return {0: f"Today, {said}", 1: f"Yesterday, {said}"}.get((today - day).days, said)

@@ -1,0 +1,61 @@
+"""The ledger: its page and the parts of it that fetch themselves, its charts, one entry."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import push_url
+
+from dashboard.access import check, fetch_entry
+from dashboard.http import TeamRequest
+from dashboard.queries.ledger.entry import entry_of
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.overtime import charts_of
+from dashboard.queries.ledger.page import entries_of, ledger_of, totals_of
+from dashboard.roles import Permission
+
+LIST = "dashboard/ledger/list.html"
+FORM = "ledger-filters"
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def ledger(request: TeamRequest) -> HttpResponse:
+    """The page; `?part=` is one part of it, which fetches itself when entries came."""
+    check(request.membership, Permission.SEE)
+    filters = filters_of(request.GET.dict())
+    if request.GET.get("part") == "totals":
+        totals = totals_of(request.membership, filters)
+        return render(request, "dashboard/ledger/_totals.html", {"totals": totals})
+    if request.GET.get("part") == "entries":
+        entries = entries_of(request.membership, filters, known_of(request))
+        return render(request, "dashboard/ledger/_entries.html", {"entries": entries})
+    part = request.htmx and not request.htmx.history_restore_request
+    template = "dashboard/ledger/refreshed.html" if part else LIST
+    answer = render(request, template, {"ledger": ledger_of(request.membership, filters)})
+    return push_url(answer, filters.url()) if request.htmx.trigger == FORM else answer
+
+
+def known_of(request: TeamRequest) -> int:
+    text = request.GET.get("known", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+@require_GET
+def charts(request: TeamRequest) -> HttpResponse:
+    check(request.membership, Permission.SEE)
+    filters = filters_of(request.GET.dict())
+    context = {"charts": charts_of(request.membership, filters)}
+    part = request.GET.get("part") == "charts"
+    template = "dashboard/ledger/_charts.html" if part else "dashboard/ledger/charts.html"
+    return render(request, template, context)
+
+
+@require_GET
+def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse:
+    found = fetch_entry(request, account_id, position)
+    return render(request, "dashboard/ledger/entry.html", {"entry": entry_of(found)})
