@@ -85,6 +85,11 @@ def genre_slug(genre_id: int | None) -> str | None:
     return next((it.slug for it in looks.GENRES if it.id == genre_id), None)
 
 
+def background_colour(background_id: int | None, own: str) -> str:
+    """Six hexadecimal digits; `own` where no background of a colour is chosen."""
+    return looks.BACKGROUND_COLOURS.get(background_id or 0, own)
+
+
 def character_uuids() -> frozenset[str]:
     return frozenset(it["uuid"] for it in CHARACTERS)
 

@@ -54,6 +54,8 @@ BACKGROUNDS = (
     Named(74, "Night sky", "night-sky"),
     Named(75, "Studio grey", "studio-grey"),
 )
+# What a page's pictures lie on; a soft gradient is the page's own colour.
+BACKGROUND_COLOURS = {72: "e9e2d3", 74: "0b1230", 75: "8a8f98"}
 
 # Groups whose items are only a name and a slug, the first being the default.
 STYLES: dict[str, dict[str, str]] = {

@@ -84,7 +84,8 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
     """The film's plain values, as the maker takes them."""
     chosen = record.settings(video) | (restyled or {})
     voice = narrators.find(world, video.account_id, chosen["voice_id"])
-    values = {name: chosen[name] or record.DEFAULTS[name] for name in _LOOKS}
+    asked = {name: chosen[name] or record.DEFAULTS[name] for name in _LOOKS}
+    values = {name: value for name, value in asked.items() if value is not None}
     page = video.page or {}
     plain = values | {
         "script": video.script or "",
@@ -93,7 +94,7 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
         "gender": voice.gender if voice else "female",
         "voice_seed": voice.seed if voice else 0,
         "genre": catalogue.genre_slug(chosen["genre_id"]) or _GENRES.get(video.type, "cinematic"),
-        "watermark": page.get("site", "") if video.type == "url-based" else "",
+        "watermark": _watermark(world, video, chosen["watermark_position"]),
         "captioned": chosen["captions"] is not False,
         "seed": world.steady_chance(f"film/{video.id}").getrandbits(32),
     }
@@ -102,9 +103,18 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
         it["roll"] or "file" in it or "still" in it for it in pictures
     ):
         return plain  # nothing was re-rolled or uploaded
-    manner, colour = _MANNERS[video.type], page.get("colour", "")
+    own = page.get("colour", "")
+    manner, colour = _MANNERS[video.type], catalogue.background_colour(chosen["background_id"], own)
     cut = {"kind": "cuts", "film": plain, "manner": manner, "colour": colour}
     return cut | {"pictures": pictures if manner in ("page", "scenes") else []}
+
+
+def _watermark(world: World, video: Video, position: str | None) -> str:
+    """The site a video was made of, or the account's name where a place for it was chosen."""
+    if video.type == "url-based":
+        return str((video.page or {}).get("site", ""))
+    account = world.accounts.get(video.account_id)
+    return account.name if position and account else ""
 
 
 _MANNERS = {"ai-visuals": "scenes", "ai-clips": "clips", "b-roll": "footage", "url-based": "page"}
@@ -118,6 +128,10 @@ _LOOKS = (
     "caption_position",
     "transition",
     "volume",
+    "overlay",
+    "animation",
+    "sfx",
+    "watermark_position",
 )
 
 

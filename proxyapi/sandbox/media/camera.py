@@ -45,14 +45,29 @@ _MOVES = (
     Move((1.04, 1.10), down=(-0.7, 0.8)),
 )
 
+# What a film may ask for instead; every other word leaves each shot its own move.
+_ASKED = {
+    "ken-burns": (Move((1.02, 1.11), across=(-0.3, 0.3)), Move((1.11, 1.02), across=(0.3, -0.3))),
+    "pan": (Move((1.08, 1.08), across=(-1, 1)), Move((1.08, 1.08), across=(1, -1))),
+    "drift": (Move((1.06, 1.07), across=(-0.3, 0.3)), Move((1.06, 1.07), down=(0.4, -0.4))),
+    "still": (Move((1.06, 1.06)),),
+}
+
 
 class Shot:
     """One picture in motion; `frame` answers for any share of the shot, in any order."""
 
-    def __init__(self, picture: Picture, size: tuple[int, int], seed: int, seconds: float) -> None:
+    def __init__(
+        self,
+        picture: Picture,
+        size: tuple[int, int],
+        seed: int,
+        seconds: float,
+        animation: str = "",
+    ) -> None:
         self.size, self.seconds = size, seconds
         dice = random.Random(f"camera/{seed}")  # noqa: S311  # a choice of view, not a secret
-        self.move = dice.choice(_MOVES)
+        self.move = dice.choice(_ASKED.get(animation, _MOVES))
         self.motes = Motes(picture.motes, size, seed)
         self.behind = planes(picture.behind)
         small = tuple(round(side / _NEAR_SCALE / 2) * 2 for side in picture.image.size)

@@ -42,8 +42,9 @@ class CutReel(Reel):
         margin = _TRAVEL if manner == "clips" else MARGIN
         width, height = (round(side * margin / 2) * 2 for side in self.size)
         seed = self.film.seed * 1009 + scene
-        shot = Shot(self._picture(scene, seed, (width, height)), self.size, seed, lasts)
-        if manner == "clips":
+        picture = self._picture(scene, seed, (width, height))
+        shot = Shot(picture, self.size, seed, lasts, self.film.animation)
+        if manner == "clips" and not self.film.animation:
             shot.move = random.Random(f"travel/{seed}").choice(_TRAVELS)  # noqa: S311  # a view
         return shot
 

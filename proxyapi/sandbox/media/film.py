@@ -24,6 +24,10 @@ CAPTION_EFFECTS = ("pop", "karaoke", "fade", "plain", "box", "rise")
 CAPTION_POSITIONS = ("bottom", "center", "top")
 TRANSITIONS = ("fade", "cut", "slide", "wipe", "zoom")
 VOLUMES = ("low", "off", "medium", "high")
+OVERLAYS = ("none", "film-grain", "dust", "vhs")
+WATERMARK_POSITIONS = ("top-right", "top-left", "bottom-right", "bottom-left")
+ANIMATIONS = ("", "ken-burns", "pan", "drift", "still")
+SFX = ("none", "whoosh", "soft-hits", "typing")
 ASPECT_RATIOS = ("16:9", "9:16", "1:1", "4:5", "4:3", "21:9")
 
 
@@ -52,7 +56,11 @@ class Film:
     transition: str = "fade"
     volume: str = "low"
     seed: int = 0
+    overlay: str = "none"
+    animation: str = ""  # each shot its own
+    sfx: str = "none"
     watermark: str = ""
+    watermark_position: str = "top-right"
     narrated: bool = True
     captioned: bool = True
     seconds: float | None = None

@@ -21,6 +21,7 @@ from proxyapi.sandbox.media.scenes import draw
 from proxyapi.sandbox.media.sound import mix
 from proxyapi.sandbox.media.storyline import tell
 from proxyapi.sandbox.media.titles import Titles
+from proxyapi.sandbox.media.veils import Veil
 
 _WORKERS = 2
 _AHEAD = 6  # frames in the making; more would only cost memory
@@ -35,6 +36,7 @@ class Reel:
         self.count = max(1, round(self.story.seconds * FRAME_RATE))
         self.captions = Captions(film, self.story.phrases, size)
         self.titles = Titles(film, size)
+        self.veil = Veil(film, size)
         self.overlap = transitions.SECONDS.get(film.transition, transitions.SECONDS["fade"])
         self.theme = theme(film.title, film.script, film.seed)
         self.easel = ThreadPoolExecutor(1)
@@ -55,6 +57,7 @@ class Reel:
             view = self._between(scene, time, share)
         else:
             view = self._view(scene, time)
+        self.veil.put(view, number)  # below the words, which stay clear
         self.titles.put(view, time)
         self.captions.put(view, time)
         return view
@@ -106,7 +109,8 @@ class Reel:
         seed = self.film.seed * 1009 + scene
         large = tuple(round(side * MARGIN / 2) * 2 for side in self.size)
         picture = draw(told.text, self.film.genre, seed, (large[0], large[1]), self.theme)
-        return Shot(picture, self.size, seed, told.end - told.start + self.overlap)
+        lasts = told.end - told.start + self.overlap
+        return Shot(picture, self.size, seed, lasts, self.film.animation)
 
 
 def write_still(film: Film, path: Path, size: tuple[int, int], at: float) -> None:

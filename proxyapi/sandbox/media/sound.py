@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from proxyapi.sandbox.media.effects import effects
 from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.music import SAMPLE_RATE, compose
 from proxyapi.sandbox.media.storyline import Storyline
@@ -25,6 +26,7 @@ def mix(film: Film, story: Storyline) -> Samples:
     if level:
         music = compose(film.genre, film.seed, story.seconds)[:, :count]
         sound += music * _ducking(voice) * _swell(count) * level
+    sound += effects(film, story, count)
     loudest = float(np.abs(sound).max(initial=0.0))
     if loudest > _PEAK:
         sound *= _PEAK / loudest

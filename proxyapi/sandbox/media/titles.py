@@ -25,18 +25,25 @@ class Titles:
         self.at_top = film.caption_position != "top"
         self.title = self._card(film) if film.title.strip() else None
         self.mark = self._mark(film) if film.watermark.strip() else None
+        self.corner = film.watermark_position
 
     def put(self, target: Planes, time: float) -> None:
         edge = self.short * 0.06
         if self.mark:
-            across, _ = self.mark.size
-            self.mark.put(target, (self.width - across - edge * 0.6, edge * 0.6), 0.62)
+            self.mark.put(target, self._place(self.mark, edge * 0.6), 0.62)
         if self.title and time < _SHOWN:
             opacity = min(1.0, 0.25 + time / _FADE_IN, (_SHOWN - time) / _FADE_OUT)
             settled = 1 - (1 - min(1.0, time / 0.6)) ** 3
             top = self.height * (0.1 if self.at_top else 0.58)
             left = edge * 1.2 - (1 - settled) * self.short * 0.03
             self.title.put(target, (max(0.0, left), top), opacity)
+
+    def _place(self, mark: Overlay, edge: float) -> tuple[float, float]:
+        """The corner for the mark; one that is not known is at the top right."""
+        across, down = mark.size
+        left = edge if self.corner.endswith("-left") else self.width - across - edge
+        top = self.height - down - edge if self.corner.startswith("bottom-") else edge
+        return left, top
 
     def _card(self, film: Film) -> Overlay:
         text = textwrap.shorten(film.title, _LONGEST, placeholder="…")
