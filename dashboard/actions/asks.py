@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.access import can, check
 from dashboard.actions.audit import note
-from dashboard.actions.budgets import change_budget
+from dashboard.actions.budgets import change_budget, plain
 from dashboard.actions.charging import locked, tightest
 from dashboard.caps import Standing
 from dashboard.models import Ask, Decision, Membership
@@ -58,11 +58,11 @@ def sides(over: Standing | None, hold: Decimal) -> dict[str, object]:
     """What of the budget was gone before and after, for the audit."""
     if over is None:
         return {}
-    limit, taken = f"{over.budget.hard:f}", over.taken
+    limit, taken = plain(over.budget.hard or hold), over.taken
     return {
         "budget": str(over.budget.pk),
-        "before": {"hard": limit, "taken": f"{taken:f}", "state": "draft"},
-        "after": {"hard": limit, "taken": f"{taken + hold:f}", "state": "held"},
+        "before": {"hard": limit, "taken": plain(taken), "state": "draft"},
+        "after": {"hard": limit, "taken": plain(taken + hold), "state": "held"},
     }
 
 

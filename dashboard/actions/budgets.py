@@ -100,10 +100,15 @@ def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) ->
 
 
 def limits(budget: Budget) -> dict[str, str]:
-    return {name: f"{value:f}" for name in LIMITS if (value := getattr(budget, name)) is not None}
+    return {name: plain(value) for name in LIMITS if (value := getattr(budget, name)) is not None}
 
 
 def in_a_word(budget: Budget) -> str:
     """Both limits, to see whether another writer changed them."""
     both = (budget.soft, budget.hard)
-    return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in both)
+    return "/".join("" if limit is None else plain(limit) for limit in both)
+
+
+def plain(credits: Decimal) -> str:
+    """An amount for an audit row: "2500", whatever the database made of it."""
+    return f"{credits.normalize():f}"

@@ -56,6 +56,11 @@ def tightest(found: list[Standing], hold: Decimal) -> Standing | None:
     return min(over, key=lambda standing: standing.left or Decimal(0), default=None)
 
 
+def charge_or_ask(by: Membership, intent: Intent, words: str | None) -> Charge:
+    """With `words`, be they empty, it is asked for; without them it is charged."""
+    return charge(by, intent) if words is None else ask_for(by, intent, words).charge
+
+
 @transaction.atomic
 def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
     """Have what the budget refuses wait for the treasurer's or the owner's word, at this price.

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.access import check
 from dashboard.actions.audit import note
-from dashboard.actions.charging import charge
+from dashboard.actions.charging import charge_or_ask
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import costs, drafts, tasks
@@ -105,8 +105,12 @@ def write_script(
     style: str,
     tone: str,
     language: str,
+    words: str | None = None,
 ) -> Charge:
-    """Have the service write the script. It charges the same each time (spec, Credit charges)."""
+    """Have the service write the script. It charges the same each time (spec, Credit charges).
+
+    With `words`, here and below, it is asked for instead: the budget has no room for it.
+    """
     check(by, Permission.RENDER)
     chosen = {
         "topic": topic,
@@ -124,11 +128,14 @@ def write_script(
         "This video was rendered already. Start a new one for a new script.",
     )
     price = costs.script(job.account)
-    return charge(by, Intent(job, by.user_id, "faceless.scripts", nonce, price, price, body))
+    intent = Intent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
+    return charge_or_ask(by, intent, words)
 
 
 @transaction.atomic
-def render(*, by: Membership, job: Job, nonce: UUID, seen: Decimal) -> Charge:
+def render(
+    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+) -> Charge:
     """Render the draft at the estimate that was `seen`, with a hold a little above it."""
     check(by, Permission.RENDER)
     if sent := sent_before(job, "faceless.render", nonce, {}):
@@ -143,11 +150,11 @@ def render(*, by: Membership, job: Job, nonce: UUID, seen: Decimal) -> Charge:
     intent = Intent(
         job, by.user_id, "faceless.render", nonce, costs.hold_for(job.estimate), job.estimate
     )
-    return charge(by, intent)
+    return charge_or_ask(by, intent, words)
 
 
 @transaction.atomic
-def retry(*, by: Membership, job: Job, nonce: UUID) -> Charge:
+def retry(*, by: Membership, job: Job, nonce: UUID, words: str | None = None) -> Charge:
     """Run a failed render again. It charges again, about what it took last time (pitfalls 41,
     42)."""
     check(by, Permission.RENDER)
@@ -158,7 +165,8 @@ def retry(*, by: Membership, job: Job, nonce: UUID) -> Charge:
     if quote is None:
         raise NotReady(ASK_FIRST)
     hold = costs.hold_for(quote)
-    return charge(by, Intent(job, by.user_id, "faceless.retry", nonce, hold, quote))
+    intent = Intent(job, by.user_id, "faceless.retry", nonce, hold, quote)
+    return charge_or_ask(by, intent, words)
 
 
 @transaction.atomic

@@ -32,7 +32,10 @@ UNREADABLE = "This form was not complete. Nothing was sent; look at the price an
 
 
 class NonceForm(forms.Form):
+    """`note` comes with the button that asks for it instead."""
+
     nonce = forms.UUIDField()
+    note = forms.CharField(required=False)
 
 
 @require_GET
@@ -71,15 +74,18 @@ def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Ask with the price; a POST retries once for each drawing of the form."""
     job = fetch_job(request, job_id, Permission.RENDER)
     if request.method == "GET":
-        return ask(request, job, RETRY, {"retry": retry_of(job)})
+        return ask(request, job, RETRY, {"retry": retry_of(job, request.membership)})
     form = NonceForm(request.POST)
     try:
         if not form.is_valid():
             raise Refusal(UNREADABLE)
-        studio.retry(by=request.membership, job=job, nonce=form.cleaned_data["nonce"])
+        words = form.cleaned_data["note"] if "ask" in request.POST else None
+        nonce = form.cleaned_data["nonce"]
+        studio.retry(by=request.membership, job=job, nonce=nonce, words=words)
     except Refusal as refusal:
         fresh = fetch_job(request, job_id)
-        return ask(request, fresh, RETRY, {"retry": retry_of(fresh, refusal.sentence)})
+        retry = retry_of(fresh, request.membership, refusal.sentence)
+        return ask(request, fresh, RETRY, {"retry": retry})
     return to_page(request, job)
 
 

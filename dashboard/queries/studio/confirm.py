@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from dashboard.models import Membership
+from dashboard.queries.budgets.line import Line, line_of
 from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.price import is_busy, price_of
 from dashboard.queries.studio.steps import summary
@@ -53,7 +55,13 @@ class Confirm:
     held: Decimal
     range: Range | None
     nonce: UUID
+    budget: Line | None = None
     refusal: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the budget refuses it, so that it can only be asked for."""
+        return self.ready and not self.sent and self.budget is not None and bool(self.budget.over)
 
     @property
     def free(self) -> Decimal:
@@ -65,8 +73,11 @@ class Confirm:
         return self.free - self.hold
 
 
-def confirm_of(job: Job, refusal: str = "", nonce: UUID | None = None) -> Confirm:
-    """Five queries. A refused form keeps its nonce: it charged nothing and cannot charge twice."""
+def confirm_of(
+    job: Job, reader: Membership, refusal: str = "", nonce: UUID | None = None
+) -> Confirm:
+    """At most ten queries, five of them where budgets bind. A refused form keeps its nonce: it
+    charged nothing and cannot charge twice."""
     price = price_of(job)
     hold = costs.hold_for(price.estimate) if price.estimate is not None else Decimal(0)
     return Confirm(
@@ -81,6 +92,7 @@ def confirm_of(job: Job, refusal: str = "", nonce: UUID | None = None) -> Confir
         held=job.account.held(),
         range=range_of(price.spent.costs, price.estimate, hold),
         nonce=nonce or uuid.uuid4(),
+        budget=line_of(reader, hold),
         refusal=refusal,
     )
 

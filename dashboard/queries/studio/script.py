@@ -20,6 +20,7 @@ WORDS_A_SECOND = 2.5  # calm narration, 150 words a minute
 MAX_WORDS = 3_000
 DURATIONS = (30, 60, 180, 300, 600, 900, 1200)
 OPERATION = "faceless.scripts"
+ASKED = "The budget has no room for it. The treasurer or the owner decides; nothing was sent."
 LOST = (
     "The answer of the service got lost. The script will not be asked for again; the draft there "
     "and the ledger decide."
@@ -111,7 +112,9 @@ def charges_of(job: Job) -> list[Charge]:
 def told(charge: Charge) -> tuple[str, str, str]:
     """State, headline and sentence for people."""
     match charge.state:
-        case ChargeState.DRAFT | ChargeState.HELD:
+        case ChargeState.DRAFT:
+            return "waiting", f"The script was asked for, {amount(charge)}.", ASKED
+        case ChargeState.HELD:
             return "waiting", "The script is next.", charge.reason or "It is sent in a moment."
         case ChargeState.SENDING:
             return "running", "The script is being written.", "It appears here by itself."

@@ -12,9 +12,9 @@ from decimal import Decimal
 from django.urls import reverse
 
 from dashboard.access import can
-from dashboard.models import Membership
+from dashboard.models import Ask, Membership
 from dashboard.roles import Permission
-from proxyapi.models import Charge, Job, TokenState
+from proxyapi.models import Charge, ChargeState, Job, TokenState
 
 RUNS = ("faceless.render", "faceless.retry")
 STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
@@ -23,7 +23,8 @@ UNUSABLE = "The token it was made with does not work any more."
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`price` in credits: a button with one charges. `dialog`: it asks first. `why`: disabled."""
+    """`price` in credits: a button with one charges; about that much unless `exact`. `dialog`: it
+    asks first. `why`: disabled."""
 
     label: str
     url: str
@@ -33,6 +34,7 @@ class Button:
     disabled: bool = False
     why: str = ""
     dialog: bool = False
+    exact: bool = False
 
 
 def retry_price(job: Job, charges: Sequence[Charge]) -> Decimal | None:
@@ -60,6 +62,7 @@ def page_acts(
     if state == "completed" and job.media_url:
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
         buttons.append(Button("Download", url, "arrow-down-tray", "fold"))
+    buttons += ask_acts(charges, reader)
     if can(reader, Permission.RENDER):
         if state == "failed":
             buttons += [edit(job, "Edit first", "fold"), retry(job, charges, kind="primary")]
@@ -70,6 +73,24 @@ def page_acts(
         hiding = reverse("video-hiding", args=[job.pk])
         buttons.append(Button("Hide from the library", hiding, "eye-slash", "square", dialog=True))
     return tuple(buttons)
+
+
+def ask_acts(charges: Sequence[Charge], reader: Membership) -> list[Button]:
+    """What there is to do about a charge that waits for a word; one query where one does."""
+    asked = [charge for charge in charges if charge.state == ChargeState.DRAFT]
+    ask = Ask.objects.waiting().filter(charge__in=asked).first() if asked else None
+    if ask is None:
+        return []
+    buttons = []
+    if can(reader, Permission.MANAGE_MONEY):
+        yes, no = (reverse(f"ask-{name}", args=[ask.pk]) for name in ("approvals", "refusals"))
+        buttons.append(Button("Decline", no, "x-mark", "quiet", dialog=True))
+        price = asked[-1].hold
+        buttons.append(Button("Approve", yes, "check", "primary", price, dialog=True, exact=True))
+    if ask.member_id == reader.user_id:
+        back = reverse("ask-withdrawals", args=[ask.pk])
+        buttons.append(Button("Take it back", back, "arrow-uturn-left", dialog=True))
+    return buttons
 
 
 def retry(job: Job, charges: Sequence[Charge], kind: str = "") -> Button:

@@ -35,6 +35,8 @@ def cost_of(charges: Sequence[Charge], open_charge: Charge | None) -> Amount:
         return Amount(spent) if any(charge.is_spent for charge in charges) else FREE
     if open_charge.state == ChargeState.UNKNOWN:
         return Amount(spent + expected(open_charge), "unknown", spent)
+    if open_charge.state == ChargeState.DRAFT:
+        return Amount(spent + expected(open_charge), "about")
     return Amount(spent + open_charge.hold, "held")
 
 
@@ -46,6 +48,8 @@ def amount_of(charge: Charge) -> Amount:
         return Amount(NOTHING)
     if charge.state == ChargeState.UNKNOWN:
         return Amount(expected(charge), "unknown")
+    if charge.state == ChargeState.DRAFT:
+        return Amount(expected(charge), "about")
     return Amount(charge.hold, "held")
 
 

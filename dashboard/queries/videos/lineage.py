@@ -15,7 +15,7 @@ SCRIPTS = ("faceless.scripts", "faceless.scrape_script")
 RUNS = ("faceless.render", "faceless.retry")
 NAMES = {"faceless.render": "Render", "faceless.retry": "Retry", "faceless.export": "Export"}
 OPEN = {
-    ChargeState.DRAFT: ("waiting", "waiting"),
+    ChargeState.DRAFT: ("waiting", "asked for, not sent"),
     ChargeState.HELD: ("waiting", "waiting to be sent"),
     ChargeState.SENDING: ("running", "being sent"),
     ChargeState.UNKNOWN: ("unknown", "the answer got lost"),

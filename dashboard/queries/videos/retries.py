@@ -9,6 +9,8 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from dashboard.models import Membership
+from dashboard.queries.budgets.line import Line, line_of
 from dashboard.queries.videos.acts import RUNS, retry_price
 from dashboard.queries.videos.sayings import reason
 from proxyapi import costs
@@ -30,7 +32,13 @@ class Retry:
     url: str
     back_url: str
     nonce: UUID
+    budget: Line | None = None
     refusal: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the budget refuses it, so that it can only be asked for."""
+        return self.price is not None and self.budget is not None and bool(self.budget.over)
 
     @property
     def left(self) -> Decimal:
@@ -38,20 +46,23 @@ class Retry:
         return self.free - self.hold
 
 
-def retry_of(job: Job, refusal: str = "") -> Retry:
-    """Two queries. A refused one gets a new nonce: the old one may stand on a failed charge."""
+def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
+    """At most seven queries, five of them where budgets bind. A refused one gets a new nonce: the
+    old one may stand on a failed charge."""
     charges = list(job.charges.order_by("created_at", "pk"))
     price = retry_price(job, charges)
+    hold = costs.hold_for(price) if price is not None else NOTHING
     ran = any(charge.is_spent and charge.operation in RUNS for charge in charges)
     return Retry(
         title=job.title,
         failed=reason(job),
         price=price,
         price_note="What it took last time" if ran else "The estimate of the draft",
-        hold=costs.hold_for(price) if price is not None else NOTHING,
+        hold=hold,
         free=job.account.free_to_spend(),
         url=reverse("video-retries", args=[job.pk]),
         back_url=reverse("video", args=[job.pk]),
         nonce=uuid.uuid4(),
+        budget=line_of(reader, hold),
         refusal=refusal,
     )

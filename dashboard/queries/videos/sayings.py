@@ -51,6 +51,8 @@ def short(told: Told) -> str:
             f"Sent {sent}, no answer came. It was not sent again, and {credits(charge.hold)} cr "
             "stay held until the ledger answers."
         )
+    if charge is not None and charge.state == ChargeState.DRAFT:
+        return f"{credits(charge.hold)} cr were asked for. The treasurer or the owner decides."
     if charge is not None and charge.state == ChargeState.HELD:
         return charge.reason or f"{credits(charge.hold)} cr are held, it is sent next."
     if told.state.name == "failed":
@@ -87,6 +89,11 @@ def of_charge(charge: Charge) -> str:
             f"We do not know whether {credits(expected(charge))} cr were spent. The {what} was "
             f"sent at {clock(sent_at)} and the answer got lost. It will not be sent again; the "
             f"ledger decides, at the latest by {clock(sent_at + DECIDED_WITHIN)}."
+        )
+    if charge.state == ChargeState.DRAFT:
+        return (
+            f"Not sent: the budget has no room for it. {credits(charge.hold)} cr were asked for at "
+            f"{clock(charge.created_at)}; the treasurer or the owner decides. Nothing is held."
         )
     held = f"{credits(charge.hold)} cr are held until the exact price is known."
     if charge.state == ChargeState.SENDING:

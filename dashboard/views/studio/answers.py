@@ -84,7 +84,7 @@ def is_closed(job: Job) -> bool:
 def away(request: TeamRequest, job: Job, *, told: bool = False) -> HttpResponse:
     """To the page of the video. `told` says why what was sent is not kept."""
     if told:
-        messages.info(request, "This video is being rendered. Its settings stay as they are.")
+        messages.info(request, "This video is on its way. Its settings stay as they are.")
     if request.htmx:
         return HttpResponseClientRedirect(resolve_url("video", job.pk))
     return redirect("video", job.pk)

@@ -39,20 +39,25 @@ def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
     job = fetch_job(request, job_id, Permission.RENDER)
     refusal, nonce = "", None
     if request.method == "POST":
-        nonce = nonce_in(request)
+        nonce, seen, words = nonce_in(request), price_in(request), words_in(request)
         try:
-            actions.render(by=request.membership, job=job, nonce=nonce, seen=price_in(request))
+            actions.render(by=request.membership, job=job, nonce=nonce, seen=seen, words=words)
         except Refusal as refused:
             refusal = refused.sentence
         else:
             return away(request, job)
     elif is_closed(job):
         return away(request, job)
-    confirm = confirm_of(job, refusal, nonce)
+    confirm = confirm_of(job, request.membership, refusal, nonce)
     if request.htmx:
         context = {"confirm": confirm, "fragment": True}
         return render(request, "dashboard/studio/_confirm.html", context)
     return show_step(request, job, Slug.REVIEW, None, confirm.refusal, confirm=confirm)
+
+
+def words_in(request: TeamRequest) -> str | None:
+    """What was written to those who decide, if it is asked for instead of sent."""
+    return request.POST.get("note", "") if "ask" in request.POST else None
 
 
 def price_in(request: TeamRequest) -> Decimal:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
+from dashboard.caps import OverBudget
 from dashboard.forms.studio import WriteForm
 from dashboard.http import TeamRequest
 from dashboard.queries.studio import Slug, options_in
@@ -28,14 +29,15 @@ def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
         return script_part(request, job)
     options = options_in(job.account.options)
     form = WriteForm(options, request.POST)
-    refusal = ""
+    refusal, over = "", False
     if form.is_valid():
         try:
-            actions.write_script(by=request.membership, job=job, **form.cleaned_data)
+            words = "" if "ask" in request.POST else None
+            actions.write_script(by=request.membership, job=job, words=words, **form.cleaned_data)
         except Refusal as refused:
-            refusal = refused.sentence
+            refusal, over = refused.sentence, isinstance(refused, OverBudget)
         else:
             return script_part(request, fetch_job(request, job_id))
     if request.htmx:
-        return script_part(request, job, write=form, refusal=refusal)
-    return show_step(request, job, Slug.SCRIPT, None, refusal, write=form)
+        return script_part(request, job, write=form, refusal=refusal, over=over)
+    return show_step(request, job, Slug.SCRIPT, None, refusal, write=form, over=over)

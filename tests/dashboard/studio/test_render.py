@@ -147,8 +147,8 @@ def test_equal_prices_stand_on_each_other() -> None:
     assert (drawn.low_x, drawn.estimate_x, drawn.hold_x) == ("25.00%", "50.00%", "81.25%")
 
 
-def test_without_earlier_prices_nothing_is_drawn(ready: Job) -> None:
-    assert confirm_of(ready).range is None
+def test_without_earlier_prices_nothing_is_drawn(priya: Membership, ready: Job) -> None:
+    assert confirm_of(ready, priya).range is None
 
 
 def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(

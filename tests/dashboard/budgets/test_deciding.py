@@ -1,0 +1,178 @@
+"""An ask is decided once, by those who may, on what was asked for; each with its audit row."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from dashboard.actions import asks
+from dashboard.actions.charging import ask_for, charge
+from dashboard.caps import OverBudget
+from dashboard.models import Ask, AuditEvent, Decision, Role
+from proxyapi import tasks
+from proxyapi.models import ChargeState
+from proxyapi.refusals import NotEnoughCredits, Stale
+from tests.dashboard.budgets.conftest import NOON, intent
+
+
+@pytest.fixture(autouse=True)
+def _now(time_machine):
+    time_machine.move_to(NOON, tick=False)
+
+
+@pytest.fixture
+def rung(monkeypatch):
+    """The ids that a worker was rung for."""
+    ids: list[object] = []
+    monkeypatch.setattr(tasks, "ring", lambda task, id: ids.append(id))
+    return ids
+
+
+@pytest.fixture
+def ask(mira, thea, priya, budget, spent, video):
+    """Priya's, for 106 credits; 61 of her 2,500 are left."""
+    budget(priya, 2500)
+    spent(priya, 2439)
+    return ask_for(priya, intent(video(priya)), "For the fair.")
+
+
+def yes(ask):
+    return f"/asks/{ask.pk}/approvals/"
+
+
+def no(ask):
+    return f"/asks/{ask.pk}/refusals/"
+
+
+def test_approved_it_is_sent_once_above_the_budget(ask, thea, client_of, rung):
+    html = client_of(thea).get(yes(ask)).content.decode()
+    assert "Approve 106 cr for Priya?" in html
+    assert "Left of Priya’s 2,500 until 1 Dec" in html
+    assert 'value="45"' in html
+    assert client_of(thea).post(yes(ask), {"how": "once"}).url == "/budgets/"
+    ask.refresh_from_db()
+    assert (ask.decision, ask.decided_by, ask.decided_at) == ("approved", thea.user, NOON)
+    assert ask.charge.state == ChargeState.HELD
+    assert rung == [ask.charge.pk]
+    event = AuditEvent.objects.get(action="ask.approved")
+    assert event.details["before"] == {"hard": "2500", "taken": "2439", "state": "draft"}
+    assert event.details["after"] == {"hard": "2500", "taken": "2545", "state": "held"}
+
+
+def test_this_once_lets_nothing_else_through(ask, mira, priya, video, rung):
+    asks.approve(by=mira, ask=ask)
+    with pytest.raises(OverBudget, match="0 of your 2,500 are left"):
+        charge(priya, intent(video(priya), 1))
+
+
+def test_raising_the_budget_sends_it_within(ask, thea, client_of, rung):
+    html = client_of(thea).get(yes(ask)).content.decode()
+    assert "It fits from 2545 cr on." in html or "It fits from 2,545 cr on." in html
+    client_of(thea).post(yes(ask), {"how": "raise", "hard": "3000"})
+    ask.refresh_from_db()
+    assert ask.decision == "approved"
+    assert ask.team.budgets.get().hard == 3000
+    event = AuditEvent.objects.get(action="budget.change")
+    assert (event.details["before"]["hard"], event.details["after"]["hard"]) == (
+        "2500",
+        "3000",
+    )
+
+
+@pytest.mark.parametrize("hard", ["", "-1", "many"])
+def test_a_raise_needs_a_limit(ask, thea, client_of, rung, hard):
+    answer = client_of(thea).post(yes(ask), {"how": "raise", "hard": hard})
+    assert answer.status_code == 422
+    ask.refresh_from_db()
+    assert ask.is_waiting
+
+
+def test_declined_the_asker_reads_why_beside_the_video(ask, thea, priya, client_of, rung):
+    assert client_of(thea).post(no(ask), {"answer": " "}).status_code == 422
+    client_of(thea).post(no(ask), {"answer": "Not before the fair is paid."})
+    ask.refresh_from_db()
+    assert (ask.decision, ask.charge.state) == ("declined", ChargeState.REFUSED)
+    told = client_of(priya).get(f"/videos/{ask.charge.job_id}/").content.decode()
+    assert "Thea declined: “Not before the fair is paid.”" in told
+    assert rung == []
+
+
+@pytest.mark.parametrize("change", ["edited", "repriced", "hidden"])
+def test_what_changed_since_is_not_sent_and_the_decider_is_told(
+    ask, thea, client_of, rung, change, time_machine
+):
+    time_machine.shift(60)
+    job = ask.charge.job
+    match change:
+        case "edited":
+            job.edited_at = NOON.replace(minute=1)
+        case "repriced":
+            job.estimate = Decimal(97)
+        case "hidden":
+            job.hidden_at = NOON
+    job.save()
+    html = client_of(thea).post(yes(ask), {"how": "once"}, follow=True).content.decode()
+    assert "changed since it was asked for. Nothing was sent." in html
+    ask.refresh_from_db()
+    assert (ask.decision, ask.charge.state) == ("stale", ChargeState.REFUSED)
+    assert rung == []
+
+
+def test_who_left_or_renders_no_more_gets_nothing_sent(ask, thea, priya, rung):
+    priya.role = Role.VIEWER
+    priya.save()
+    assert asks.approve(by=thea, ask=ask).decision == Decision.STALE
+    assert rung == []
+
+
+def test_an_account_without_the_credits_leaves_it_waiting(ask, thea, account, client_of, rung):
+    account.balance = Decimal(10)
+    account.save()
+    answer = client_of(thea).post(yes(ask), {"how": "once"})
+    assert answer.status_code == 422
+    assert "Not sent. It needs 106 cr" in answer.content.decode()
+    with pytest.raises(NotEnoughCredits):
+        asks.approve(by=thea, ask=ask)
+    ask.refresh_from_db()
+    assert ask.is_waiting
+
+
+def test_it_is_decided_once(ask, mira, thea, priya, rung):
+    asks.decline(by=thea, ask=ask, words="No.")
+    for again in (
+        lambda: asks.approve(by=mira, ask=ask),
+        lambda: asks.decline(by=mira, ask=ask, words="No."),
+        lambda: asks.take_back(by=priya, ask=ask),
+    ):
+        with pytest.raises(Stale, match="decided already"):
+            again()
+    assert rung == []
+
+
+@pytest.mark.parametrize("who", ["jonas", "priya", "luca", "vera"])
+def test_nobody_else_decides_by_hand_made_request(request, ask, client_of, rung, who):
+    browser = client_of(request.getfixturevalue(who))
+    assert browser.post(yes(ask), {"how": "once"}).status_code == 403
+    assert browser.post(no(ask), {"answer": "No."}).status_code == 403
+    ask.refresh_from_db()
+    assert ask.is_waiting
+
+
+def test_elsewhere_it_does_not_exist(ask, otto, client_of, rung):
+    assert client_of(otto).post(yes(ask), {"how": "once"}).status_code == 404
+    assert client_of(otto).post(no(ask), {"answer": "No."}).status_code == 404
+
+
+def test_what_must_hold_of_an_ask_holds_in_the_database(ask, thea):
+    for fields in ({"decision": "maybe"}, {"decision": "approved"}, {"decided_by": thea.user}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Ask.objects.filter(pk=ask.pk).update(**fields)
+
+
+def test_decisions_stand_in_the_history(ask, thea, client_of, rung):
+    client_of(thea).post(no(ask), {"answer": "Not before the fair is paid."})
+    html = client_of(thea).get("/budgets/").content.decode()
+    assert "declined 106 cr for Priya: “Not before the fair is paid.”" in html
+    assert "Waiting for a word" not in html
