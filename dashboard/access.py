@@ -96,17 +96,19 @@ def ask_in(request: TeamRequest, ask_id: UUID) -> Ask:
 
 def fetch_account(
     request: TeamRequest, account_id: str, permission: Permission = Permission.SEE
-) -> Account | None:
-    """The account that an address names; without a name the first, None where the team has none."""
+) -> tuple[Account | None, list[Account]]:
+    """The account that an address names, and all of the team. Without a name it is the first, None
+    where the team has none."""
     check(request.membership, permission)
     accounts = Account.objects.filter(vault=request.team.vault).defer("costs", "options")
     accounts = accounts.select_related("vault", "ledger", "top_up").order_by("created_at", "pk")
+    rows = list(accounts)
     if not account_id:
-        return accounts.first()
-    try:
-        return accounts.get(pk=UUID(account_id))
-    except (ValueError, Account.DoesNotExist):
-        raise Http404("There is no such account in this team.") from None
+        return (rows[0] if rows else None), rows
+    chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)
+    if chosen is None:
+        raise Http404("There is no such account in this team.")
+    return chosen, rows
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:

@@ -6,14 +6,23 @@ The preference is the account's own and money; a change is asked for as a row an
 
 from __future__ import annotations
 
-from proxyapi.top_up.inferred import Inferred, infer, is_top_up
+from proxyapi.top_up.inferred import (
+    PER_DAY,
+    Inferred,
+    infer,
+    inferred_from,
+    is_top_up,
+    says_so,
+    utc_midnight,
+)
 from proxyapi.top_up.reading import Reading, due, refresh
-from proxyapi.top_up.save import ask, save
-from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting
+from proxyapi.top_up.save import ask, save, seen_now, token_for
+from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
 
 __all__ = [
     "CREDITS_PER_UNIT",
     "MOST_UNITS",
+    "PER_DAY",
     "PRESETS",
     "Inferred",
     "Reading",
@@ -21,7 +30,13 @@ __all__ = [
     "ask",
     "due",
     "infer",
+    "inferred_from",
+    "is_legal",
     "is_top_up",
     "refresh",
     "save",
+    "says_so",
+    "seen_now",
+    "token_for",
+    "utc_midnight",
 ]

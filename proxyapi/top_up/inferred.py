@@ -7,6 +7,7 @@ say so. The caps count by the UTC day (spec, Limits).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -30,10 +31,14 @@ class Inferred:
 
 def infer(account: Account, row: TopUp | None, now: datetime) -> Inferred:
     """One query."""
+    credited = account.entries.filter(amount__gt=0, happened_at__gte=utc_midnight(now))
+    return inferred_from(credited.order_by("-happened_at")[:200], row, now)
+
+
+def inferred_from(entries: Iterable[Entry], row: TopUp | None, now: datetime) -> Inferred:
+    """From entries that hold today's credits at least."""
     began = utc_midnight(now)
-    credited = account.entries.filter(amount__gt=0, happened_at__gte=began)
-    rows = credited.values_list("label", "content_type", "transaction_type")[:200]
-    today = sum(1 for words in rows if says_so(*words))
+    today = sum(1 for entry in entries if entry.happened_at >= began and is_top_up(entry))
     failed_at = row.failure_seen_at if row and row.consecutive_failures else None
     until = failed_at + COOLDOWN if failed_at else None
     resting = until if until and until > now else None

@@ -1,0 +1,162 @@
+"""The form of an account's automatic top-up: legal values only (pitfalls 69 to 74), and packs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from proxyapi.models import CreditPack, TopUpType
+from proxyapi.top_up import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
+
+FEWEST_TYPED = max(PRESETS) + 1
+WHOLE = f"A whole number of units, {FEWEST_TYPED} to {MOST_UNITS:,}. Fewer are chosen above."
+NO_UNITS = "Choose how many units each top-up buys."
+NO_PACK = "Choose a pack. If there is none, add it below."
+NO_TYPE = "Choose what a top-up buys."
+OUTDATED = "This form is too old. Open the page again."
+CURRENCIES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitChoice:
+    units: int
+    chosen: bool
+
+    @property
+    def credits(self) -> int:
+        return self.units * CREDITS_PER_UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class PackChoice:
+    """A pack that nobody described any more may still be the one that is set."""
+
+    plan_id: int
+    name: str
+    credits: int | None
+    chosen: bool
+
+
+class TopUpForm(forms.Form):
+    """`seen` is the setting that the form was drawn from."""
+
+    enabled = forms.BooleanField(required=False)
+    type = forms.ChoiceField(choices=TopUpType, required=False, error_messages={})
+    units = forms.CharField(required=False)
+    more = forms.CharField(required=False, label="More than 100 units")
+    plan_id = forms.CharField(required=False)
+    seen = forms.CharField(widget=forms.HiddenInput, error_messages={"required": OUTDATED})
+
+    def __init__(self, packs: Iterable[CreditPack], drawn: Setting, data: Any = None) -> None:
+        self.packs, self.drawn = list(packs), drawn
+        super().__init__(data, initial=initial_of(drawn), use_required_attribute=False)
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = self.cleaned_data
+        # What is off sends nothing else, so nothing else can be wrong.
+        if not values.get("enabled"):
+            for name in set(self.errors) - {"seen"}:
+                del self.errors[name]
+        elif values.get("type") == TopUpType.PACK:
+            self.clean_pack(values)
+        elif values.get("type") == TopUpType.UNITS:
+            self.clean_count(values)
+        elif "type" not in self.errors:
+            self.add_error("type", NO_TYPE)
+        return values
+
+    def clean_seen(self) -> Setting:
+        try:
+            kept = json.loads(self.cleaned_data["seen"])
+        except ValueError:
+            raise forms.ValidationError(OUTDATED) from None
+        return Setting.of(kept if isinstance(kept, dict) else {})
+
+    def clean_pack(self, values: dict[str, Any]) -> None:
+        legal = {str(one.plan_id) for one in self.pack_choices}
+        if values.get("plan_id") not in legal:
+            self.add_error("plan_id", NO_PACK)
+
+    def clean_count(self, values: dict[str, Any]) -> None:
+        """What is typed goes before what is chosen."""
+        typed = str(values.get("more", "")).replace(",", "").replace(" ", "")
+        text = typed or str(values.get("units", ""))
+        is_number = text.isascii() and text.isdecimal() and len(text) <= 6
+        count = int(text) if is_number else 0
+        if typed and not (is_legal(count) and count >= FEWEST_TYPED):
+            self.add_error("more", WHOLE)
+        elif not is_legal(count):
+            self.add_error("units", NO_UNITS)
+        values["count"] = count
+
+    def wanted(self) -> Setting:
+        """Needs a valid form."""
+        values = self.cleaned_data
+        seen: Setting = values["seen"]
+        if not values["enabled"]:
+            return Setting(False, seen.type, seen.plan_id, seen.units)
+        if values["type"] == TopUpType.PACK:
+            return Setting(True, TopUpType.PACK, int(values["plan_id"]), seen.units)
+        return Setting(True, TopUpType.UNITS, seen.plan_id, values["count"])
+
+    @property
+    def unit_choices(self) -> tuple[UnitChoice, ...]:
+        chosen = "" if self["more"].value() else str(self["units"].value() or "")
+        return tuple(UnitChoice(units, str(units) == chosen) for units in PRESETS)
+
+    @property
+    def pack_choices(self) -> tuple[PackChoice, ...]:
+        chosen = str(self["plan_id"].value() or "")
+        known = [(one.plan_id, one.name, one.credits) for one in self.packs]
+        set_ = self.drawn.plan_id
+        if set_ is not None and set_ not in {plan_id for plan_id, *_ in known}:
+            known.append((set_, f"Pack {set_}", None))  # type: ignore[arg-type]
+        return tuple(
+            PackChoice(plan_id, name, credits, str(plan_id) == chosen)
+            for plan_id, name, credits in known
+        )
+
+    @property
+    def buys_packs(self) -> bool:
+        return bool(self["type"].value() == TopUpType.PACK)
+
+
+def initial_of(drawn: Setting) -> dict[str, Any]:
+    typed = drawn.units is not None and drawn.units not in PRESETS
+    return {
+        "enabled": drawn.enabled,
+        "type": drawn.type or TopUpType.UNITS,
+        "units": "" if typed or drawn.units is None else str(drawn.units),
+        "more": str(drawn.units) if typed else "",
+        "plan_id": "" if drawn.plan_id is None else str(drawn.plan_id),
+        "seen": json.dumps(drawn.kept()),
+    }
+
+
+class PackForm(forms.Form):
+    """A credit pack as its page at the service describes it."""
+
+    plan_id = forms.IntegerField(
+        label="Plan id",
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="The number of the pack's plan at the service, which lists none by itself.",
+        error_messages={"required": "The pack's number at the service is missing."},
+    )
+    name = forms.CharField(max_length=60, error_messages={"required": "Name it for the team."})
+    credits = forms.IntegerField(
+        min_value=1,
+        max_value=100_000_000,
+        error_messages={"required": "How many credits does it hold?"},
+    )
+    price = forms.DecimalField(
+        label="Price, if you know it", required=False, min_value=0, max_digits=10, decimal_places=2
+    )
+    currency = forms.ChoiceField(choices=CURRENCIES, required=False)
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False, auto_id="pack_%s")

@@ -1,0 +1,78 @@
+"""How an account's days went, as the forecast asks: whole credits by day, and since when they are
+known."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+
+from django.db.models import Sum
+
+from proxyapi.day_sums import CreditSum
+from proxyapi.forecast import Day
+from proxyapi.models import Account
+from proxyapi.top_up import says_so
+
+NOTHING = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """`first`: the first day of those asked for that is here in full; None without an entry.
+
+    `days` are without the automatic top-ups that came, `moved` is what all entries add up to.
+    """
+
+    first: date | None
+    days: Mapping[date, Day]
+    moved: Mapping[date, Decimal]
+
+
+def ledger_of(account: Account, today: date, back: int) -> Ledger:
+    """The last `back` days and today, in the team's days. One query."""
+    since = today - timedelta(days=back)
+    rows = account.day_totals.filter(day__gte=since, day__lte=today)
+    split = rows.order_by().values("day", "is_credit", "via_api", "label")
+    sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+    moved: dict[date, Decimal] = defaultdict(Decimal)
+    api: dict[date, tuple[Decimal, int]] = {}
+    outside: dict[date, Decimal] = defaultdict(Decimal)
+    into: dict[date, Decimal] = defaultdict(Decimal)
+    for row in sums:
+        day, amount = row["day"], row["sum"]
+        moved[day] += amount
+        if row["is_credit"]:
+            into[day] += NOTHING if says_so(row["label"]) else amount
+        elif row["via_api"] is False:
+            outside[day] -= amount
+        else:
+            spent, count = api.get(day, (NOTHING, 0))
+            api[day] = (spent - amount, count + row["rows"])
+    days = {
+        day: day_of(*api.get(day, (NOTHING, 0)), outside.get(day, NOTHING), into.get(day, NOTHING))
+        for day in moved
+    }
+    return Ledger(first_known(account, moved, since), days, moved)
+
+
+def day_of(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> Day:
+    """Charges of a day are taken to be even: each is the day's mean."""
+    api = whole(spent)
+    return Day(api, max(1, round(api / count)) if count else 1, whole(outside), whole(into))
+
+
+def first_known(account: Account, days: Collection[date], since: date) -> date | None:
+    """Where the mirror is not whole the oldest day may be a part of one: then the next counts."""
+    if not days:
+        return None
+    ledger = getattr(account, "ledger", None)
+    is_whole = ledger is not None and ledger.is_whole
+    oldest = min(days)
+    return oldest if is_whole or oldest == since else oldest + timedelta(days=1)
+
+
+def whole(amount: Decimal) -> int:
+    return int(amount.to_integral_value(rounding=ROUND_HALF_UP))

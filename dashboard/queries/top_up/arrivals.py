@@ -1,0 +1,40 @@
+"""Credits that came in: what the ledger says, and the failures that it does not show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from dashboard.queries.top_up.facts import BACK, Facts
+from proxyapi.top_up import is_top_up
+
+MOST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """`known`: how we know. A failure has no credits."""
+
+    at: datetime
+    what: str
+    known: str
+    credits: Decimal | None
+
+
+def arrivals_of(facts: Facts) -> tuple[Arrival, ...]:
+    """The newest first."""
+    found = [
+        Arrival(
+            row.happened_at,
+            row.label or row.content_type or "Credits",
+            "Ledger, by its own words" if is_top_up(row) else "Ledger",
+            row.amount,
+        )
+        for row in facts.arrived[:MOST]
+    ]
+    failed_at = facts.row.failure_seen_at
+    if failed_at and failed_at >= facts.now - BACK:
+        known = "The count of failures went up; seen then, it failed before"
+        found.append(Arrival(failed_at, "Automatic top-up failed", known, None))
+    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST])

@@ -1,0 +1,55 @@
+"""The question before a change of the top-up: what it buys, with whose card, how much at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from dashboard.queries.accounts import name_of
+from dashboard.queries.forecast import bought_by
+from dashboard.queries.top_up.facts import Facts
+from proxyapi.models import TopUpType
+from proxyapi.top_up import PER_DAY, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """`each` is None where nobody has said what the pack holds; `price` of it, if known."""
+
+    account_id: UUID
+    account: str
+    nonce: UUID
+    enables: bool
+    before: str
+    after: str
+    each: Decimal | None
+    price: str
+    threshold: Decimal
+    refusal: str
+
+    @property
+    def most(self) -> Decimal | None:
+        """Credits of a day's top-ups."""
+        return None if self.each is None else self.each * PER_DAY
+
+
+def confirm_of(
+    facts: Facts, wanted: Setting, before: Setting, nonce: UUID | None = None, refusal: str = ""
+) -> Confirm:
+    account, bought = facts.account, bought_by(wanted, facts.packs)
+    is_pack = wanted.type == TopUpType.PACK
+    pack = next((one for one in facts.packs if is_pack and one.plan_id == wanted.plan_id), None)
+    price = f"{pack.price:,.2f} {pack.currency}" if pack and pack.price is not None else ""
+    return Confirm(
+        account_id=account.pk,
+        account=name_of(account),
+        nonce=nonce or uuid4(),
+        enables=wanted.enabled,
+        before=before.words(),
+        after=wanted.words(),
+        each=None if bought is None else Decimal(bought),
+        price=price,
+        threshold=account.monthly_credits / 10,
+        refusal=refusal,
+    )

@@ -1,0 +1,25 @@
+"""When the next top-up is to be expected: the day the balance is likely to fall under the
+threshold."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from dashboard.queries.forecast import Ledger, whole
+from proxyapi.forecast import Offer, Start, foresee, pattern_of
+from proxyapi.models import Account
+
+
+def expected_on(account: Account, ledger: Ledger, today: date) -> str:
+    """In words. As if nothing were held: a top-up asks for the balance, not for what is free."""
+    pattern = pattern_of(ledger.days, ledger.first or today, today)
+    if not pattern.is_enough:
+        return "too few days to say"
+    above = account.balance - Offer(True, account.balance, account.monthly_credits).threshold
+    if above < 0:
+        return "with the next spend through the API"
+    # Run out of what is above the threshold: that is the day.
+    found = foresee(Start(today, whole(above)), pattern, f"{account.pk} {today}")
+    if found.middle is None:
+        return f"not before {found.until.day} {found.until:%b}"
+    return f"{found.middle:%a} {found.middle.day} {found.middle:%b}"

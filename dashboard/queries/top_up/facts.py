@@ -1,0 +1,60 @@
+"""The rows that the parts of the top-up page are told from, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from dashboard.queries.forecast import packs_of
+from proxyapi.models import Account, CreditPack, Entry, TopUp, TopUpChange
+from proxyapi.top_up import Setting
+
+BACK = timedelta(days=60)
+MOST_CHANGES, MOST_ENTRIES = 40, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """`accounts` are all of the team. `changes` and `arrived`, the entries that are credits, have
+    the newest first."""
+
+    account: Account
+    accounts: Sequence[Account]
+    row: TopUp
+    packs: Sequence[CreditPack]
+    changes: Sequence[TopUpChange]
+    arrived: Sequence[Entry]
+    now: datetime
+
+
+def facts_of(account: Account, accounts: Sequence[Account]) -> Facts:
+    """Three queries; the account comes with its vault, its ledger and its top-up."""
+    now = timezone.now()
+    changes = account.top_up_changes.select_related("member").order_by("-asked_at")
+    arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - BACK)
+    return Facts(
+        account,
+        accounts,
+        row_of(account),
+        packs_of(account),
+        list(changes[:MOST_CHANGES]),
+        list(arrived.order_by("-happened_at", "-position")[:MOST_ENTRIES]),
+        now,
+    )
+
+
+def row_of(account: Account) -> TopUp:
+    """As last read; an unsaved empty one before that."""
+    row = getattr(account, "top_up", None)
+    return row if isinstance(row, TopUp) else TopUp(account=account)
+
+
+def shown_of(facts: Facts) -> Setting:
+    """What the form shows: the change that is on its way, else the setting as last read."""
+    change = facts.changes[0] if facts.changes else None
+    if change is not None and change.is_open:
+        return Setting.of(change.wanted)
+    return Setting.of_row(facts.row)

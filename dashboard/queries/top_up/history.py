@@ -1,0 +1,63 @@
+"""Who changed an account's top-up here: the audit log, each with what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from dashboard.models import AuditEvent, Team
+from dashboard.queries.top_up.facts import Facts
+from proxyapi.models import TopUpChange, TopUpChangeState
+from proxyapi.top_up import Setting
+
+MOST = 20
+WORDS = {
+    TopUpChangeState.ASKED: ("waiting", "Saving"),
+    TopUpChangeState.SENDING: ("running", "Saving"),
+    TopUpChangeState.UNKNOWN: ("unknown", "Not known yet"),
+    TopUpChangeState.SAVED: ("completed", "Saved"),
+    TopUpChangeState.REFUSED: ("failed", "Not saved"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`state`, `word`: of a pill. `why`: where it was not saved."""
+
+    at: datetime
+    who: str
+    before: str
+    after: str
+    state: str
+    word: str
+    why: str
+
+
+def history_of(team: Team, facts: Facts) -> tuple[Change, ...]:
+    """The newest first. One query."""
+    target = str(facts.account.pk)
+    events = AuditEvent.objects.filter(team=team, action="top_up.change", target=target)
+    rows = events.select_related("actor").order_by("-happened_at", "-pk")[:MOST]
+    changes = {str(one.pk): one for one in facts.changes}
+    return tuple(change_of(row, changes) for row in rows)
+
+
+def change_of(row: AuditEvent, changes: Mapping[str, TopUpChange]) -> Change:
+    change = changes.get(str(row.details.get("change")))
+    state, word = WORDS[TopUpChangeState(change.state)] if change else ("unknown", "Not known")
+    refused = change is not None and change.state == TopUpChangeState.REFUSED
+    return Change(
+        at=row.happened_at,
+        who=str(row.actor),
+        before=words(row.details.get("before")),
+        after=words(row.details.get("after")),
+        state=state,
+        word=word,
+        why=change.reason.removeprefix("Not saved. ") if change and refused else "",
+    )
+
+
+def words(kept: Any) -> str:
+    return Setting.of(kept).words() if isinstance(kept, dict) else "not known"

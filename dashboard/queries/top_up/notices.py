@@ -1,0 +1,105 @@
+"""What a treasurer is told above the top-up page, the most urgent first (look §11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard.templatetags.reelroom import clock
+from proxyapi.models import Account, Plan, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.top_up import Setting
+
+FAILURES = 3
+NEVER_READ = "The setting was not read from the service yet. It is, within a minute."
+ANOTHERS = "Somebody changed it at the service, on its page or with another program."
+THREE = (
+    "The service switched it off after three failed payments. Switching it on again does not clear "
+    "the count. Check the payment method there first."
+)
+FAILED = (
+    "The service gives no reason. Check the payment method on its billing page; Reelroom cannot "
+    "see it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`state` of a banner; `reload`: it offers to draw the form anew."""
+
+    state: str
+    title: str
+    text: str = ""
+    reload: bool = False
+
+
+def notices_of(
+    account: Account, row: TopUp, change: TopUpChange | None, bought: int | None, is_stale: bool
+) -> tuple[Notice, ...]:
+    """`is_stale`: the form beside it shows another setting than the service has."""
+    found = [of_change(change), of_form(row, is_stale, change), of_reading(account, row)]
+    if row.read_at is not None:
+        found += [of_drift(row), of_failures(row), of_pack(row, bought)]
+    return tuple(notice for notice in found if notice)
+
+
+def of_change(change: TopUpChange | None) -> Notice | None:
+    if change is None:
+        return None
+    who, when = change.member.first_name, clock(change.asked_at)
+    if change.state == TopUpChangeState.UNKNOWN:
+        return Notice("unknown", "We do not know yet whether it was saved.", change.reason)
+    if change.is_open:
+        wanted = Setting.of(change.wanted).words()
+        return Notice(
+            "info", "Saving, waiting for the service.", f"{who} asked at {when}: top-up {wanted}."
+        )
+    said = change.reason.removeprefix("Saved. ").removeprefix("Not saved. ")
+    if change.state == TopUpChangeState.SAVED:
+        return Notice("good", "Saved.", f"{said} {who} asked at {when}.")
+    return Notice("failed", "Not saved.", said)
+
+
+def of_form(row: TopUp, is_stale: bool, change: TopUpChange | None) -> Notice | None:
+    if not is_stale or (change is not None and change.is_open):
+        return None
+    return Notice(
+        "late",
+        "The setting changed while this page was open.",
+        f"Top-up is {Setting.of_row(row).words()} now. The form below shows what it was before.",
+        reload=True,
+    )
+
+
+def of_reading(account: Account, row: TopUp) -> Notice | None:
+    if account.plan != Plan.PAID:
+        why = row.read_error or "The service lets top-up be read and changed on paid plans only."
+        return Notice("paused", "Top-up is closed while the plan is not paid.", why)
+    if row.read_error:
+        seen = f" What you see is from {clock(row.read_at)}." if row.read_at else ""
+        return Notice("paused", "Top-up cannot be read at the moment.", row.read_error + seen)
+    return Notice("info", NEVER_READ) if row.read_at is None else None
+
+
+def of_drift(row: TopUp) -> Notice | None:
+    if not row.has_drifted:
+        return None
+    why = THREE if row.consecutive_failures >= FAILURES else ANOTHERS
+    return Notice("late", f"It was on, and since {clock(row.found_off_at)} it is off.", why)
+
+
+def of_failures(row: TopUp) -> Notice | None:
+    if not row.consecutive_failures or (row.has_drifted and row.consecutive_failures >= FAILURES):
+        return None
+    if row.consecutive_failures >= FAILURES and not row.enabled:
+        return Notice("late", "The service has switched top-up off.", THREE)
+    when = f", seen {clock(row.failure_seen_at)}" if row.failure_seen_at else ""
+    return Notice("late", f"The last automatic top-up failed{when}.", FAILED)
+
+
+def of_pack(row: TopUp, bought: int | None) -> Notice | None:
+    if not row.enabled or bought is not None or row.plan_id is None:
+        return None
+    return Notice(
+        "info",
+        f"It buys credit pack {row.plan_id}, and nobody has said how much that holds.",
+        "Add the pack below, then the forecast counts with it.",
+    )

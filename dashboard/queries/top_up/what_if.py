@@ -1,0 +1,187 @@
+"""What the setting on the form would have done in the last thirty days of the real ledger.
+
+Up to `EXACT` entries are moved again one by one; a longer ledger day by day, from its sums. The
+top-ups that really came are left out, all other credits come as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from dashboard.queries.charts import Line, Mark, Tick, line_of
+from dashboard.queries.charts import Point as Place
+from dashboard.queries.forecast import Ledger, ledger_of, offer_of, packs_of, whole
+from dashboard.queries.top_up.expected import expected_on
+from dashboard.templatetags.reelroom import credits
+from proxyapi.forecast import Day, Movement, Offer, Point, Replay, replay, replay_days
+from proxyapi.models import Account, CreditPack, TopUpType
+from proxyapi.top_up import Setting, says_so
+
+DAYS = 30
+WEEKS = 8  # that the pattern of spending is told from
+EXACT = 3000  # entries
+STEPS = 160  # places on the line, besides the top-ups
+GAPS = 5  # that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class GapRow:
+    at: datetime
+    needed: Decimal
+    there: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """`chart` is None where there is nothing to replay; `trouble` says why."""
+
+    setting: str
+    days: int
+    chart: Line | None = None
+    top_ups: int = 0
+    bought: Decimal = Decimal(0)
+    cost: str = ""
+    busiest: int = 0
+    gaps: tuple[GapRow, ...] = ()
+    more_gaps: int = 0
+    by_day: bool = False
+    expected: str = ""
+    trouble: str = ""
+
+    @property
+    def gap_count(self) -> int:
+        return len(self.gaps) + self.more_gaps
+
+
+def what_if_of(account: Account, setting: Setting) -> WhatIf:
+    """Three queries, and no request to the service."""
+    now, packs = timezone.now(), packs_of(account)
+    today = now.astimezone(account.vault.zone).date()
+    ledger = ledger_of(account, today, 7 * WEEKS)
+    offer = offer_of(account, setting, packs)
+    said = setting.words()
+    if offer is None:
+        pack = f"Nobody has said what credit pack {setting.plan_id} holds. Add it below."
+        return WhatIf(said, 0, trouble=pack)
+    played, days = played_of(account, ledger, offer, today)
+    if played is None:
+        return WhatIf(said, 0, trouble="No day of the ledger is here yet to be replayed.")
+    shown = played.gaps[:GAPS]
+    return WhatIf(
+        setting=said,
+        days=days,
+        chart=chart_of(played, account, offer, now, days),
+        top_ups=played.top_ups,
+        bought=played.bought,
+        cost=cost_of(setting, packs, played.top_ups),
+        busiest=played.busiest,
+        gaps=tuple(GapRow(gap.at, gap.needed, gap.there) for gap in shown),
+        more_gaps=len(played.gaps) - len(shown),
+        by_day=played.by_day,
+        expected=expected_on(account, ledger, today) if setting.enabled else "",
+    )
+
+
+def played_of(
+    account: Account, ledger: Ledger, offer: Offer, today: date
+) -> tuple[Replay | None, int]:
+    """The replay, and how many days it covers."""
+    if ledger.first is None or ledger.first > today:
+        return None, 0
+    first = max(ledger.first, today - timedelta(days=DAYS - 1))
+    days = (today - first).days + 1
+    opening = account.balance - sum(
+        (moved for day, moved in ledger.moved.items() if day >= first), Decimal(0)
+    )
+    since = datetime.combine(first, time(), account.vault.zone).astimezone(UTC)
+    rows = rows_since(account, since)
+    if len(rows) <= EXACT:
+        return replay(max(opening, Decimal(0)), since, movements_of(rows), offer), days
+    dated = [
+        (first + timedelta(days=number), ledger.days.get(first + timedelta(days=number), Day()))
+        for number in range(days)
+    ]
+    return replay_days(max(opening, Decimal(0)), since, dated, offer), days
+
+
+def rows_since(account: Account, since: datetime) -> list[Any]:
+    rows = account.entries.filter(happened_at__gte=since).order_by("happened_at", "position")
+    return list(rows.values_list("happened_at", "amount", "via_api", "label")[: EXACT + 1])
+
+
+def movements_of(rows: Sequence[Any]) -> list[Movement]:
+    """Where it is not read yet whether an entry came through the API, it is taken to have."""
+    return [
+        Movement(at, amount, via_api is not False)
+        for at, amount, via_api, label in rows
+        if amount < 0 or not says_so(label)
+    ]
+
+
+def cost_of(setting: Setting, packs: Sequence[CreditPack], top_ups: int) -> str:
+    """In money, where the pack's price is known."""
+    if not setting.enabled or setting.type != TopUpType.PACK:
+        return ""
+    pack = next((one for one in packs if one.plan_id == setting.plan_id), None)
+    return f"{pack.price * top_ups:,.2f} {pack.currency}" if pack and pack.price else ""
+
+
+def chart_of(played: Replay, account: Account, offer: Offer, now: datetime, days: int) -> Line:
+    begin, zone = played.points[0].at, account.vault.zone
+    span = max((now - begin).total_seconds(), 1.0)
+
+    def place(point: Point) -> Place:
+        x = 100 * (point.at - begin).total_seconds() / span
+        return Place(min(100.0, max(0.0, x)), point.balance)
+
+    ticks = []
+    for number in range(0, days, 1):
+        at = begin.astimezone(zone) + timedelta(days=number)
+        x = 100 * (at - begin).total_seconds() / span
+        ticks.append(Tick(x, f"{at.day} {at:%b}", "start" if number == 0 else "middle"))
+    ticks.append(Tick(100, "today", "end", is_strong=True))
+    marks = [
+        Mark(place(point), "in", f"{credits(offer.credits)} credits more")
+        for point in played.points
+        if point.topped_up
+    ]
+    threshold = (offer.threshold, f"tops up under {credits(whole(offer.threshold))}")
+    return line_of(
+        [place(point) for point in thinned([*played.points, last_of(played, now)])],
+        sentence_of(played, days),
+        ticks=ticks,
+        marks=marks[:40],
+        threshold=threshold if offer.enabled else None,
+    )
+
+
+def last_of(played: Replay, now: datetime) -> Point:
+    return Point(now, played.points[-1].balance)
+
+
+def thinned(points: Sequence[Point]) -> list[Point]:
+    """Few enough to draw: each top-up with the point before it, and some of the rest."""
+    every = max(1, len(points) // STEPS)
+    following = [*(point.topped_up for point in points[1:]), False]
+    last = len(points) - 1
+    return [
+        point
+        for number, point in enumerate(points)
+        if point.topped_up or following[number] or number % every == 0 or number == last
+    ]
+
+
+def sentence_of(played: Replay, days: int) -> str:
+    times = "once" if played.top_ups == 1 else f"{played.top_ups} times"
+    end = credits(played.points[-1].balance)
+    gaps = f", {len(played.gaps)} spends not covered" if played.gaps else ""
+    return (
+        f"Balance of the last {days} days as it would have run: topped up {times}{gaps}, "
+        f"{end} credits today."
+    )
