@@ -64,6 +64,7 @@ class Shell:
     initials: str
     role: str
     may_render: bool
+    may_manage_money: bool
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
 
@@ -84,6 +85,7 @@ def shell_of(membership: Membership) -> Shell:
         initials=user.initials,
         role=membership.get_role_display(),
         may_render=allows(membership.role, Permission.RENDER),
+        may_manage_money=allows(membership.role, Permission.MANAGE_MONEY),
         teams=teams_of(membership),
         themes=themes_of(user.theme),
     )
