@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
 from dashboard.models import Ask, Budget, Membership, Role
-from proxyapi.models import ChargeState, Job, Token
+from proxyapi.models import ChargeState, CreditPack, Job, Token
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
@@ -64,6 +64,12 @@ ROUTES = {
     "ledger-charts": Route(EVERYBODY),
     "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_export.py
     "ledger-entry": Route(EVERYBODY, of="account"),
+    "top-up": Route(TREASURERS),
+    "top-up-state": Route(TREASURERS),
+    "top-up-what-if": Route(TREASURERS),
+    "top-up-changes": Route(TREASURERS, TREASURERS),
+    "credit-packs": Route(None, TREASURERS),
+    "credit-pack-removals": Route(None, TREASURERS, of="pack"),
     "members": Route(EVERYBODY),
     "member-roles": Route(None, MANAGERS, of="membership"),
     "tokens": Route(EVERYBODY, KEEPERS),
@@ -79,6 +85,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "account": lambda job: job.account_id,
     "budget": lambda job: job.vault.team.budgets.get().pk,
     "ask": lambda job: job.charges.get().ask.pk,
+    "pack": lambda job: job.vault.credit_packs.get().pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -105,6 +112,7 @@ def job(priya: Membership) -> Job:
     charge = ChargeFactory.create(job=job, state=ChargeState.DRAFT)
     Ask.objects.create(team=priya.team, charge=charge, member=priya.user)
     EntryFactory.create(account=account, label="Whales in fog")
+    CreditPack.objects.create(vault=job.vault, plan_id=301, name="Whales in bulk", credits=500)
     return job
 
 
@@ -151,7 +159,7 @@ def test_what_another_team_has_does_not_exist(
     name: str, method: str, job: Job, otto: Membership, client_of: Browser
 ) -> None:
     nothing: dict[str, object] = {f"{of}_id": uuid.uuid4() for of in OBJECTS}
-    nothing["membership_id"] = 999_999
+    nothing |= {"membership_id": 999_999, "pack_id": 999_999}
     browser = client_of(otto)
     theirs = getattr(browser, method)(address(name, job))
     none = getattr(browser, method)(address(name, job, **nothing))
