@@ -12,12 +12,12 @@ import socket
 import struct
 from fnmatch import fnmatchcase
 from random import Random
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from proxyapi.sandbox.records import Fault
 from proxyapi.sandbox.world import World
 
-ACTIONS = (
+Action = Literal[
     "status",
     "html",
     "latency",
@@ -28,7 +28,8 @@ ACTIONS = (
     "half_body",
     "close",
     "reset",
-)
+]
+ACTIONS: tuple[Action, ...] = get_args(Action)
 # Actions that need the work to be done: they spoil the answer that it gave.
 SPOIL = ("malformed_json", "drop_meta", "half_body")
 # Actions after which the client has the whole answer, if late or without its meta.

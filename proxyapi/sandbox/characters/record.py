@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from proxyapi.sandbox import media_url, plans
 from proxyapi.sandbox.clock import iso
 from proxyapi.sandbox.gate import Call, number
 from proxyapi.sandbox.holdings import Character
+from proxyapi.sandbox.pictures import Pictures
 from proxyapi.sandbox.world import World
-
-if TYPE_CHECKING:
-    from proxyapi.sandbox.studio import Studio
 
 
 class Genre(NamedTuple):
@@ -51,13 +49,13 @@ def create(call: Call, photo: bytes, extension: str) -> Character:
     world = call.world
     plans.require_character(call)
     plans.store(call, len(photo))
-    studio: Studio = call.request.app.state.studio
+    pictures: Pictures = call.request.app.state.studio.pictures
     return world.characters.put(
         Character(
             id=world.plausible_id("character", 5_200),
             uuid=str(UUID(int=world.chance("uuid").getrandbits(128), version=4)),
             account_id=call.account.id,
-            photo=studio.pictures.keep(photo, extension),
+            photo=pictures.keep(photo, extension),
             created_at=world.now,
         )
     )

@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox.control.here import Answer, TheWorld
+from proxyapi.sandbox.faults import Action
 from proxyapi.sandbox.records import Fault
 
 router = APIRouter()
@@ -31,18 +32,7 @@ class NewFault(BaseModel):
 
     match: Match = Field(default_factory=Match)
     when: Literal["before", "after"] = "before"
-    action: Literal[
-        "status",
-        "html",
-        "latency",
-        "stall",
-        "malformed_json",
-        "drop_meta",
-        "rate_limited",
-        "half_body",
-        "close",
-        "reset",
-    ]
+    action: Action
     times: int | None = Field(default=None, ge=1)
     probability: float = Field(default=1.0, ge=0, le=1)
     seed: int = 0

@@ -18,7 +18,7 @@ from proxyapi.sandbox.media.music import SAMPLE_RATE, Samples, compose
 from proxyapi.sandbox.media.planes import Planes
 from proxyapi.sandbox.media.reading import Reading, theme
 from proxyapi.sandbox.media.scenes import Picture, draw
-from proxyapi.sandbox.media.storyboards import Storyboard
+from proxyapi.sandbox.media.storyboard import Storyboard
 
 _MARGIN = 1.26
 _MELT = 1.1  # seconds in which a chained scene comes out of the one before

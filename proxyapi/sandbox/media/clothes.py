@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from proxyapi.sandbox.media.palettes import Colour, mixed
-
-if TYPE_CHECKING:
-    from proxyapi.sandbox.media.faces import Sitter
+from proxyapi.sandbox.media.sitter import Sitter
 
 _SHOULDERS = ((-0.115, 0.315), (-0.26, 0.265), (-0.37, 0.18), (-0.41, 0.02), (-0.42, -0.1),
               (0.42, -0.1), (0.41, 0.02), (0.37, 0.18), (0.26, 0.265), (0.115, 0.315),

@@ -8,7 +8,7 @@ from typing import Any
 
 from proxyapi.sandbox.media import grades, stills
 from proxyapi.sandbox.media.camera import MARGIN, Move, Shot
-from proxyapi.sandbox.media.cuts import Cut
+from proxyapi.sandbox.media.cut import Cut
 from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.palettes import palette, parsed
 from proxyapi.sandbox.media.planes import Planes

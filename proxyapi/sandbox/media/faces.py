@@ -6,7 +6,6 @@ Measures are shares of the picture: (0, 0) is the middle of its foot, up is up.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 
 from PIL import Image
 
@@ -15,18 +14,7 @@ from proxyapi.sandbox.media.brush import Brush
 from proxyapi.sandbox.media.canvas import Canvas
 from proxyapi.sandbox.media.complexions import Complexion
 from proxyapi.sandbox.media.palettes import mixed
-
-Head = tuple[float, float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Sitter:
-    """What every part of the drawing needs; the head is x, y, half width and half height."""
-
-    pen: Brush
-    colours: Complexion
-    dice: random.Random
-    head: Head
+from proxyapi.sandbox.media.sitter import Sitter
 
 
 def draw(colours: Complexion, genre: str, seed: int, side: int) -> Image.Image:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from proxyapi.sandbox.media.curves import Point
 from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.sitter import Sitter
 
-if TYPE_CHECKING:
-    from proxyapi.sandbox.media.faces import Sitter
-
-Part = Callable[["Sitter"], None]
+Part = Callable[[Sitter], None]
 Paint = tuple[Colour, Colour]
 
 

@@ -6,26 +6,11 @@ hour, the camera travelling on in its direction, one picture melting into the ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proxyapi.sandbox.media import clips, films, plainclip
-
-
-@dataclass(frozen=True, slots=True)
-class Storyboard:
-    """Each scene has `prompt, seconds, chained, seed`; `first` and `last` name pictures."""
-
-    scenes: list[dict[str, Any]]
-    aspect_ratio: str = "16:9"
-    resolution: str = "720p"
-    audio: bool = True
-    seed: int = 0
-
-    @property
-    def seconds(self) -> float:
-        return float(sum(scene["seconds"] for scene in self.scenes))
+from proxyapi.sandbox.media.storyboard import Storyboard
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from proxyapi.sandbox.media import cut_reel, cuts, films, grades, stills
+from proxyapi.sandbox.media import cut, cut_reel, cuts, films, grades, stills
 from tests.sandbox.media.films_on_disk import SMALL, film, length, pictures, sound
 
 SIZE = (256, 144)
@@ -18,7 +18,7 @@ STILL = {"kind": "stills", "text": "A fox in the forest", "genre": "cinematic", 
 
 
 def reel(folder: Path, manner: str, *assets: dict[str, Any], **changes: Any) -> cut_reel.CutReel:
-    made = cuts.Cut(film(title="", captioned=False), manner, list(assets), **changes)
+    made = cut.Cut(film(title="", captioned=False), manner, list(assets), **changes)
     return cut_reel.CutReel(made, SIZE, folder)
 
 

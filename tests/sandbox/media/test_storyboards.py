@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from proxyapi.sandbox.media import clips, storyboards
+from proxyapi.sandbox.media import clips, storyboard, storyboards
 from proxyapi.sandbox.media.board_reel import BoardReel
 from tests.sandbox.media.films_on_disk import length, pictures, sound
 
@@ -25,7 +25,7 @@ SEA, FOREST = "A lighthouse above the sea at dusk", "A fox in the forest by day"
 
 
 def frames(folder: Path, *scenes: dict[str, Any]) -> list[np.ndarray]:
-    reel = BoardReel(storyboards.Storyboard(list(scenes)), SIZE, folder)
+    reel = BoardReel(storyboard.Storyboard(list(scenes)), SIZE, folder)
     return [np.asarray(frame[0], int) for frame in reel.frames()]
 
 
@@ -74,7 +74,7 @@ def test_scenes_are_parted_by_a_cut_and_chained_ones_melt(tmp_path: Path) -> Non
 
 
 def test_a_chain_is_one_travel(tmp_path: Path) -> None:
-    board = storyboards.Storyboard([scene(SEA), scene(SEA, chained=True), scene(FOREST)])
+    board = storyboard.Storyboard([scene(SEA), scene(SEA, chained=True), scene(FOREST)])
     first, second, third = BoardReel(board, SIZE, tmp_path).moves
     assert (first.across[1], first.scale[1]) == (second.across[0], second.scale[0])
     assert third != second
