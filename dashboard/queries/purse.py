@@ -67,8 +67,11 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
+    """`holding`: charges that hold credits."""
+
     running: int
     unknown: int
+    holding: int = 0
 
 
 def purse_of(vault: Vault) -> Purse:
@@ -84,6 +87,9 @@ def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
         Vault.objects.filter(pk=vault.pk)
         .annotate(
             held=Subquery(charges.values("vault").annotate(sum=Sum("hold")).values("sum")),
+            holding=Coalesce(
+                Subquery(charges.values("vault").annotate(n=Count("pk")).values("n")), 0
+            ),
             unknown=Coalesce(
                 Subquery(
                     charges.filter(state=ChargeState.UNKNOWN)
@@ -95,10 +101,11 @@ def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
             ),
             running=Coalesce(Subquery(jobs.values("vault").annotate(n=Count("pk")).values("n")), 0),
         )
-        .values("held", "unknown", "running")
+        .values("held", "holding", "unknown", "running")
         .get()
     )
-    return Decimal(row["held"] or 0), Counts(running=row["running"], unknown=row["unknown"])
+    counts = Counts(running=row["running"], unknown=row["unknown"], holding=row["holding"])
+    return Decimal(row["held"] or 0), counts
 
 
 def accounts_of(vault: Vault) -> QuerySet[Account]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
 from dashboard.models import Membership
@@ -18,7 +18,7 @@ from dashboard.queries.purse import Counts, Purse, accounts_of, counts_of, purse
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
 from proxyapi import allowance
-from proxyapi.models import Call, Token, Vault
+from proxyapi.models import Account, Call, Token, Vault
 
 CALLS = 20  # the latest calls that tell whether the service answers
 
@@ -52,7 +52,8 @@ class ThemeChoice:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """`teams` is empty unless the person can choose between several."""
+    """`teams` is empty unless the person can choose between several. `accounts`: those that the
+    purse is of, for a page that tells more of them."""
 
     team: str
     environment: str
@@ -67,12 +68,15 @@ class Shell:
     may_manage_money: bool
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
+    accounts: tuple[Account, ...]
 
 
-def shell_of(membership: Membership) -> Shell:
+def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> Shell:
+    """`rows`: `accounts_of` the vault, with what else the page wants of them."""
     user, vault = membership.user, membership.team.vault
     held, counts = counts_of(vault)
-    accounts = list(accounts_of(vault).annotate(own=own_token(membership)))
+    wanted = accounts_of(vault) if rows is None else rows
+    accounts = list(wanted.annotate(own=own_token(membership)))
     own = next((account.own for account in accounts if account.own), None)
     return Shell(
         team=membership.team.name,
@@ -88,6 +92,7 @@ def shell_of(membership: Membership) -> Shell:
         may_manage_money=allows(membership.role, Permission.MANAGE_MONEY),
         teams=teams_of(membership),
         themes=themes_of(user.theme),
+        accounts=tuple(accounts),
     )
 
 

@@ -42,6 +42,11 @@ class Placed:
         return self.x > 82
 
     @property
+    def deep(self) -> bool:
+        """Near the foot there is no room for a label below."""
+        return self.y > 85
+
+    @property
     def low(self) -> bool:
         """Near the top there is no room for a label above."""
         return self.y < 10

@@ -1,0 +1,120 @@
+"""The balance over the window's days, walked back from today's through the ledger's own sums."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from dashboard.queries.charts import Line, Mark, Point, Tick, line_of
+from dashboard.queries.overview.sums import NOTHING, Sums
+from dashboard.queries.overview.window import DAY, said, short
+from dashboard.templatetags.reelroom import credits
+
+LABELS_APART = 8.0  # percent of the width between two amounts that are written out
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Credits: what it began with, what went, what came; `words`: the labels of what came."""
+
+    day: date
+    began: Decimal
+    went: Decimal
+    came: Decimal
+    refunded: Decimal
+    words: tuple[str, ...]
+
+    @property
+    def ended(self) -> Decimal:
+        return self.began - self.went + self.came
+
+
+def balance_line(now: Decimal, sums: Sums, *, whole: bool) -> Line | None:
+    """`now`: credits that go with the sums. Nothing to draw without a single entry.
+
+    A ledger that is not whole is drawn from the first day that is here in full.
+    """
+    first = sums.first_day
+    if first is not None and not whole:
+        first += DAY
+    if first is None or first > sums.window.today:
+        return None
+    days = tuple(days_of(now, sums, max(first, sums.window.first)))
+    step = 100 / len(days)
+    return line_of(
+        list(points(days, step)),
+        sentence(days),
+        ticks=[
+            Tick(place * step, short(one.day), "start" if place == 0 else "middle")
+            for place, one in enumerate(days)
+        ]
+        + [Tick(100, "today", "end", is_strong=True)],
+        marks=marks(days, step),
+    )
+
+
+def days_of(now: Decimal, sums: Sums, first: date) -> Iterator[Day]:
+    went: dict[date, Decimal] = defaultdict(Decimal)
+    came: dict[date, Decimal] = defaultdict(Decimal)
+    refunded: dict[date, Decimal] = defaultdict(Decimal)
+    words: dict[date, list[str]] = defaultdict(list)
+    for row in sums.team:
+        if row.day is None or row.day < first:
+            continue
+        if not row.is_credit:
+            went[row.day] -= row.amount
+        else:
+            came[row.day] += row.amount
+            refunded[row.day] += row.amount if row.is_matched else NOTHING
+            words[row.day].append(row.label)
+    began = now + sum(went.values(), NOTHING) - sum(came.values(), NOTHING)
+    day = first
+    while day <= sums.window.today:
+        one = Day(day, began, went[day], came[day], refunded[day], tuple(words[day]))
+        yield one
+        began, day = one.ended, day + DAY
+
+
+def points(days: Sequence[Day], step: float) -> Iterator[Point]:
+    """The end of each day is exact. When in a day credits came is not told by its sum: they are
+    drawn at its middle."""
+    yield Point(0, days[0].began)
+    for place, day in enumerate(days):
+        if day.came:
+            x, half = (place + 0.5) * step, day.began - day.went / 2
+            yield Point(x, half)
+            yield Point(x, half + day.came)
+        yield Point((place + 1) * step, day.ended)
+
+
+def marks(days: Sequence[Day], step: float) -> list[Mark]:
+    """Where credits came, the larger ones with their amount, as far as there is room."""
+    written: list[float] = []
+    found: list[Mark] = []
+    arrivals = [(place, day) for place, day in enumerate(days) if day.came]
+    for place, day in sorted(arrivals, key=lambda one: -one[1].came):
+        point = Point((place + 0.5) * step, day.began - day.went / 2 + day.came)
+        has_room = all(abs(point.x - other) >= LABELS_APART for other in written)
+        written += [point.x] if has_room else []
+        label = f"+{credits(day.came)}" if has_room else ""
+        found.append(Mark(point, "in", came_in(day), label))
+    last = days[-1]
+    return [*found, Mark(Point(100, last.ended), "now", "now", credits(last.ended))]
+
+
+def came_in(day: Day) -> str:
+    """`1 Nov: +2,000 credits, Auto top-up`"""
+    words = ", ".join(sorted({word for word in day.words if word}))
+    return f"{short(day.day)}: +{credits(day.came)} credits{f', {words}' if words else ''}"
+
+
+def sentence(days: Sequence[Day]) -> str:
+    came = [short(day.day) for day in days if day.came > day.refunded]
+    arrived = f" Credits arrived on {', '.join(came)}." if came else ""
+    return (
+        f"Balance from {said(days[0].day)} to today: from {credits(days[0].began)} to "
+        f"{credits(days[-1].ended)} credits.{arrived}"
+    )

@@ -1,0 +1,206 @@
+"""What waits for a person, as rows: every kind of it in one statement.
+
+All kinds answer the same columns. Kinds of which there can be very many are counted, not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from django.db.models import (
+    CharField,
+    Count,
+    DateTimeField,
+    DecimalField,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Cast, Coalesce, Greatest
+
+from dashboard.models import Ask, Team
+from proxyapi.models import Charge, ChargeState, Entry, Job, JobState, Rewrite, Token, TokenState
+
+FAILED_WITHIN = timedelta(days=14)
+ORPHANS_WITHIN = timedelta(days=30)
+MOST = 200  # rows of the statement; a page shows far fewer
+Rows: TypeAlias = QuerySet[Any, Any]
+COLUMNS = ("kind", "ref", "since", "then", "who", "what", "word", "amount", "many")
+
+
+class Concern(NamedTuple):
+    """`ref` is an id as text; `amount` positive credits; `count` of what the row stands for."""
+
+    kind: str
+    ref: str
+    since: datetime
+    then: datetime | None
+    who: str
+    what: str
+    word: str
+    amount: Decimal
+    many: int
+
+    @property
+    def id(self) -> UUID:
+        return UUID(self.ref)
+
+
+def concerns_of(
+    team: Team, accounts: Sequence[UUID], month: datetime, now: datetime
+) -> list[Concern]:
+    """One query. `month`: since when what was spent outside is told."""
+    vault = team.vault_id
+    kinds = (
+        charges(vault, "orphan", Q(orphan_at__gte=now - ORPHANS_WITHIN), "orphan_at"),
+        charges(
+            vault,
+            "refund",
+            Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
+            "refund_owed_at",
+        ),
+        asks(team),
+        tokens(vault),
+        plans(vault),
+        rewrites(accounts),
+        failures(vault, now),
+        outside(accounts, month),
+    )
+    unknown = charges(vault, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
+    return [Concern(*row) for row in unknown.union(*kinds, all=True).order_by("c_since")[:MOST]]
+
+
+def charges(vault: UUID, kind: str, those: Q, since: str) -> Rows:
+    return row(
+        Charge.objects.filter(those, vault=vault),
+        kind,
+        ref=Cast("pk", CharField()),
+        since=F(since),
+        then=F("due_at"),
+        who=F("member__name"),
+        what=Coalesce(F("job__title"), Value("")),
+        word=F("operation"),
+        amount=Coalesce(F("cost"), F("quote"), F("hold")),
+    )
+
+
+def asks(team: Team) -> Rows:
+    return row(
+        Ask.objects.filter(team=team, decision=""),
+        "ask",
+        ref=Cast("pk", CharField()),
+        since=F("asked_at"),
+        who=F("member__name"),
+        what=Coalesce(F("charge__job__title"), Value("")),
+        word=F("charge__operation"),
+        amount=Coalesce(F("charge__quote"), F("charge__hold")),
+    )
+
+
+def tokens(vault: UUID) -> Rows:
+    """Those that the service does not know any more, with the renders they leave out of sight."""
+    running = Job.objects.shown().filter(token=OuterRef("pk"), state=JobState.RUNNING).order_by()
+    counted = running.values("token").annotate(n=Count("pk")).values("n")
+    return row(
+        Token.objects.filter(vault=vault, state=TokenState.REVOKED),
+        "token",
+        ref=Cast("pk", CharField()),
+        since=F("state_since"),
+        who=F("owner__name"),
+        what=F("last_four"),
+        many=Coalesce(Subquery(counted), 0),
+    )
+
+
+def plans(vault: UUID) -> Rows:
+    return row(
+        Token.objects.filter(vault=vault, state=TokenState.PAUSED).values("account"),
+        "plan",
+        ref=Cast("account", CharField()),
+        since=Min("state_since"),
+        what=Max("account__name"),
+        many=Count("pk"),
+    )
+
+
+def rewrites(accounts: Sequence[UUID]) -> Rows:
+    found = Rewrite.objects.filter(account__in=accounts, accepted_at__isnull=True)
+    return row(
+        found.values("account"),
+        "rewrite",
+        ref=Cast("account", CharField()),
+        since=Min("noticed_at"),
+        what=Max("account__name"),
+        many=Count("pk"),
+    )
+
+
+def failures(vault: UUID, now: datetime) -> Rows:
+    """A clip whose credits come back waits for the refund, not for anybody."""
+    failed = Job.objects.shown().filter(
+        vault=vault, state=JobState.FAILED, finished_at__gte=now - FAILED_WITHIN
+    )
+    owed = Charge.objects.filter(job=OuterRef("pk"), refund_owed_at__isnull=False)
+    failed = failed.filter(~Exists(owed))
+    return row(
+        failed.order_by().values("vault"),
+        "failed",
+        ref=Max(Cast("pk", CharField())),
+        since=Max("finished_at"),
+        who=Max("member__name"),
+        what=Max("title"),
+        many=Count("pk"),
+    )
+
+
+def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
+    """Debits of this month that no charge explains, since the account is known here."""
+    spent = Entry.objects.filter(
+        account__in=accounts,
+        charge__isnull=True,
+        amount__lt=0,
+        happened_at__gte=Greatest(
+            F("account__created_at"), Value(month, output_field=DateTimeField())
+        ),
+    )
+    return row(
+        spent.values("account"),
+        "outside",
+        ref=Cast("account", CharField()),
+        since=Max("happened_at"),
+        what=Max("account__name"),
+        amount=-Sum("amount"),
+        many=Count("pk"),
+    )
+
+
+def row(rows: Rows, kind: str, **columns: Any) -> Rows:
+    """The columns in their order, with the given ones filled."""
+    nothing: dict[str, Any] = {
+        "then": Cast(Value(None), DateTimeField()),
+        "who": text(""),
+        "what": text(""),
+        "word": text(""),
+        "amount": Cast(Value(0), DecimalField(max_digits=14, decimal_places=4)),
+        "many": Cast(Value(1), IntegerField()),
+    }
+    given = {"kind": text(kind), **nothing, **columns}
+    named = {f"c_{name}": given[name] for name in COLUMNS}
+    answer: Rows = rows.order_by().annotate(**named).values_list(*named)
+    return answer
+
+
+def text(words: str) -> Cast:
+    return Cast(Value(words), CharField(max_length=200))

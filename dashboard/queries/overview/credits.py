@@ -1,0 +1,198 @@
+"""What the team has: free to spend, each account with the time it was seen, and what the plan
+says. Whether the books agree stands beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypedDict
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.utils import timezone
+
+from dashboard.queries.charts import Line
+from dashboard.queries.overview.balance import balance_line
+from dashboard.queries.overview.sums import Sums
+from dashboard.queries.overview.window import said
+from dashboard.queries.purse import Counts, Purse, accounts_of
+from dashboard.templatetags.reelroom import clock, credits
+from proxyapi.models import Account, Entry, Ledger, Plan, Vault
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class Since(TypedDict):
+        since_anchor: Decimal | None
+
+    Weighed = WithAnnotations[Account, Since]
+
+NOTHING, PLACES = Decimal(0), Decimal("0.0001")
+
+
+@dataclass(frozen=True, slots=True)
+class AccountLine:
+    """`name` is the account's, for a team of several."""
+
+    name: str
+    balance: Decimal
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What the ledger says to the balance. `state`: good | unknown | paused | waiting."""
+
+    state: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Credits:
+    purse: Purse
+    open_charges: int
+    accounts: tuple[AccountLine, ...]
+    plan: str
+    line: Line | None
+    agreement: Agreement | None
+
+    @property
+    def several(self) -> bool:
+        return len(self.accounts) > 1
+
+    @property
+    def as_of(self) -> datetime | None:
+        return self.purse.as_of
+
+
+def ledgered(vault: Vault) -> QuerySet[Weighed]:
+    """The team's accounts, each with its ledger, its top-up, and what its entries since the anchor
+    add up to."""
+    since = Entry.objects.filter(
+        account=OuterRef("pk"),
+        position__gte=OuterRef("ledger__anchor_high"),
+        position__lt=OuterRef("ledger__weighed_high"),
+    )
+    summed = since.order_by().values("account").annotate(sum=Sum("amount")).values("sum")
+    accounts = accounts_of(vault).select_related("ledger", "top_up")
+    return accounts.annotate(since_anchor=Subquery(summed)).order_by("created_at", "pk")
+
+
+def credits_from(accounts: Sequence[Weighed], purse: Purse, counts: Counts, sums: Sums) -> Credits:
+    return Credits(
+        purse=purse,
+        open_charges=counts.holding,
+        accounts=tuple(
+            AccountLine(one.name or one.email, one.balance, one.balance_as_of) for one in accounts
+        ),
+        plan=plan_of(accounts),
+        line=balance_line(weighed(accounts), sums, whole=whole_since(accounts)),
+        agreement=agreement_of(accounts),
+    )
+
+
+def plan_of(accounts: Sequence[Account]) -> str:
+    """`One shared account: Studio plan, 12,000 credits a month, renews Tue 1 Dec.`"""
+    if not accounts:
+        return "No account yet. The credits show once a member adds a token."
+    if len(accounts) > 1:
+        monthly = sum((one.monthly_credits for one in accounts), Decimal(0))
+        return f"{len(accounts)} accounts, {credits(monthly)} credits a month together."
+    one = accounts[0]
+    if one.plan == Plan.NONE:
+        return "One shared account, without a plan."
+    words = [f"{one.plan_name or one.get_plan_display()} plan"]
+    if one.monthly_credits:
+        words.append(f"{credits(one.monthly_credits)} credits a month")
+    if one.plan_ends_at:
+        ends = timezone.localdate(one.plan_ends_at)
+        words.append(f"{'renews' if one.plan_ends_at > timezone.now() else 'ended'} {said(ends)}")
+    return f"One shared account: {', '.join(words)}."
+
+
+def ledger_of(account: Account) -> Ledger | None:
+    try:
+        return account.ledger
+    except ObjectDoesNotExist:
+        return None
+
+
+def weighed(accounts: Sequence[Account]) -> Decimal:
+    """The balance that goes with the mirrored rows: the exact one, as far as it was weighed."""
+    total = Decimal(0)
+    for account in accounts:
+        ledger = ledger_of(account)
+        exact = ledger.balance_exact if ledger else None
+        total += account.balance if exact is None else exact
+    return total
+
+
+def whole_since(accounts: Sequence[Account]) -> bool:
+    """Whether every ledger is mirrored from its beginning."""
+    ledgers = [ledger_of(account) for account in accounts]
+    return bool(ledgers) and all(ledger is not None and ledger.is_whole for ledger in ledgers)
+
+
+def agreement_of(accounts: Sequence[Weighed]) -> Agreement | None:
+    """Whether what was mirrored adds up to what the service shows, in one sentence."""
+    ledgers = [ledger for account in accounts if (ledger := ledger_of(account)) is not None]
+    if not accounts:
+        return None
+    stopped = [ledger for ledger in ledgers if ledger.problem]
+    if stopped:
+        return Agreement("paused", stopped[0].problem)
+    if len(ledgers) < len(accounts) or not all(ledger.is_whole for ledger in ledgers):
+        return Agreement("waiting", reading(ledgers))
+    return verdict(accounts)
+
+
+def reading(ledgers: Sequence[Ledger]) -> str:
+    here, total = progress(ledgers)
+    if not total:
+        return "The ledger was not read yet. Reelroom reads it by itself, a few rows at a time."
+    return f"The ledger is being read: {here:,} of {total:,} rows. Older days are missing here."
+
+
+def progress(ledgers: Sequence[Ledger]) -> tuple[int, int]:
+    """Rows mirrored, and rows that the service says there are."""
+    here = sum(ledger.high - ledger.low for ledger in ledgers)
+    return here, max(here, sum(ledger.total for ledger in ledgers))
+
+
+def verdict(accounts: Sequence[Weighed]) -> Agreement:
+    """Every ledger is here to its end: do they add up?"""
+    rows = sum(account.ledger.high for account in accounts)
+    differences = [difference(account) for account in accounts]
+    if any(one is None for one in differences):
+        read_at = min(account.ledger.read_at for account in accounts if account.ledger.read_at)
+        return Agreement(
+            "waiting",
+            f"{rows:,} ledger entries, read to {clock(read_at)}. The sum is compared with the "
+            "balance at the next look.",
+        )
+    shown = sum((account.ledger.balance_exact or NOTHING for account in accounts), NOTHING)
+    gap = sum((one for one in differences if one), NOTHING)
+    if not any(differences):
+        return Agreement(
+            "good",
+            f"The books agree: {rows:,} ledger entries add up to {credits(shown)}, the balance "
+            "the service shows.",
+        )
+    what = "are gone" if gap < 0 else "are there"
+    return Agreement(
+        "unknown",
+        f"The ledger adds up to {credits(shown - gap)}, the service shows {credits(shown)}. "
+        f"{credits(abs(gap))} cr {what} that no entry explains yet.",
+    )
+
+
+def difference(account: Weighed) -> Decimal | None:
+    """Credits of the exact balance that the entries since the anchor do not explain; None while
+    there is nothing to compare."""
+    ledger = account.ledger
+    if ledger.anchor_balance is None or ledger.balance_exact is None:
+        return None
+    since = (account.since_anchor or NOTHING).quantize(PLACES)
+    return ledger.balance_exact - ledger.anchor_balance - since

@@ -1,0 +1,193 @@
+"""What the ledger's days add up to, for every figure of the overview, in one statement.
+
+Its parts: the team's days, each member's sum in the window, who joined first and so has a colour
+in charts, and the days of those.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from django.db.models import (
+    BigIntegerField,
+    CharField,
+    DateField,
+    DecimalField,
+    F,
+    QuerySet,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Cast
+
+from dashboard.models import Membership, Team
+from dashboard.queries.overview.window import Window, month_before
+from proxyapi.day_sums import CreditSum
+from proxyapi.models import DaySum, DayTotal
+
+MOST_COLOURS = 5
+NOTHING = Decimal(0)
+People: TypeAlias = QuerySet[Membership, Any]
+
+
+class Row(NamedTuple):
+    """`amount` is signed credits."""
+
+    part: str
+    day: date | None
+    member: int | None
+    name: str
+    operation: str
+    label: str
+    is_credit: bool
+    is_matched: bool
+    amount: Decimal
+    entries: int
+
+
+class Spender(NamedTuple):
+    id: int
+    name: str
+    spent: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Sums are positive credits unless they say otherwise. Days outside the rows are nothing."""
+
+    window: Window
+    team: tuple[Row, ...]
+    spenders: tuple[Spender, ...]
+    coloured: tuple[Spender, ...]
+    days: tuple[Row, ...]
+
+    @property
+    def first_day(self) -> date | None:
+        return min((row.day for row in self.team if row.day), default=None)
+
+    def spent(self, first: date, last: date) -> Decimal:
+        """Debits from one day to another, both included."""
+        return -self.total(lambda row: not row.is_credit and between(row, first, last))
+
+    def outside(self, first: date, last: date) -> Decimal:
+        """Debits that no charge of ours explains."""
+        return -self.total(
+            lambda row: not row.is_credit and not row.is_matched and between(row, first, last)
+        )
+
+    def returned(self, first: date, last: date) -> Decimal:
+        """Refunds of our own charges."""
+        return self.total(
+            lambda row: row.is_credit and row.is_matched and between(row, first, last)
+        )
+
+    def total(self, wanted: Callable[[Row], bool]) -> Decimal:
+        return sum((row.amount for row in self.team if wanted(row)), NOTHING)
+
+
+def between(row: Row, first: date, last: date) -> bool:
+    return row.day is not None and first <= row.day <= last
+
+
+def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
+    """One query; the team's days reach back to the first of the month before."""
+    since = min(window.first, month_before(window.today))
+    first = team.memberships.order_by("user_id").values("user")[:MOST_COLOURS]
+    parts = (
+        members(accounts, window),
+        coloured_days(accounts, window, first),
+        coloured(team, first),
+    )
+    statement = team_days(accounts, since).union(*parts, all=True)
+    found: dict[str, list[Row]] = defaultdict(list)
+    for values in statement:
+        row = Row(*values)
+        found[row.part].append(row)
+    return Sums(
+        window=window,
+        team=tuple(found["team"]),
+        spenders=tuple(sorted(map(spender, found["member"]), key=lambda one: (-one.spent, one.id))),
+        coloured=tuple(sorted(map(spender, found["colour"]))),
+        days=tuple(found["day"]),
+    )
+
+
+def spender(row: Row) -> Spender:
+    return Spender(row.member or 0, row.name, -row.amount)
+
+
+def team_days(accounts: Collection[UUID], since: date) -> QuerySet[DayTotal, Any]:
+    rows = DayTotal.objects.filter(account__in=accounts, day__gte=since).order_by()
+    named = rows.annotate(part=text("team"), of=nobody(), name=text(""))
+    return named.values_list(
+        "part", "day", "of", "name", "operation", "label", "is_credit", "is_matched"
+    ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+
+
+def members(accounts: Collection[UUID], window: Window) -> QuerySet[DaySum, Any]:
+    rows = debits(accounts, window).annotate(
+        part=text("member"),
+        never=Cast(Value(None), DateField()),
+        name=F("member__name"),
+        nothing=text(""),
+        none=text(""),
+    )
+    return rows.values_list(
+        "part", "never", "member", "name", "nothing", "none", "is_credit", "is_matched"
+    ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+
+
+def coloured_days(
+    accounts: Collection[UUID], window: Window, first: People
+) -> QuerySet[DaySum, Any]:
+    rows = (
+        debits(accounts, window)
+        .filter(member__in=first)
+        .annotate(part=text("day"), name=text(""), nothing=text(""), none=text(""))
+    )
+    return rows.values_list(
+        "part", "day", "member", "name", "nothing", "none", "is_credit", "is_matched"
+    ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+
+
+def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
+    return (
+        team.memberships.filter(user__in=first)
+        .order_by()
+        .annotate(
+            part=text("colour"),
+            never=Cast(Value(None), DateField()),
+            nothing=text(""),
+            none=text(""),
+            no=Value(False),
+            zero=Cast(Value(0), DecimalField()),
+            rows=Value(0),
+        )
+        .values_list(
+            "part", "never", "user", "user__name", "nothing", "none", "no", "no", "zero", "rows"
+        )
+    )
+
+
+def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DaySum]:
+    return DaySum.objects.filter(
+        account__in=accounts,
+        day__gte=window.first,
+        day__lte=window.today,
+        is_credit=False,
+        member__isnull=False,
+    ).order_by()
+
+
+def text(words: str) -> Cast:
+    return Cast(Value(words), CharField(max_length=200))
+
+
+def nobody() -> Cast:
+    return Cast(Value(None), BigIntegerField())

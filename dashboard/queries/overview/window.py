@@ -1,0 +1,90 @@
+"""The days a page looks back on, in the team's time zone: 30 of them, or the month so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+
+DAY = timedelta(days=1)
+CHOICES = {"": "30 days", "month": "This month"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    label: str
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From `first` to `today`, both included."""
+
+    name: str
+    first: date
+    today: date
+
+    @property
+    def days(self) -> tuple[date, ...]:
+        return tuple(
+            self.first + DAY * number for number in range((self.today - self.first).days + 1)
+        )
+
+    @property
+    def words(self) -> str:
+        """`this month`, `in the last 30 days`."""
+        return "this month" if self.name == "month" else "in the last 30 days"
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return tuple(
+            Choice(label, url_of("overview", name), name == self.name)
+            for name, label in CHOICES.items()
+        )
+
+    @property
+    def part_url(self) -> str:
+        """Where a part of the page fetches itself; its name comes behind."""
+        span = f"span={self.name}&" if self.name else ""
+        return f"{reverse('overview')}?{span}part="
+
+
+def url_of(page: str, span: str) -> str:
+    return f"{reverse(page)}?span={span}" if span else reverse(page)
+
+
+def window_of(name: str, zone: ZoneInfo, now: datetime) -> Window:
+    """The one that was asked for; an unknown name is the usual one."""
+    today = now.astimezone(zone).date()
+    if name == "month":
+        return Window(name, today.replace(day=1), today)
+    return Window("", today - 29 * DAY, today)
+
+
+def week_start(day: date) -> date:
+    """Its Monday."""
+    return day - timedelta(days=day.weekday())
+
+
+def month_before(day: date) -> date:
+    """The first of the month before."""
+    return (day.replace(day=1) - DAY).replace(day=1)
+
+
+def same_day_before(day: date) -> date:
+    """The same day of the month before; its last day where that month is shorter."""
+    last = day.replace(day=1) - DAY
+    return last.replace(day=min(day.day, last.day))
+
+
+def said(day: date) -> str:
+    """`Fri 20 Nov`"""
+    return f"{day:%a} {day.day} {day:%b}"
+
+
+def short(day: date) -> str:
+    """`20 Nov`"""
+    return f"{day.day} {day:%b}"

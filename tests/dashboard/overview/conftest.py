@@ -1,0 +1,88 @@
+"""Northlight's books: one account, Priya's token, and a ledger that is written row by row."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Membership, Team
+from proxyapi import day_sums
+from proxyapi.models import Account, Charge, Entry, Job, Ledger, Token
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+
+Book = Callable[..., Entry]
+
+
+def ago(**span: float) -> datetime:
+    return timezone.now() - timedelta(**span)
+
+
+@pytest.fixture
+def account(northlight: Team) -> Account:
+    return AccountFactory.create(vault=northlight.vault, created_at=ago(days=400))
+
+
+@pytest.fixture
+def token(account: Account, priya: Membership) -> Token:
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+@pytest.fixture
+def ledger(account: Account) -> Ledger:
+    """Read to its end, and empty; `book` writes into it."""
+    Account.objects.filter(pk=account.pk).update(created_at=ago(days=400))
+    return Ledger.objects.create(account=account, read_at=timezone.now())
+
+
+@pytest.fixture
+def book(ledger: Ledger) -> Book:
+    """Writes the next row of the ledger, with the sums of its day."""
+
+    def write(amount: float, at: datetime | None = None, **fields: Any) -> Entry:
+        charge = fields.get("charge")
+        if charge is not None:
+            given = {"member": charge.member, "job": charge.job, "operation": charge.operation}
+            fields = {"confidence": "certain", **given, **fields}
+        when = at or timezone.now()
+        entry = Entry.objects.create(
+            account=ledger.account,
+            position=ledger.high,
+            credit_spend=str(amount),
+            amount=Decimal(str(amount)),
+            happened_at=when,
+            booked_at=when.isoformat(),
+            **{"label": "Render", **fields},
+        )
+        ledger.high = ledger.total = ledger.high + 1
+        ledger.save()
+        day_sums.recount(ledger.account, day_sums.days_of(ledger.account, [when]))
+        return entry
+
+    return write
+
+
+@pytest.fixture
+def charged(token: Token) -> Callable[..., Charge]:
+    """A charge of a member, confirmed unless said otherwise."""
+
+    def make(cost: int = 96, member: Membership | None = None, **fields: Any) -> Charge:
+        sent = fields.pop("sent_at", ago(hours=1))
+        job = fields.pop("job", None) or video(token)
+        state = fields.pop("state", "confirmed")
+        spent = {"cost": Decimal(cost)} if state in ("confirmed", "matched") else {}
+        given = {"job": job, "state": state, "sent_at": sent, **spent, **fields}
+        given["member"] = member.user if member else job.member
+        return ChargeFactory.create(**given)
+
+    return make
+
+
+def video(token: Token, **fields: Any) -> Job:
+    given = {"token": token, "account": token.account, "remote_id": uuid.uuid4().hex}
+    return JobFactory.create(**(given | fields))

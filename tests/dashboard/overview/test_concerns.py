@@ -1,0 +1,80 @@
+"""What waits for a person: every kind of it is found, and nobody else's."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Ask
+from dashboard.queries.overview.concerns import concerns_of
+from proxyapi.models import Rewrite, TokenState
+from tests.dashboard.overview.conftest import ago, video
+from tests.factories import TokenFactory
+
+
+@pytest.fixture
+def everything(account, token, ledger, book, charged, luca, northlight):
+    """One of each kind."""
+    charged(42, luca, state="unknown", quote=Decimal(42))
+    charged(98, luca, state="matched", orphan_at=ago(days=1))
+    charged(98, luca, refund_owed_at=ago(minutes=6))
+    Ask.objects.create(
+        team=northlight, member=luca.user, charge=charged(0, luca, state="draft", hold=106)
+    )
+    TokenFactory.create(account=account, owner=luca.user, state=TokenState.REVOKED)
+    TokenFactory.create(account=account, owner=luca.user, state=TokenState.PAUSED)
+    Rewrite.objects.create(account=account, position=3, before={}, after={})
+    video(token, state="failed", title="The seventh scene", finished_at=ago(hours=2))
+    book(-96)
+
+
+def found(team, account):
+    now = timezone.now()
+    return concerns_of(team, [account.pk], now - timedelta(days=20), now)
+
+
+def test_every_kind_is_found_in_one_query(
+    everything, northlight, account, django_assert_num_queries
+):
+    with django_assert_num_queries(1):
+        concerns = found(northlight, account)
+    assert sorted(one.kind for one in concerns) == sorted(
+        ["ask", "failed", "orphan", "outside", "plan", "refund", "rewrite", "token", "unknown"]
+    )
+
+
+def test_they_come_with_what_the_sentences_need(everything, northlight, account):
+    concerns = {one.kind: one for one in found(northlight, account)}
+    unknown = concerns["unknown"]
+    assert (unknown.who, unknown.what, unknown.amount) == (
+        "Luca Moretti",
+        "How to read a glacier",
+        42,
+    )
+    assert unknown.word == "faceless.render"
+    assert concerns["outside"].amount == 96
+    assert concerns["failed"].what == "The seventh scene"
+    assert concerns["failed"].id
+
+
+def test_another_team_sees_nothing_of_it(everything, account, otto):
+    now = timezone.now()
+    assert concerns_of(otto.team, [], now - timedelta(days=20), now) == []
+
+
+def test_what_was_settled_waits_for_nobody(northlight, account, ledger, token, book, charged):
+    charged(98, refund_owed_at=ago(days=1), refunded_at=ago(hours=1))
+    charged(42, state="matched")
+    book(-42, charge=charged(42))
+    video(token, state="failed", hidden_at=ago(hours=1), finished_at=ago(hours=2))
+    video(token, state="failed", finished_at=ago(days=30))
+    assert found(northlight, account) == []
+
+
+def test_what_was_spent_before_the_account_came_is_no_news(northlight, account, book):
+    book(-96, ago(days=401))
+    now = timezone.now()
+    assert concerns_of(northlight, [account.pk], now - timedelta(days=500), now) == []
