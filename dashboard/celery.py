@@ -44,6 +44,11 @@ app.conf.update(
         "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
         "refresh": {"task": "proxyapi.tasks.refresh_accounts", "schedule": 60.0},
         "top-ups": {"task": "proxyapi.tasks.keep_top_ups", "schedule": 15.0},
+        "ledgers": {
+            "task": "proxyapi.tasks.mirror_ledgers",
+            "schedule": 5.0,
+            "options": {"expires": 5},
+        },
     },
 )
 app.autodiscover_tasks(["proxyapi"])

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import drafts, failpoints, tokens, top_up
+from proxyapi import drafts, failpoints, ledger, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import send, settle
 from proxyapi.models import Account, ChargeState, Job, Plan, TopUpChange
@@ -115,3 +115,15 @@ def keep_top_ups() -> None:
         save_top_up.delay(str(change_id))
     for account_id in top_up.due(now):
         refresh_top_up.delay(str(account_id))
+
+
+@shared_task
+def mirror_ledger(account_id: str) -> None:
+    ledger.take_turn(UUID(account_id))
+
+
+@shared_task
+def mirror_ledgers() -> None:
+    """Every 5 s: accounts whose ledger is due, or of which a charge was settled meanwhile."""
+    for account_id in ledger.due(timezone.now()):
+        mirror_ledger.delay(str(account_id))

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from proxyapi.ledger.books import Books, books
+from proxyapi.ledger.differences import Difference
 from proxyapi.ledger.matching import link, match
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.rewrites import accept, accept_all
 from proxyapi.ledger.trace import NEAR, Sight, debit_alone, debit_of, read, take, trace_of
+from proxyapi.ledger.turn import due, take_turn
+from proxyapi.ledger.weighing import anchor_again, weigh
 
 __all__ = [
     "NEAR",
+    "Books",
+    "Difference",
     "Sight",
     "accept",
     "accept_all",
+    "anchor_again",
+    "books",
     "debit_alone",
     "debit_of",
+    "due",
     "link",
     "match",
     "mirror",
     "read",
     "take",
+    "take_turn",
     "trace_of",
+    "weigh",
 ]

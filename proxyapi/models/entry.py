@@ -83,6 +83,16 @@ class Entry(models.Model):
                 condition=Q(charge__isnull=True),
                 name="entry_unmatched",
             ),
+            # Few rows each, asked for with every reading.
+            models.Index(
+                fields=["account", "position"],
+                condition=Q(via_api__isnull=True),
+                name="entry_view_unread",
+            ),
+            models.Index(
+                fields=["account"], condition=Q(confidence="weak"), name="entry_weakly_matched"
+            ),
+            models.Index(fields=["account"], condition=~Q(trouble=""), name="entry_in_trouble"),
         ]
 
     def __str__(self) -> str:

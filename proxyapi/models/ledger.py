@@ -33,6 +33,12 @@ class Ledger(models.Model):
     balance_exact = models.DecimalField(**CREDITS, null=True, blank=True)
     weighed_high = models.PositiveIntegerField(null=True, blank=True)
     weighed_at = models.DateTimeField(null=True, blank=True)
+    weighed_sum = models.DecimalField(
+        **CREDITS,
+        null=True,
+        blank=True,
+        help_text="What the rows from `anchor_high` to `weighed_high` add up to.",
+    )
     problem = models.TextField(blank=True, help_text="Why mirroring stopped, for people.")
     api_problem = models.TextField(
         blank=True, help_text="Why the view source=api cannot be laid over the rows, for people."
@@ -44,6 +50,9 @@ class Ledger(models.Model):
     patrolled_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField(
         null=True, blank=True, help_text="When to read again; null: it was never read."
+    )
+    held_until = models.DateTimeField(
+        null=True, blank=True, help_text="A worker is reading it, until then at the latest."
     )
     troubles = models.PositiveSmallIntegerField(
         default=0, help_text="Times in a row that reading failed; the waits grow with it."

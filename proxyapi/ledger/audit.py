@@ -1,0 +1,116 @@
+"""The audit of one account, from its rows alone: nothing here trusts a sum that was kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from django.db.models import F, Q
+
+from proxyapi.day_sums import CreditSum
+from proxyapi.ledger import differences, weighing
+from proxyapi.ledger.books import books
+from proxyapi.ledger.pairs import plain
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.models.charge import SPENT
+
+NOTHING = Decimal(0)
+DEBIT, CREDIT = Q(amount__lt=0), Q(amount__gt=0)
+MATCHED = Q(charge__isnull=False)
+
+
+@dataclass(slots=True)
+class Audit:
+    """`lines` are named sums, `problems` sentences; no problem means that all of it agrees."""
+
+    lines: list[tuple[str, Decimal | int | None]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def check(self, holds: bool, problem: str) -> None:
+        if not holds:
+            self.problems.append(problem)
+
+
+def audit(account: Account) -> Audit:
+    """Balance against rows, rows against charges, kept sums against rows."""
+    result, ledger = Audit(), Ledger.objects.filter(pk=account.pk).first()
+    if ledger is None or ledger.read_at is None:
+        result.problems.append("Its ledger was never read.")
+        return result
+    of_rows(result, ledger)
+    of_balance(result, ledger)
+    of_charges(result, ledger)
+    of_kept_sums(result, account)
+    return result
+
+
+def of_rows(result: Audit, ledger: Ledger) -> None:
+    rows = Entry.objects.filter(account_id=ledger.pk)
+    held, span = rows.count(), ledger.high - ledger.low
+    result.lines += [("rows the service has", ledger.total), ("rows mirrored", held)]
+    result.check(not ledger.problem, ledger.problem)
+    result.check(ledger.low == 0, f"{ledger.low} older rows are still to be read.")
+    result.check(held == span, f"{held} rows are there, {span} positions are.")
+    result.check(ledger.high == ledger.total, "The mirror ends before the ledger does.")
+    troubled = rows.exclude(trouble="").count()
+    result.check(not troubled, f"{troubled} rows cannot be read.")
+
+
+def of_balance(result: Audit, ledger: Ledger) -> None:
+    if ledger.balance_exact is None or ledger.anchor_balance is None:
+        result.problems.append("Its balance was never weighed.")
+        return
+    low, high = ledger.anchor_high or 0, ledger.weighed_high or 0
+    moved = ledger.balance_exact - ledger.anchor_balance
+    rows = weighing.total(ledger, low, high)
+    result.lines += [
+        ("balance, exact", ledger.balance_exact),
+        (f"Δ balance since row {low}", moved),
+        (f"Σ rows {low} to {high}", rows),
+    ]
+    result.check(moved == rows, f"The balance moved by {plain(moved)} cr, the rows by {rows}.")
+    result.check(rows == ledger.weighed_sum, "The sum kept since the anchor is not that of rows.")
+
+
+def of_charges(result: Audit, ledger: Ledger) -> None:
+    """Every charge has its debit, of its cost; the rest of the rows is named for what it is."""
+    rows = Entry.objects.filter(account_id=ledger.pk)
+    spent = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
+    charged = spent.aggregate(sum=CreditSum("cost"))["sum"] or NOTHING
+    parts = {
+        "matched": DEBIT & MATCHED,
+        "api": DEBIT & ~MATCHED & Q(via_api=True),
+        "web": DEBIT & ~MATCHED & Q(via_api=False),
+        "unread": DEBIT & ~MATCHED & Q(via_api__isnull=True),
+        "refunded": CREDIT & MATCHED,
+        "credited": CREDIT & ~MATCHED,
+    }
+    sums = rows.aggregate(**{name: CreditSum("amount", filter=q) for name, q in parts.items()})
+    sums = {name: amount or NOTHING for name, amount in sums.items()}
+    total = rows.aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
+    result.lines += [
+        ("Σ rows", total),
+        ("Σ charges", charged),
+        ("debits matched to charges", sums["matched"]),
+        ("debits outside the portal, by the API", sums["api"]),
+        ("debits outside the portal, elsewhere", sums["web"]),
+        ("debits not known to be of the API or not", sums["unread"]),
+        ("refunds", sums["refunded"]),
+        ("top-ups and grants", sums["credited"]),
+    ]
+    result.check(total == sum(sums.values()), "The rows and their parts do not add up.")
+    result.check(charged == -sums["matched"], "Charges and their debits do not add up.")
+    if unlike := rows.filter(DEBIT, MATCHED).exclude(amount=-F("charge__cost")).count():
+        result.problems.append(f"{unlike} debits are not what their charges cost.")
+    for one in differences.without_debit(ledger):
+        result.problems.append(one.what)
+    unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN).count()
+    result.lines.append(("charges whose outcome is not known", unknown))
+
+
+def of_kept_sums(result: Audit, account: Account) -> None:
+    kept, rows = books(account), Entry.objects.filter(account=account)
+    total = rows.aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
+    matched = rows.filter(DEBIT, MATCHED).aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
+    result.check(kept.entries == total, "The sums per day are not those of the rows.")
+    result.check(kept.matched == -matched, "The sums per day do not know every match.")

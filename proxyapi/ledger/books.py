@@ -1,0 +1,108 @@
+"""The books of one account: balance, ledger and charges held against each other.
+
+    balance_exact - opening = entries = - matched - outside + refunded + other credits
+    charged - matched = what charges took and the ledger does not show, or shows differently
+
+Reads the database only, from the sums per day where rows would be too many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Q
+
+from proxyapi.day_sums import CreditSum
+from proxyapi.ledger import differences, weighing
+from proxyapi.ledger.differences import Difference
+from proxyapi.models import Account, Charge, ChargeState, DayTotal, Ledger
+from proxyapi.models.charge import SPENT
+
+NOTHING = Decimal(0)
+AT_RISK = (ChargeState.SENDING, ChargeState.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """Credits are positive where they are spent (`charged`, `matched`, `outside`), else signed."""
+
+    opening: Decimal | None  # the balance before the oldest mirrored row; None: not weighed yet
+    entries: Decimal  # all mirrored rows
+    newer: Decimal  # those of them that came after the balance was read
+    balance_exact: Decimal | None
+    as_of: datetime | None
+    difference: Decimal  # balance_exact - opening - entries up to it
+    charged: Decimal  # by charges that took credits
+    matched: Decimal  # debits that have a charge
+    outside: Decimal  # debits that have none
+    refunded: Decimal  # credits that have a charge
+    credited: Decimal  # the other credits: top-ups and grants
+    unexplained: Decimal  # charged - matched
+    refunds_owed: list[Charge]
+    at_risk: Decimal  # held by charges whose outcome is not known
+    is_whole: bool  # whether nothing older is missing
+    differences: list[Difference]
+
+
+def books(account: Account) -> Books:
+    """The account's books as the database knows them now."""
+    ledger = Ledger.objects.filter(pk=account.pk).first() or Ledger(account=account)
+    debits, matched, credits, refunded = sums(account)
+    entries, newer = debits + credits, newer_than_weighed(ledger)
+    spent, at_risk = of_charges(account)
+    owed = differences.refunds_owed(account)
+    difference = differences.of_balance(ledger)
+    return Books(
+        opening=opening(ledger, entries - newer),
+        entries=entries,
+        newer=newer,
+        balance_exact=ledger.balance_exact,
+        as_of=ledger.weighed_at,
+        difference=difference,
+        charged=spent,
+        matched=-matched,
+        outside=matched - debits,
+        refunded=refunded,
+        credited=credits - refunded,
+        unexplained=spent + matched,
+        refunds_owed=owed,
+        at_risk=at_risk,
+        is_whole=ledger.is_whole,
+        differences=differences.found(ledger, difference, owed),
+    )
+
+
+def sums(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
+    """All debits, the matched ones, all credits, the matched ones; signed."""
+    debit, credit = Q(is_credit=False), Q(is_credit=True)
+    wanted = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
+    rows = DayTotal.objects.filter(account=account)
+    found = rows.aggregate(
+        **{f"sum_{at}": CreditSum("amount", filter=which) for at, which in enumerate(wanted)}
+    )
+    a, b, c, d = (found[f"sum_{at}"] or NOTHING for at in range(4))
+    return a, b, c, d
+
+
+def of_charges(account: Account) -> tuple[Decimal, Decimal]:
+    """What charges took, and what those of unknown outcome hold."""
+    found = Charge.objects.filter(account=account).aggregate(
+        spent=CreditSum("cost", filter=Q(state__in=SPENT)),
+        at_risk=CreditSum("hold", filter=Q(state__in=AT_RISK)),
+    )
+    return found["spent"] or NOTHING, found["at_risk"] or NOTHING
+
+
+def newer_than_weighed(ledger: Ledger) -> Decimal:
+    if ledger.weighed_high is None:
+        return NOTHING
+    return weighing.total(ledger, ledger.weighed_high, ledger.high)
+
+
+def opening(ledger: Ledger, weighed: Decimal) -> Decimal | None:
+    """The anchor's balance without the rows before it."""
+    if ledger.anchor_balance is None or ledger.weighed_sum is None:
+        return None
+    return ledger.anchor_balance - (weighed - ledger.weighed_sum)

@@ -1,0 +1,155 @@
+"""What does not add up, each with its age and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Exists, OuterRef
+
+from proxyapi.ledger.pairs import LATE, plain
+from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
+from proxyapi.models.charge import SPENT
+
+MOST = 50  # of one kind; there are never so many unless something is very wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that does not add up. `amount` in credits; None where it is no amount."""
+
+    what: str
+    amount: Decimal | None
+    since: datetime | None
+    remedy: str
+    charge: Charge | None = None
+    entry: Entry | None = None
+
+
+def found(ledger: Ledger, balance: Decimal, owed: list[Charge]) -> list[Difference]:
+    """All of them, the gravest first."""
+    return [
+        *of_mirror(ledger, balance),
+        *without_debit(ledger),
+        *unlike(ledger),
+        *lost(ledger),
+        *[refund_owed(charge) for charge in owed[:MOST]],
+        *unreadable(ledger),
+    ]
+
+
+def of_balance(ledger: Ledger) -> Decimal:
+    """What the balance moved by beyond what the rows say, since the anchor."""
+    if ledger.balance_exact is None or ledger.anchor_balance is None or ledger.weighed_sum is None:
+        return Decimal(0)
+    return ledger.balance_exact - ledger.anchor_balance - ledger.weighed_sum
+
+
+def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
+    if ledger.problem:
+        yield Difference(
+            ledger.problem,
+            None,
+            ledger.read_at,
+            "Compare both versions. Take the service's, or ask the service why it changed.",
+        )
+    if balance:
+        yield Difference(
+            f"The balance moved by {plain(balance)} cr more than the ledger says.",
+            balance,
+            ledger.anchor_at,
+            "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
+            "or take the present balance as a new start.",
+        )
+    if ledger.api_problem:
+        yield Difference(
+            ledger.api_problem, None, ledger.api_read_at, "It is tried again every hour."
+        )
+
+
+def without_debit(ledger: Ledger) -> Iterator[Difference]:
+    """Charges that took credits, and the ledger shows none."""
+    if ledger.read_at is None:
+        return
+    own = Entry.objects.filter(charge=OuterRef("pk"), amount__lt=0)
+    charges = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT, cost__gt=0)
+    overdue = charges.filter(~Exists(own), settled_at__lt=ledger.read_at - LATE)
+    for charge in overdue.select_related("job").order_by("sent_at")[:MOST]:
+        yield Difference(
+            f"{plain(charge.cost or Decimal(0))} cr were told for {charge.operation}, and no row "
+            "of the ledger fits.",
+            charge.cost,
+            charge.settled_at,
+            "It may be booked later. If it stays so, the service told a cost that it never took.",
+            charge=charge,
+        )
+
+
+def unlike(ledger: Ledger) -> Iterator[Difference]:
+    """Charges whose debit is not what they cost."""
+    weak = Entry.objects.filter(
+        account_id=ledger.pk, confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False
+    )
+    for entry in weak.select_related("charge").order_by("position")[:MOST]:
+        charge = entry.charge
+        if charge is not None and charge.cost is not None and charge.cost != -entry.amount:
+            yield Difference(
+                f"{plain(charge.cost)} cr were told for {charge.operation}, and "
+                f"{plain(-entry.amount)} cr were booked.",
+                -entry.amount - charge.cost,
+                entry.happened_at,
+                "The ledger is what the balance follows. Ask the service about it.",
+                charge=charge,
+                entry=entry,
+            )
+
+
+def lost(ledger: Ledger) -> Iterator[Difference]:
+    """Charges of unknown outcome."""
+    unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN)
+    for charge in unknown.order_by("sent_at")[:MOST]:
+        yield Difference(
+            f"Whether {charge.operation} was charged is not known yet; "
+            f"{plain(charge.hold)} cr are held for it.",
+            charge.hold,
+            charge.sent_at,
+            "It is settled by reading. After a quarter of an hour a person decides.",
+            charge=charge,
+        )
+
+
+def refunds_owed(account: Account) -> list[Charge]:
+    """Charges that the service owes back, the oldest first."""
+    return list(
+        Charge.objects.filter(
+            account=account, refund_owed_at__isnull=False, refunded_at__isnull=True
+        )
+        .select_related("job")
+        .order_by("refund_owed_at")
+    )
+
+
+def refund_owed(charge: Charge) -> Difference:
+    return Difference(
+        f"{plain(charge.cost or Decimal(0))} cr of {charge.operation} are to be given back.",
+        charge.cost,
+        charge.refund_owed_at,
+        "It is looked for in the ledger with every reading. Ask the service if it takes days.",
+        charge=charge,
+    )
+
+
+def unreadable(ledger: Ledger) -> Iterator[Difference]:
+    """Rows that cannot be read as they are."""
+    rows = Entry.objects.filter(account_id=ledger.pk).exclude(trouble="")
+    for entry in rows.order_by("position")[:MOST]:
+        yield Difference(
+            f"Row {entry.position} of the ledger, “{entry.credit_spend} {entry.label}”: "
+            f"{entry.trouble}",
+            None,
+            entry.happened_at,
+            "The service's own words are kept. Ask the service what it means.",
+            entry=entry,
+        )

@@ -1,0 +1,84 @@
+"""Whose turn it is to be read, and one turn: mirror, match, weigh, and say when to come again.
+
+An account is read every minute, soon after one of its charges was settled, and as soon as the
+allowance goes on where it ran out. While the service is in trouble the turns become rare.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from proxyapi.allowance import AllowanceExhausted
+from proxyapi.ledger import segment
+from proxyapi.ledger.mirror import mirror
+from proxyapi.ledger.weighing import weigh
+from proxyapi.models import Account, Charge, Ledger, Token
+from proxyapi.models.charge import SPENT
+from proxyapi.upstream import errors
+
+EVERY = timedelta(minutes=1)
+LONGEST = timedelta(minutes=15)  # between two tries while the service is in trouble
+HELD = timedelta(minutes=2)  # after which a turn that did not end belongs to a dead worker
+WEIGHED_EVERY = timedelta(minutes=10)  # while rows come
+WEIGHED_AGAIN = timedelta(hours=1)  # while none do
+
+
+def due(now: datetime) -> list[UUID]:
+    """Accounts whose ledger should be read now."""
+    settled = Charge.objects.filter(
+        account=OuterRef("pk"), state__in=SPENT, settled_at__gt=OuterRef("ledger__read_at")
+    )
+    is_due = Q(ledger__isnull=True) | Q(ledger__due_at__isnull=True) | Q(ledger__due_at__lte=now)
+    soon = Q(ledger__troubles=0, ledger__problem="") & Exists(settled)
+    free = Q(ledger__held_until__isnull=True) | Q(ledger__held_until__lt=now)
+    readable = Exists(Token.objects.usable().filter(account=OuterRef("pk")))
+    return list(Account.objects.filter(is_due | soon, free, readable).values_list("pk", flat=True))
+
+
+def take_turn(account_id: UUID) -> None:
+    """Read the account's ledger as far as it can be read now. Two workers do not do it at once."""
+    account = Account.objects.select_related("vault").get(pk=account_id)
+    held_until = hold(account)
+    if held_until is None:
+        return
+    wait, troubles = EVERY, 0
+    try:
+        mirror_and_weigh(account)
+    except AllowanceExhausted as error:
+        wait = timedelta(seconds=max(1.0, error.wait))
+    except errors.UpstreamError:
+        troubles = min(segment.of(account).troubles + 1, 10)
+        wait = min(EVERY * 2**troubles, LONGEST)
+    mine = Ledger.objects.filter(pk=account_id, held_until=held_until)
+    mine.update(due_at=timezone.now() + wait, troubles=troubles, held_until=None)
+
+
+def hold(account: Account) -> datetime | None:
+    """Take the turn by conditional update; None when another worker has it."""
+    segment.of(account)
+    now = timezone.now()
+    until = now + HELD
+    free = Q(held_until__isnull=True) | Q(held_until__lt=now)
+    return until if Ledger.objects.filter(free, pk=account.pk).update(held_until=until) else None
+
+
+def mirror_and_weigh(account: Account) -> None:
+    """The anchor first: a long history is filled up for many turns, and nothing waits for that."""
+    if segment.of(account).anchor_balance is None:
+        weigh(account)
+    mirror(account)
+    if is_weighing_due(segment.of(account), timezone.now()):
+        weigh(account)
+
+
+def is_weighing_due(ledger: Ledger, now: datetime) -> bool:
+    if ledger.problem:
+        return False
+    if ledger.weighed_high is None or ledger.weighed_at is None:
+        return True
+    every = WEIGHED_AGAIN if ledger.weighed_high == ledger.high else WEIGHED_EVERY
+    return ledger.weighed_at < now - every

@@ -1,0 +1,87 @@
+"""Weighing: the balance at a known position of the ledger, `balance_exact`.
+
+`Account.balance` is a snapshot with a time. The exact one is read between two looks at the ledger's
+end that agree: no row came meanwhile, so it is the balance after exactly these rows. The first one
+is the anchor. From there on the balance may change by what the rows say, and by nothing else.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi import calls
+from proxyapi.allowance import Lane
+from proxyapi.day_sums import CreditSum
+from proxyapi.events import Event, publish
+from proxyapi.ledger import changes, growth, segment
+from proxyapi.ledger.page import reader
+from proxyapi.models import Account, Entry, Ledger
+from proxyapi.upstream import wire
+
+
+def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 5) -> bool:
+    """Weigh the account; False when it cannot be read, or rows came meanwhile.
+
+    Three requests. Raises `AllowanceExhausted` or `UpstreamError`.
+    """
+    source = reader(account, lane, patience)
+    if source is None or not at_end(before := growth.catch_up(source)):
+        return False
+    asked_at = timezone.now()
+    reply = calls.call(source.token, "me.get", lane, patience=patience)
+    credits = wire.mapping(wire.mapping(reply.data).get("credits"))
+    # What `total` and `extra` have to do with it is not shown (pitfall 52).
+    remaining = wire.amount(credits.get("remaining"))
+    after = growth.catch_up(source)
+    if remaining is None or not at_end(after) or after.high != before.high:
+        return False
+    account.note_balance(remaining, asked_at)
+    return note(account, remaining, after.high)
+
+
+def at_end(ledger: Ledger) -> bool:
+    return not ledger.problem and ledger.read_at is not None and ledger.high == ledger.total
+
+
+@transaction.atomic
+def note(account: Account, balance: Decimal, high: int) -> bool:
+    changes.lock(account)
+    ledger = segment.of(account)
+    if ledger.high < high or ledger.problem:
+        return False
+    now = timezone.now()
+    if ledger.anchor_balance is None or ledger.anchor_high is None:
+        ledger.anchor_balance, ledger.anchor_high, ledger.anchor_at = balance, high, now
+        ledger.weighed_high = None
+    ledger.weighed_sum = since_anchor(ledger, high)
+    ledger.balance_exact, ledger.weighed_high, ledger.weighed_at = balance, high, now
+    ledger.save()
+    publish(account.vault_id, Event.LEDGER, account.pk)
+    publish(account.vault_id, Event.ACCOUNT, account.pk)
+    return True
+
+
+def since_anchor(ledger: Ledger, high: int) -> Decimal:
+    """What the rows from the anchor on add up to; only those after the last weighing are read."""
+    if ledger.weighed_high is None or ledger.weighed_sum is None or ledger.weighed_high > high:
+        return total(ledger, ledger.anchor_high or 0, high)
+    return ledger.weighed_sum + total(ledger, ledger.weighed_high, high)
+
+
+def total(ledger: Ledger, low: int, high: int) -> Decimal:
+    """What the rows of these positions add up to."""
+    rows = Entry.objects.filter(account_id=ledger.pk, position__gte=low, position__lt=high)
+    return rows.aggregate(sum=CreditSum("amount"))["sum"] or Decimal(0)
+
+
+@transaction.atomic
+def anchor_again(account: Account) -> None:
+    """A person takes the present balance as the new start; the difference so far is let go."""
+    changes.lock(account)
+    Ledger.objects.filter(pk=account.pk).update(
+        anchor_balance=None, anchor_high=None, weighed_high=None, due_at=timezone.now()
+    )
+    publish(account.vault_id, Event.LEDGER, account.pk)

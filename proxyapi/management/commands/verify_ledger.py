@@ -1,0 +1,87 @@
+"""`manage.py verify_ledger`: do balance, ledger and charges of every account agree to the credit?
+
+    Δ balance = Σ rows = Σ charges + the explained rest
+
+Every sum is taken from the rows themselves, not from the sums that pages use; those are checked
+against them. Exit status 1 on any difference, and where it could not be told.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from proxyapi import ledger
+from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.ledger import audit, patrol
+from proxyapi.ledger.page import reader
+from proxyapi.models import Account
+from proxyapi.upstream import errors
+
+PATIENCE = 90.0  # seconds for one request's turn: nobody waits, and it must not be cut short
+
+
+class Command(BaseCommand):
+    help = (
+        "Read every account's ledger to its end, weigh its balance, and hold both against the "
+        "charges. Exit status 1 when anything differs."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--account", help="one account, by its id here or upstream")
+        parser.add_argument(
+            "--reread", action="store_true", help="compare every row with the service's again"
+        )
+        parser.add_argument(
+            "--offline", action="store_true", help="ask the service nothing; check what is stored"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wrong = 0
+        for account in chosen(options["account"]):
+            self.stdout.write(f"Account {account.upstream_id} ({account.email})")
+            problems = [] if options["offline"] else read(account, reread=options["reread"])
+            result = audit.audit(account)
+            for name, amount in result.lines:
+                self.stdout.write(f"  {name:<44}{told(amount):>14}")
+            problems += result.problems
+            for problem in problems:
+                self.stdout.write(f"  DIFFERS: {problem}")
+            self.stdout.write("  It differs." if problems else "  It agrees to the last credit.")
+            wrong += bool(problems)
+        if wrong:
+            raise CommandError(f"{wrong} of the accounts differ.", returncode=1)
+
+
+def chosen(wanted: str | None) -> list[Account]:
+    accounts = Account.objects.order_by("created_at")
+    if wanted is None:
+        return list(accounts)
+    found = [one for one in accounts if wanted in (str(one.pk), str(one.upstream_id))]
+    if not found:
+        raise CommandError(f"There is no account {wanted}.")
+    return found
+
+
+def read(account: Account, *, reread: bool) -> list[str]:
+    """Bring the mirror and the exact balance up to date; what kept it from that, for people."""
+    source = reader(account, Lane.MIRRORING, PATIENCE)
+    if source is None:
+        return ["No token opens this account any more, so nothing could be read."]
+    try:
+        ledger.mirror(account, patience=PATIENCE)
+        if reread:
+            patrol.compare_all(source)
+        weighed = any(ledger.weigh(account, patience=PATIENCE) for _ in range(3))
+        ledger.match(account)
+    except (errors.UpstreamError, AllowanceExhausted) as error:
+        return [f"It could not be read: {error.user_message}"]
+    return [] if weighed else ["Its balance could not be weighed: rows come all the time."]
+
+
+def told(amount: Decimal | int | None) -> str:
+    if amount is None:
+        return "not known"
+    return f"{amount}" if isinstance(amount, int) else f"{amount.normalize():f}"
