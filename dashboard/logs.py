@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
+
+from dashboard.outages import is_outage
 
 SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr)_[A-Za-z0-9_\-]{8,}")
 # What a person reading along does not need: the first half of every request, and the watchers.
@@ -23,6 +26,20 @@ def strike_out(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 def struck(text: str) -> str:
     return SECRET_SHAPES.sub(lambda found: f"{found.group(1) or ''}[struck out]", text)
+
+
+def without_outages(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """An outage is one sentence: where we asked when the database went away explains nothing."""
+    error = event.get("exc_info")
+    error = sys.exc_info() if error is True else error
+    error = error[1] if isinstance(error, tuple) else error
+    if not (isinstance(error, BaseException) and is_outage(error)):
+        return event
+    return {**event, "exc_info": None, "event": f"{event.get('event')} (away: {first_line(error)})"}
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def for_people(_: WrappedLogger, __: str, event: EventDict) -> str:
@@ -51,6 +68,7 @@ def formatter(style: str) -> logging.Formatter:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
+        without_outages,
         structlog.processors.format_exc_info,
     ]
     last: Processor = structlog.processors.JSONRenderer() if style == "json" else for_people
@@ -68,6 +86,7 @@ def join() -> None:
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
+            without_outages,
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],

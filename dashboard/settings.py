@@ -121,7 +121,9 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:
     # Persistent connections do not work under ASGI; the pool takes their place.
-    DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 8}}
+    DATABASES["default"]["OPTIONS"] = {
+        "pool": {"min_size": 1, "max_size": 8, "timeout": 5}  # seconds until "it is away"
+    }
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR / 'valkey.sock'}")
 CACHES = {
@@ -219,6 +221,7 @@ HOLD_MARGIN = env.float(
 # Seconds; drills shorten them (proxyapi/charges/waits.py).
 CHARGE_AGAIN_AFTER = env.float("CHARGE_AGAIN_AFTER", default=10)
 CHARGE_BOOKED_WITHIN = env.float("CHARGE_BOOKED_WITHIN", default=30)
+CHARGE_LONG_CALL = env.float("CHARGE_LONG_CALL", default=60)
 CHARGE_SILENCE = env.float("CHARGE_SILENCE", default=15)
 
 # Background --------------------------------------------------------------------------------------

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
+
+from dashboard.outages import RETRY_AFTER, is_outage
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -28,6 +32,10 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Without a context: no query, no session, nothing that may be what broke."""
+    if is_outage(sys.exc_info()[1]):
+        away = HttpResponse(get_template("503.html").render(), status=503)
+        away["Retry-After"] = str(RETRY_AFTER)
+        return away
     return HttpResponse(get_template("500.html").render(), status=500)
 
 
