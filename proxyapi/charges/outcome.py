@@ -113,14 +113,17 @@ def ended(charge: Charge) -> None:
 
 
 def unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = "") -> None:
-    """The answer got lost on the way: whether it was charged is read back, never tried again."""
+    """The answer got lost on the way: whether it was charged is read back, never tried again.
+
+    `sentence`: it was answered, but for its cost; then the service is done with it by now.
+    """
     moved = Charge.objects.move(
         charge,
         ChargeState.UNKNOWN,
         status=error.status if error else None,
         code=error.code[:60] if error else "",
         reason=error.user_message if error else sentence,
-        lost_at=waits.ended(charge),
+        lost_at=timezone.now() if sentence else waits.ended(charge),
         due_at=timezone.now() + min(READ_BACK_AFTER, waits.again_after()),
     )
     if moved:

@@ -10,10 +10,6 @@ from django.utils import timezone
 from proxyapi.models import Charge
 from proxyapi.upstream.catalog import operation
 
-# An ordinary call is charged at once or never. What takes longer than this to answer may be
-# charged at its very end.
-AT_ONCE = 60.0  # seconds
-
 
 def again_after() -> timedelta:
     """Between two tries, or two looks at a charge whose answer got lost."""
@@ -33,8 +29,9 @@ def silence() -> timedelta:
 def ended(charge: Charge) -> datetime:
     """When the service was done with it at the latest, whatever became of the answer.
 
-    A search that takes two minutes may be charged when it ends, long after the line broke.
+    An ordinary call is charged at once or never. One that may take minutes, such as a search, may
+    be charged when it ends, long after the line broke.
     """
     now, timeout = timezone.now(), operation(charge.operation).timeout
-    longest = timedelta(seconds=timeout if timeout > AT_ONCE else 0)
+    longest = timedelta(seconds=timeout if timeout > settings.CHARGE_LONG_CALL else 0)
     return max(now, (charge.sent_at or now) + longest)

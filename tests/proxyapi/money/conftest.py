@@ -17,6 +17,7 @@ from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
 from proxyapi.upstream.client import Client
 from tests.factories import JobFactory, UserFactory, VaultFactory
+from tests.proxyapi.money.stage import SETTINGS, Stage
 
 STARTS_WITHIN = 20.0  # seconds
 PAID = {
@@ -100,3 +101,16 @@ def job(token: Token) -> Job:
 def money(control: httpx.Client, account: dict[str, Any]) -> Callable[[], dict[str, Any]]:
     """What the sandbox's own books say of the account."""
     return lambda: dict(control.get(f"accounts/{account['account_id']}/money").json())
+
+
+@pytest.fixture
+def stage(
+    control: httpx.Client, account: dict[str, Any], sandbox: str, token: Token, settings: Any
+) -> Iterator[Stage]:
+    """The account with everything priced, and waits that a test can wait for."""
+    settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
+    settings.CHARGE_LONG_CALL = 1000
+    assert control.put("settings", json=SETTINGS).is_success
+    bearer = {"Authorization": f"Bearer {account['token']}"}
+    with httpx.Client(base_url=f"{sandbox}/v2", headers=bearer, timeout=30) as direct:
+        yield Stage(control, direct, account["account_id"], token)

@@ -1,0 +1,205 @@
+"""For every charging operation of the catalog: a world made ready for it, and the intent."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from proxyapi import costs
+from proxyapi.charges import Intent
+from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
+from tests.contract.staging import PAGE, PROMPT, png, wav
+from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.money.stage import Stage
+
+READY = {"voice_id": 2114, "genre_id": 41, "script": "The sea is salty, and for long was not."}
+SCRIPT = {"topic": "why the sea has tides", "duration": 30}
+Maker = Callable[[Stage], Intent]
+
+
+def video(stage: Stage, kind: str, state: JobState = JobState.DRAFT) -> Job:
+    """A draft of that type with all that a render needs, upstream and here."""
+    remote = str(stage.data("POST", "/faceless", json={"type": kind, "title": "Tides"})["id"])
+    stage.data("PATCH", f"/faceless/{remote}", json=READY)
+    if kind == "url-based":
+        stage.data("POST", f"/faceless/{remote}/scrape-images", json={"url": PAGE})
+    wanted = {"type": kind, "title": "Tides", **READY}
+    return job(stage, JobKind.FACELESS, remote, state, wanted=wanted, sent=wanted)
+
+
+def job(
+    stage: Stage,
+    kind: JobKind,
+    remote: str | None,
+    state: JobState = JobState.DRAFT,
+    **fields: Any,
+) -> Job:
+    token = stage.token
+    return JobFactory(
+        account=token.account, token=token, member=token.owner, kind=kind, remote_id=remote,
+        state=state, **fields,
+    )  # fmt: skip
+
+
+def intent(job: Job | None, operation: str, quote: object, stage: Stage, **more: Any) -> Intent:
+    price = Decimal(str(quote))
+    exact = operation in costs.EXACT
+    token = stage.token
+    return Intent(
+        job=job,
+        member_id=token.owner_id,
+        operation=operation,
+        nonce=uuid.uuid4(),
+        hold=price if exact else costs.hold_for(price),
+        quote=price,
+        token=None if job else token,
+        **more,
+    )
+
+
+def scripts(operation: str, kind: str) -> Maker:
+    def made(stage: Stage) -> Intent:
+        scrapes = operation.endswith("scrape_script")
+        body = {"url": PAGE, "duration": 30} if scrapes else SCRIPT
+        return intent(video(stage, kind), operation, 4, stage, body=body)
+
+    return made
+
+
+def render(operation: str, kind: str) -> Maker:
+    def made(stage: Stage) -> Intent:
+        draft = video(stage, kind)
+        price = stage.data("GET", f"/faceless/{draft.remote_id}/estimate")["cost"]
+        return intent(draft, operation, price, stage)
+
+    return made
+
+
+def rendered(stage: Stage, word: str, state: JobState) -> tuple[Job, dict[str, Any]]:
+    """A video that was rendered to that end, and what we know of its charge."""
+    done = video(stage, "ai-visuals", state)
+    path = f"/faceless/{done.remote_id}"
+    words = {"kind": "faceless", "id": int(done.remote_id or 0), "statuses": ["rendering", word]}
+    if word == "failed":
+        stage.control.post("outcomes", json=words)
+    now, answer = timezone.now(), stage.direct.post(f"{path}/render").json()
+    cost = Decimal(answer["meta"]["credits"]["cost"])
+    known = {"sent_at": now, "settled_at": now, "effect_at": now, "quote": cost, "hold": cost}
+    ChargeFactory(job=done, state=ChargeState.CONFIRMED, cost=cost, **known)
+    return done, stage.shown(path, word)
+
+
+def retry(stage: Stage) -> Intent:
+    failed, _ = rendered(stage, "failed", JobState.FAILED)
+    price = stage.data("GET", f"/faceless/{failed.remote_id}/estimate")["cost"]
+    return intent(failed, "faceless.retry", price, stage)
+
+
+def export(stage: Stage) -> Intent:
+    done, _ = rendered(stage, "completed", JobState.COMPLETED)
+    return intent(done, "faceless.export", 5, stage, body={"caption_effect": "karaoke"})
+
+
+def regenerate(stage: Stage) -> Intent:
+    done, shown = rendered(stage, "completed", JobState.COMPLETED)
+    path = {"asset": str(shown["assets"][0]["id"])}
+    return intent(done, "ai_visuals.regenerate", 2, stage, path=path)
+
+
+def upload(stage: Stage) -> Intent:
+    file = Upload(field="file", name="own.png", content_type="image/png", content=png())
+    return intent(video(stage, "ai-visuals"), "ai_visuals.upload", 0, stage, uploads=(file,))
+
+
+def clip(stage: Stage) -> Intent:
+    body = {"model": "brook", "prompt": PROMPT}
+    price = stage.data("GET", "/text-to-video/estimate", params={"model": "brook"})["cost"]
+    draft = job(stage, JobKind.CLIP, None, wanted=body)
+    return intent(draft, "text_to_video.create", price, stage, body=body)
+
+
+def storyboard(stage: Stage, mode: str) -> Job:
+    remote = str(stage.data("POST", "/text-to-scene", json={"mode": mode})["id"])
+    if mode == "manual":
+        scene = {"raw_video_prompt": PROMPT}
+        stage.data("POST", f"/text-to-scene/{remote}/scenes", json=scene)
+    return job(stage, JobKind.STORYBOARD, remote)
+
+
+def scenes(stage: Stage) -> Intent:
+    board = storyboard(stage, "wizard")
+    return intent(board, "text_to_scene.prompt", 4, stage, body={"prompt": PROMPT})
+
+
+def of_storyboard(operation: str) -> Maker:
+    def made(stage: Stage) -> Intent:
+        board = storyboard(stage, "manual")
+        price = stage.data("GET", f"/text-to-scene/{board.remote_id}/estimate")["cost"]
+        return intent(board, operation, price, stage)
+
+    return made
+
+
+def clone(stage: Stage) -> Intent:
+    price = stage.data("GET", "/voice-clones/slots")["cost"]
+    body = {"terms": True, "name": "Thea", "gender": "female", "purchase_addon": True}
+    samples = tuple(
+        Upload(field="samples[]", name=f"{n}.wav", content_type="audio/wav", content=wav(0.2))
+        for n in range(2)
+    )
+    draft = job(stage, JobKind.CLONE, None, wanted={"name": "Thea"})
+    return intent(draft, "voice_clones.create", price, stage, body=body, uploads=samples)
+
+
+def ideas(stage: Stage) -> Intent:
+    body = {"keyword": "sourdough", "network": "youtube"}
+    return intent(None, "ideas.discover", 15, stage, body=body)
+
+
+def preview(stage: Stage) -> Intent:
+    body = {"genre_id": stage.data("GET", "/characters/genres")[0]["id"]}
+    return intent(character(stage), "characters.preview", 3, stage, body=body)
+
+
+def train(stage: Stage) -> Intent:
+    person = character(stage)
+    genre = stage.data("GET", "/characters/genres")[0]["id"]
+    path = f"/characters/{person.remote_id}/preview"
+    previews = stage.data("POST", path, json={"genre_id": genre})["previews"]
+    body = {"preview_id": previews[0]["id"], "name": "Mira", "age": 34, "gender": "female"}
+    return intent(person, "characters.train", 10, stage, body=body)
+
+
+def character(stage: Stage) -> Job:
+    files = {"image": ("mira.png", png(), "image/png")}
+    return job(stage, JobKind.CHARACTER, str(stage.data("POST", "/characters", files=files)["id"]))
+
+
+OPERATIONS: Mapping[str, Maker] = {
+    "faceless.scripts": scripts("faceless.scripts", "ai-visuals"),
+    "faceless.render": render("faceless.render", "ai-visuals"),
+    "faceless.retry": retry,
+    "faceless.export": export,
+    "faceless.scrape_script": scripts("faceless.scrape_script", "url-based"),
+    "b_roll.scripts": scripts("b_roll.scripts", "b-roll"),
+    "b_roll.render": render("b_roll.render", "b-roll"),
+    "ai_visuals.scripts": scripts("ai_visuals.scripts", "ai-visuals"),
+    "ai_visuals.render": render("ai_visuals.render", "ai-visuals"),
+    "ai_visuals.upload": upload,
+    "ai_visuals.regenerate": regenerate,
+    "url_to_video.scrape_script": scripts("url_to_video.scrape_script", "url-based"),
+    "url_to_video.scripts": scripts("url_to_video.scripts", "url-based"),
+    "url_to_video.render": render("url_to_video.render", "url-based"),
+    "text_to_video.create": clip,
+    "text_to_scene.prompt": scenes,
+    "text_to_scene.clips": of_storyboard("text_to_scene.clips"),
+    "text_to_scene.render": of_storyboard("text_to_scene.render"),
+    "voice_clones.create": clone,
+    "ideas.discover": ideas,
+    "characters.preview": preview,
+    "characters.train": train,
+}

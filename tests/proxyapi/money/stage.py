@@ -1,0 +1,108 @@
+"""A stage: one paying account on the real sandbox, its token here, and hands on both."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import httpx
+from django.utils import timezone
+
+from proxyapi.charges import send, settle
+from proxyapi.models import Charge, ChargeState, Token
+
+# Everything charges, so that a lost charge can be told from a lost gift.
+PRICED = {
+    "content_prompt_requested": {"credits": 4},
+    "faceless_render": {"credits": 10},
+    "faceless_export": {"credits": 5},
+    "idea_discovery": {"credits": 15},
+    "character_training": {"credits": 10},
+    "character_preview": {"credits": 3},
+    "voice_clone_slot": {"credits": 50},
+    "ai_image_regenerated": {"credits": 2},
+}
+SETTINGS: dict[str, Any] = {
+    "films": "plain",
+    "rate_limit": 10_000,
+    "scraping_pool": 100_000,
+    "previews_per_minute": 100_000,
+    "render_seconds": 0.02,
+    "render_seconds_per_minute": 0,
+    "clip_seconds": 30,
+    "training_seconds": 30,
+    "clone_seconds": 30,
+    "clone_slots": 0,
+    "discovery_seconds": 0,
+    "preview_seconds": 0,
+    "wizard_prompt_charged": True,
+    "storyboard_charged": "at_clips",
+    "journal_lines": 10**6,
+    "costs": PRICED,
+}
+ENDED = (
+    ChargeState.CONFIRMED,
+    ChargeState.MATCHED,
+    ChargeState.REFUSED,
+    ChargeState.WRITTEN_OFF,
+)
+
+
+@dataclass
+class Stage:
+    """`control` is the sandbox's control plane, `direct` its API without us in between."""
+
+    control: httpx.Client
+    direct: httpx.Client
+    account_id: int
+    token: Token
+
+    def data(self, method: str, path: str, **sent: Any) -> Any:
+        answer = self.direct.request(method, path, **sent)
+        assert answer.is_success, answer.text
+        return answer.json()["data"]
+
+    def money(self) -> dict[str, Any]:
+        return dict(self.control.get(f"accounts/{self.account_id}/money").json())
+
+    def spent(self) -> Decimal:
+        """What the sandbox's own books say was taken, less what came back."""
+        return -Decimal(str(self.money()["ledger_sum"]))
+
+    def posts(self, path: str) -> int:
+        """How many requests came for a path that ends like this."""
+        lines = self.control.get("journal").json()
+        return sum(line["method"] != "GET" and line["path"].endswith(path) for line in lines)
+
+    def fault(self, path: str, action: str, when: str = "before", **options: Any) -> None:
+        rule = {"match": {"path": path}, "when": when, "action": action, "times": 1, **options}
+        answer = self.control.post("faults", json=rule)
+        assert answer.is_success, answer.text
+
+    def shown(self, path: str, word: str, inner: str = "video") -> dict[str, Any]:
+        """The resource, once its status is that word."""
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            found = dict(self.data("GET", path))
+            if found[inner]["status"] == word:
+                return found
+            threading.Event().wait(0.02)
+        raise AssertionError(f"{path} did not become {word}")
+
+
+def carried(charge: Charge, seconds: float = 30.0) -> Charge:
+    """Do what workers do with a charge until it is settled, or the time is over."""
+    until = time.monotonic() + seconds
+    while charge.state not in ENDED and time.monotonic() < until:
+        if charge.state == ChargeState.HELD and charge.due_at > timezone.now() and charge.tries:
+            threading.Event().wait(0.05)
+        elif charge.state == ChargeState.HELD:
+            send(charge.pk)
+        else:
+            settle(charge.pk)
+            threading.Event().wait(0.05)
+        charge.refresh_from_db()
+    return charge

@@ -1,0 +1,89 @@
+"""Every charging operation on the real wire: answered it is confirmed, lost it is found."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from proxyapi.charges import record
+from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
+from proxyapi.upstream.catalog import CATALOG
+from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.stage import Stage, carried
+
+CREATES = {"text_to_video.create", "voice_clones.create"}
+GIFTS = {"ai_visuals.upload"}  # what the sandbox never charges
+
+
+def last(path: str) -> str:
+    return "*/" + path.rsplit("/", 1)[-1]
+
+
+def path_of(operation: str) -> str:
+    """The pattern of the operation's path, for a fault."""
+    return (
+        "/v2"
+        + CATALOG[operation].path.split("{")[0].rstrip("/")
+        + ("*" + last(CATALOG[operation].path)[1:] if "{" in CATALOG[operation].path else "")
+    )
+
+
+def test_no_charging_operation_is_left_out() -> None:
+    assert set(OPERATIONS) == {name for name, row in CATALOG.items() if row.charging}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_answer_that_comes_confirms_at_its_cost(operation: str, stage: Stage) -> None:
+    intent = OPERATIONS[operation](stage)
+    already = stage.spent()
+    charge = carried(record(intent))
+    assert charge.reason == ""
+    assert charge.state == (ChargeState.MATCHED if operation in GIFTS else ChargeState.CONFIRMED), (
+        charge.reason
+    )
+    assert charge.cost == stage.spent() - already
+    assert charge.effect_at is not None
+    assert Upload.objects.count() == 0
+    assert stage.money()["double_charges"] == []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_answer_that_is_lost_is_read_back_and_counted_once(operation: str, stage: Stage) -> None:
+    intent = OPERATIONS[operation](stage)
+    already = stage.spent()
+    stage.fault(path_of(operation), "close", "after")
+    charge = carried(record(intent))
+    assert charge.state == ChargeState.MATCHED
+    assert charge.cost == stage.spent() - already
+    assert (charge.orphan_at is not None) == (operation in CREATES)
+    assert stage.money()["double_charges"] == []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_never_started_is_free_again(operation: str, stage: Stage) -> None:
+    intent = OPERATIONS[operation](stage)
+    already = stage.spent()
+    stage.fault(path_of(operation), "close", "before")
+    charge = carried(record(intent))
+    assert charge.state == ChargeState.REFUSED
+    assert stage.spent() == already
+    assert charge.account.held() == Decimal(0)
+
+
+def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
+    stage: Stage,
+) -> None:
+    """a8: its id was in the lost answer alone; nothing is sent again by itself."""
+    intent = OPERATIONS["text_to_video.create"](stage)
+    stage.fault("/v2/text-to-video", "close", "after")
+    charge = carried(record(intent))
+    job = Job.objects.get()
+    assert charge.orphan_at
+    assert charge.cost == stage.spent() == intent.quote
+    assert (job.state, job.remote_id) == (JobState.DRAFT, None)
+    assert stage.posts("/text-to-video") == 1
+    again = OPERATIONS["text_to_video.create"](stage)
+    anew = carried(record(again))
+    assert anew.state == ChargeState.CONFIRMED
+    assert Charge.objects.count() == 2
