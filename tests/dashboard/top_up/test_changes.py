@@ -1,0 +1,234 @@
+"""Changing the top-up from its page: legal values, one question, one row, its audit."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import AuditEvent, Membership
+from proxyapi.models import Account, CreditPack, Plan, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.top_up import Setting
+from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, press, text_of, wish
+
+CHANGES, PAGE = "/top-up/changes/", "/top-up/"
+
+
+@pytest.fixture
+def browser(thea: Membership, account: Account, client_of: ClientOf) -> Client:
+    return client_of(thea)
+
+
+def ask(browser: Client, account: Account, **changed: Any) -> Any:
+    """The question alone, as htmx fetches it."""
+    return browser.get(CHANGES, wish(account, **changed), headers=HTMX)
+
+
+def test_the_question_names_the_credits_and_whose_money_buys_them(
+    browser: Client, account: Account, rung: list[str]
+) -> None:
+    question = text_of(ask(browser, account))
+    assert "Let the service buy credits by itself?" in question
+    assert "+5,000 cr" in question and "+15,000 cr" in question
+    assert "with the payment method that is saved there, without asking again" in question
+    assert (rung, TopUpChange.objects.count()) == ([], 0)
+
+
+def test_yes_makes_one_row_rings_for_a_worker_and_is_written_down(
+    browser: Client, account: Account, thea: Membership, rung: list[str]
+) -> None:
+    answer = press(browser, account)
+    assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?account={account.pk}")
+    change = TopUpChange.objects.get()
+    assert rung == [str(change.pk)]
+    assert Setting.of(change.wanted) == Setting(True, "dynamic-credits", None, 50)
+    audit = AuditEvent.objects.get()
+    assert (audit.action, audit.actor, audit.target) == (
+        "top_up.change",
+        thea.user,
+        str(account.pk),
+    )
+    assert Setting.of(audit.details["before"]) == ON
+    page = text_of(browser.get(PAGE))
+    assert "Saving, waiting for the service." in page
+    assert "Thea asked at" in page
+
+
+def test_while_it_is_saved_the_form_rests_and_shows_what_was_asked_for(
+    browser: Client, account: Account, rung: list[str]
+) -> None:
+    press(browser, account)
+    html = browser.get(PAGE).content.decode()
+    assert 'value="50" checked' in html
+    assert 'aria-busy="true"' in html and "disabled" in html
+    assert "changed while this page was open" not in html
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "shown"),
+    [
+        (TopUpChangeState.SAVED, "Saved. Top-up is on, 5,000 cr each time.", "Saved."),
+        (TopUpChangeState.REFUSED, "Not saved. No saved payment method.", "Not saved."),
+        (TopUpChangeState.UNKNOWN, "The answer got lost.", "We do not know yet"),
+    ],
+)
+def test_what_became_of_it_stands_above_the_page_and_in_the_history(
+    state: TopUpChangeState,
+    reason: str,
+    shown: str,
+    browser: Client,
+    account: Account,
+    rung: list[str],
+) -> None:
+    press(browser, account)
+    ended = None if state == TopUpChangeState.UNKNOWN else timezone.now()
+    TopUpChange.objects.update(state=state, reason=reason, settled_at=ended)
+    page = text_of(browser.get(PAGE))
+    assert shown in page
+    assert "Thea Lindqvist On, 2,000 cr each time On, 5,000 cr each time" in page
+
+
+def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
+    browser: Client, account: Account, rung: list[str]
+) -> None:
+    assert "Switch automatic top-up off?" in text_of(ask(browser, account, enabled=None))
+    press(browser, account, enabled=None, units="nonsense", type=None)
+    wanted = Setting.of(TopUpChange.objects.get().wanted)
+    assert wanted.body() == {"enabled": False}
+    assert Setting.of(AuditEvent.objects.get().details["after"]) == Setting(
+        False, "dynamic-credits", None, 20
+    )
+    assert "Switching off sends that alone." in text_of(browser.get(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"units": "7"}, "Choose how many units each top-up buys."),
+        ({"units": None}, "Choose how many units each top-up buys."),
+        ({"more": "100"}, "A whole number of units, 101 to 199,999."),
+        ({"more": "200000"}, "A whole number of units, 101 to 199,999."),
+        ({"more": "1.5"}, "A whole number of units, 101 to 199,999."),
+        ({"more": "\u0661\u0665\u0660"}, "A whole number of units, 101 to 199,999."),
+        ({"type": "extra-credits"}, "Choose a pack."),
+        ({"type": "extra-credits", "plan_id": "999"}, "Choose a pack."),
+        ({"type": None}, "Choose what a top-up buys."),
+    ],
+)
+def test_pitfall_72_what_is_not_legal_is_said_beside_its_field_and_not_sent(
+    changed: dict[str, Any], sentence: str, browser: Client, account: Account, rung: list[str]
+) -> None:
+    for answer in (ask(browser, account, **changed), press(browser, account, **changed)):
+        assert sentence in text_of(answer)
+    assert press(browser, account, **changed).status_code == 422
+    assert (rung, TopUpChange.objects.count()) == ([], 0)
+    retargeted = ask(browser, account, **changed)
+    assert retargeted["HX-Retarget"] == "#top-up-setting"
+
+
+@pytest.mark.parametrize("more", ["101", "150", "199,999"])
+def test_a_typed_number_goes_before_a_chosen_one(
+    more: str, browser: Client, account: Account, rung: list[str]
+) -> None:
+    press(browser, account, more=more)
+    assert TopUpChange.objects.get().wanted["units"] == int(more.replace(",", ""))
+
+
+def test_pitfall_71_a_pack_sends_its_plan_id_alone(
+    browser: Client, account: Account, rung: list[str]
+) -> None:
+    CreditPack.objects.create(
+        vault=account.vault, plan_id=301, name="Small", credits=500, price=9, currency="EUR"
+    )
+    question = text_of(ask(browser, account, type="extra-credits", plan_id="301"))
+    assert "+500 cr" in question and "9.00 EUR" in question
+    press(browser, account, type="extra-credits", plan_id="301")
+    body = Setting.of(TopUpChange.objects.get().wanted).body()
+    assert body == {"enabled": True, "type": "extra-credits", "plan_id": 301}
+
+
+def test_two_presses_of_one_button_are_one_change(
+    browser: Client, account: Account, rung: list[str]
+) -> None:
+    nonce = uuid.uuid4()
+    press(browser, account, nonce=nonce)
+    press(browser, account, nonce=nonce)
+    assert (len(rung), AuditEvent.objects.count()) == (1, 1)
+
+
+def test_two_treasurers_at_once_the_second_is_told_and_sends_nothing(
+    browser: Client, account: Account, mira: Membership, client_of: ClientOf, rung: list[str]
+) -> None:
+    press(browser, account)
+    answer = press(client_of(mira), account, units="10")
+    assert answer.status_code == 422
+    assert "A change of this top-up is on its way already." in text_of(answer)
+    assert len(rung) == 1
+
+
+def test_a_form_without_its_nonce_or_with_a_broken_memory_is_refused(
+    browser: Client, account: Account
+) -> None:
+    assert press(browser, account, nonce="x").status_code == 404
+    broken = {**wish(account), "seen": "{", "nonce": uuid.uuid4()}
+    answer = browser.post(CHANGES, broken)
+    assert answer.status_code == 422
+    assert "This form is too old." in text_of(answer)
+
+
+@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
+def test_without_a_paid_plan_the_question_answers_with_the_reason(
+    plan: Plan, browser: Client, account: Account, rung: list[str]
+) -> None:
+    Account.objects.update(plan=plan)
+    answer = press(browser, account)
+    assert answer.status_code == 422
+    assert "Not saved." in text_of(answer) and "plan" in text_of(answer)
+    assert rung == []
+
+
+@pytest.mark.parametrize("who", ["jonas", "priya", "vera"])
+def test_a_hand_made_request_of_who_may_not_is_refused(
+    who: str, account: Account, client_of: ClientOf, request: pytest.FixtureRequest
+) -> None:
+    answer = press(client_of(request.getfixturevalue(who)), account)
+    assert answer.status_code == 403
+    assert not TopUpChange.objects.exists()
+    assert not AuditEvent.objects.exists()
+
+
+def test_another_teams_owner_finds_no_account_to_change(
+    account: Account, otto: Membership, client_of: ClientOf
+) -> None:
+    assert press(client_of(otto), account).status_code == 404
+    assert not TopUpChange.objects.exists()
+
+
+def test_packs_are_kept_and_let_go_and_both_are_written_down(
+    browser: Client, account: Account
+) -> None:
+    new = {"plan_id": "302", "name": "Medium", "credits": "1000", "price": "", "currency": "USD"}
+    added = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
+    assert added.status_code == 302
+    again = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
+    assert "A pack with this plan id is kept already." in text_of(again)
+    pack = CreditPack.objects.get()
+    assert "1,000 cr, plan id 302" in text_of(browser.get(PAGE))
+    browser.post(reverse("credit-pack-removals", args=[pack.pk]), {"account": account.pk})
+    assert not CreditPack.objects.exists()
+    actions = AuditEvent.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions) == ["credit_pack.add", "credit_pack.remove"]
+
+
+def test_a_pack_that_nobody_described_stays_choosable_while_it_is_set(
+    browser: Client, account: Account, rung: list[str]
+) -> None:
+    seen = Setting(True, "extra-credits", 777, None)
+    TopUp.objects.update(**seen.kept())
+    assert "nobody has said how much that holds" in text_of(browser.get(PAGE))
+    press(browser, account, seen=seen, type="extra-credits", plan_id="777")
+    assert len(rung) == 1

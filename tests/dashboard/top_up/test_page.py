@@ -1,0 +1,163 @@
+"""What the top-up page tells: the setting, its failures, today's count, what came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.queries.top_up.state import day_words
+from proxyapi.models import Account, Entry, Plan, TopUp, Vault
+from proxyapi.top_up import inferred_from
+from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
+from tests.factories import AccountFactory
+
+PAGE = "/top-up/"
+
+
+@pytest.fixture
+def browser(thea: Membership, account: Account, client_of: ClientOf) -> Client:
+    return client_of(thea)
+
+
+def test_the_treasurer_sees_the_setting_as_it_is(browser: Client) -> None:
+    page = text_of(browser.get(PAGE))
+    assert "On, 2,000 cr each time" in page
+    assert "under 1,200, a tenth of the monthly plan" in page
+    assert "0 of 3" in page
+    html = browser.get(PAGE).content.decode()
+    assert 'name="units" value="20" checked' in html
+    assert 'name="enabled" type="checkbox" checked' in html
+
+
+def test_pitfall_76_failures_are_n_of_3_and_toggling_does_not_clear_them(
+    browser: Client, account: Account
+) -> None:
+    seen = timezone.now() - timedelta(hours=2)
+    TopUp.objects.update(consecutive_failures=1, failure_seen_at=seen)
+    page = text_of(browser.get(PAGE))
+    assert "1 of 3" in page
+    assert "Switching it off and on here does not clear the count." in page
+    assert "The last automatic top-up failed" in page
+    assert "waits 24 hours; that ends" in page
+
+
+def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothing_on(
+    browser: Client, account: Account
+) -> None:
+    TopUp.objects.update(enabled=False, consecutive_failures=3, found_off_at=timezone.now())
+    page = text_of(browser.get(PAGE))
+    assert "It was on, and since" in page and "it is off." in page
+    assert "The service switched it off after three failed payments." in page
+    assert not account.top_up_changes.exists()
+
+
+def test_drift_without_failures_says_that_somebody_did_it(browser: Client) -> None:
+    TopUp.objects.update(enabled=False, found_off_at=timezone.now())
+    assert "Somebody changed it at the service" in text_of(browser.get(PAGE))
+
+
+def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
+    browser: Client, account: Account, spend: Callable[..., Entry]
+) -> None:
+    spend("2000.00", days=0, label="Auto top-up")
+    spend("98.00", days=0, label="Refund of a clip")
+    page = text_of(browser.get(PAGE))
+    assert "Today, UTC inferred 1 of 3" in page
+    assert "Auto top-up Ledger, by its own words" in page
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "sentence"),
+    [
+        ("UTC", datetime(2026, 3, 28, 12, tzinfo=UTC), "at midnight, 00:00 UTC."),
+        ("Europe/Berlin", datetime(2026, 3, 27, 12, tzinfo=UTC), "01:00 in Berlin."),
+        ("Europe/Berlin", datetime(2026, 3, 29, 12, tzinfo=UTC), "02:00 in Berlin."),
+        ("Europe/Berlin", datetime(2026, 10, 25, 0, 30, tzinfo=UTC), "01:00 in Berlin."),
+        ("America/New_York", datetime(2026, 11, 1, 5, 30, tzinfo=UTC), "19:00 in New York."),
+    ],
+)
+def test_pitfall_68_the_utc_day_is_told_in_the_teams_zone_too(
+    zone: str, now: datetime, sentence: str
+) -> None:
+    words = day_words(inferred_from([], None, now), Vault(time_zone=zone).zone)
+    assert words.endswith(sentence)
+
+
+@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
+def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
+    plan: Plan, browser: Client, account: Account, spend: Callable[..., Entry]
+) -> None:
+    Account.objects.update(plan=plan)
+    spend("2000.0000", days=3, label="Auto top-up")
+    response = browser.get(PAGE)
+    page = text_of(response)
+    assert response.status_code == 200
+    assert "Top-up is closed while the plan is not paid." in page
+    assert "+2,000" in page
+
+
+def test_two_accounts_are_two_tabs_and_one_page_each(browser: Client, account: Account) -> None:
+    other = AccountFactory.create(vault=account.vault, name="Northlight Shorts")
+    first, second = browser.get(PAGE), browser.get(PAGE, {"account": other.pk})
+    assert "Northlight Shorts" in text_of(first)
+    assert "On, 2,000 cr each time" in text_of(first)
+    assert "On, 2,000 cr each time" not in text_of(second)
+    assert "was not read from the service yet" in text_of(second)
+
+
+@pytest.mark.parametrize("named", ["nonsense", "00000000-0000-4000-8000-000000000000"])
+def test_an_account_that_is_not_ours_does_not_exist(named: str, browser: Client) -> None:
+    assert browser.get(PAGE, {"account": named}).status_code == 404
+    assert browser.get("/top-up/state/", {"account": named}).status_code == 404
+
+
+def test_another_teams_account_does_not_exist(
+    account: Account, otto: Membership, client_of: ClientOf
+) -> None:
+    assert client_of(otto).get(PAGE, {"account": account.pk}).status_code == 404
+
+
+def test_a_team_without_an_account_is_told_where_one_comes_from(
+    thea: Membership, client_of: ClientOf
+) -> None:
+    page = text_of(client_of(thea).get(PAGE))
+    assert "No account yet" in page
+
+
+@pytest.mark.parametrize("who", ["jonas", "priya", "vera"])
+def test_nobody_else_sees_it_and_they_are_told_who_does(
+    who: str, account: Account, client_of: ClientOf, request: pytest.FixtureRequest
+) -> None:
+    response = client_of(request.getfixturevalue(who)).get(PAGE)
+    assert response.status_code == 403
+    assert "Only the treasurer and the owner change money settings." in text_of(response)
+    home = client_of(request.getfixturevalue(who)).get("/library/").content.decode()
+    assert 'href="/top-up/"' not in home
+
+
+def test_the_part_that_fetches_itself_brings_the_notices_along(
+    browser: Client, account: Account
+) -> None:
+    answer = browser.get("/top-up/state/", {"account": account.pk, "drawn": "x"}, headers=HTMX)
+    html = answer.content.decode()
+    assert 'id="top-up-state"' in html
+    assert 'id="top-up-notices"' in html and "hx-swap-oob" in html
+    assert "The setting changed while this page was open." in html
+    assert "<html" not in html
+
+
+def test_the_page_takes_few_queries_however_much_there_is(
+    browser: Client,
+    account: Account,
+    spend: Callable[..., Entry],
+    django_assert_max_num_queries: Callable[..., object],
+) -> None:
+    for days in range(20):
+        spend("-12.5", days=days)
+    with django_assert_max_num_queries(12):  # type: ignore[attr-defined]
+        browser.get(PAGE)

@@ -1,0 +1,124 @@
+"""The what-if: real entries under another setting; nothing is asked of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from dashboard.models import Membership
+from dashboard.queries.top_up import what_if as query
+from dashboard.queries.top_up import what_if_of
+from proxyapi import calls
+from proxyapi.models import Account, CreditPack, Entry
+from proxyapi.top_up import Setting
+from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, text_of, wish
+
+Spend = Callable[..., Entry]
+
+
+@pytest.fixture(autouse=True)
+def _nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a page asked the service")
+
+    monkeypatch.setattr(calls, "admit", refuse)
+
+
+@pytest.fixture
+def spent(account: Account, spend: Spend) -> Account:
+    """Ten days of 300 credits each, on an account that has 200 left of 12,000 a month."""
+    for day in range(10, 0, -1):
+        spend("-300.0000", days=day)
+    account.balance = Decimal(200)
+    account.save()
+    return Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
+
+
+def test_the_real_spending_is_moved_again_under_the_setting(spent: Account) -> None:
+    found = what_if_of(spent, ON)
+    assert (found.top_ups, found.bought, found.busiest) == (1, 2000, 1)
+    assert found.gaps == ()
+    assert found.days == 11
+    assert found.chart is not None and "topped up once, 2,200 credits" in found.chart.sentence
+
+
+def test_without_top_up_it_is_what_it_was(spent: Account) -> None:
+    found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
+    assert (found.top_ups, found.bought) == (0, 0)
+    assert found.chart is not None and found.chart.sentence.endswith("200 credits today.")
+
+
+def test_the_top_ups_that_really_came_are_left_out(spent: Account, spend: Spend) -> None:
+    spend("2000.0000", days=5, label="Auto top-up")
+    found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
+    assert [gap.needed for gap in found.gaps] == [Decimal(300)] * len(found.gaps)
+    assert found.gap_count == 6
+
+
+def test_other_credits_come_as_they_came(spent: Account, spend: Spend) -> None:
+    spend("500.0000", days=5, label="Refund of a clip")
+    assert what_if_of(spent, Setting()).gaps == ()
+
+
+def test_a_long_ledger_is_moved_day_by_day_to_the_same_end(
+    spent: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = what_if_of(spent, ON)
+    monkeypatch.setattr(query, "EXACT", 3)
+    by_day = what_if_of(spent, ON)
+    assert by_day.by_day and not exact.by_day
+    assert (by_day.top_ups, by_day.bought) == (exact.top_ups, exact.bought)
+
+
+def test_a_packs_price_makes_it_money(spent: Account) -> None:
+    pack = Setting(True, "extra-credits", 301, None)
+    assert "Nobody has said what credit pack 301 holds" in what_if_of(spent, pack).trouble
+    CreditPack.objects.create(
+        vault=spent.vault, plan_id=301, name="Big", credits=2000, price="19.90", currency="EUR"
+    )
+    assert what_if_of(spent, pack).cost == "19.90 EUR"
+
+
+def test_fractional_strings_stay_fractions(account: Account, spend: Spend) -> None:
+    spend("-0.6800", days=2)
+    spend("-12.1600", days=1)
+    account.balance = Decimal("0.5")
+    account.save()
+    whole = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
+    found = what_if_of(whole, Setting())
+    assert found.gaps == ()
+    assert found.chart is not None and "0.5 credits today" in found.chart.sentence
+
+
+def test_without_a_ledger_it_says_so(account: Account) -> None:
+    assert "No day of the ledger is here yet" in what_if_of(account, ON).trouble
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"units": "20"}, "once, 2,000 credits"), ({"enabled": None}, "bought nothing")],
+)
+def test_the_form_is_replayed_as_it_stands(
+    changed: dict[str, Any],
+    said: str,
+    spent: Account,
+    thea: Membership,
+    client_of: ClientOf,
+) -> None:
+    browser: Client = client_of(thea)
+    answer = browser.get("/top-up/what-if/", wish(spent, **changed), headers=HTMX)
+    assert said in text_of(answer)
+
+
+def test_an_unfinished_form_changes_nothing_and_without_script_the_page_replays(
+    spent: Account, thea: Membership, client_of: ClientOf
+) -> None:
+    browser = client_of(thea)
+    unfinished = browser.get("/top-up/what-if/", wish(spent, more="1"), headers=HTMX)
+    assert (unfinished.status_code, unfinished.content) == (204, b"")
+    led = browser.get("/top-up/what-if/", {"account": spent.pk}, follow=True)
+    assert "it would have bought once, 2,000 credits" in text_of(led)
