@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypedDict
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.queries.charts import Line
@@ -19,17 +18,10 @@ from dashboard.queries.overview.sums import Sums
 from dashboard.queries.overview.window import said
 from dashboard.queries.purse import Counts, Purse, accounts_of
 from dashboard.templatetags.reelroom import clock, credits
-from proxyapi.models import Account, Entry, Ledger, Plan, Vault
+from proxyapi.ledger.differences import of_balance
+from proxyapi.models import Account, Ledger, Plan, Vault
 
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
-
-    class Since(TypedDict):
-        since_anchor: Decimal | None
-
-    Weighed = WithAnnotations[Account, Since]
-
-NOTHING, PLACES = Decimal(0), Decimal("0.0001")
+NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +59,12 @@ class Credits:
         return self.purse.as_of
 
 
-def ledgered(vault: Vault) -> QuerySet[Weighed]:
-    """The team's accounts, each with its ledger, its top-up, and what its entries since the anchor
-    add up to."""
-    since = Entry.objects.filter(
-        account=OuterRef("pk"),
-        position__gte=OuterRef("ledger__anchor_high"),
-        position__lt=OuterRef("ledger__weighed_high"),
-    )
-    summed = since.order_by().values("account").annotate(sum=Sum("amount")).values("sum")
-    accounts = accounts_of(vault).select_related("ledger", "top_up")
-    return accounts.annotate(since_anchor=Subquery(summed)).order_by("created_at", "pk")
+def ledgered(vault: Vault) -> QuerySet[Account]:
+    """The team's accounts, each with its ledger and its top-up."""
+    return accounts_of(vault).select_related("ledger", "top_up").order_by("created_at", "pk")
 
 
-def credits_from(accounts: Sequence[Weighed], purse: Purse, counts: Counts, sums: Sums) -> Credits:
+def credits_from(accounts: Sequence[Account], purse: Purse, counts: Counts, sums: Sums) -> Credits:
     return Credits(
         purse=purse,
         open_charges=counts.holding,
@@ -135,7 +119,7 @@ def whole_since(accounts: Sequence[Account]) -> bool:
     return bool(ledgers) and all(ledger is not None and ledger.is_whole for ledger in ledgers)
 
 
-def agreement_of(accounts: Sequence[Weighed]) -> Agreement | None:
+def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
     """Whether what was mirrored adds up to what the service shows, in one sentence."""
     ledgers = [ledger for account in accounts if (ledger := ledger_of(account)) is not None]
     if not accounts:
@@ -145,7 +129,7 @@ def agreement_of(accounts: Sequence[Weighed]) -> Agreement | None:
         return Agreement("paused", stopped[0].problem)
     if len(ledgers) < len(accounts) or not all(ledger.is_whole for ledger in ledgers):
         return Agreement("waiting", reading(ledgers))
-    return verdict(accounts)
+    return verdict(ledgers)
 
 
 def reading(ledgers: Sequence[Ledger]) -> str:
@@ -161,19 +145,19 @@ def progress(ledgers: Sequence[Ledger]) -> tuple[int, int]:
     return here, max(here, sum(ledger.total for ledger in ledgers))
 
 
-def verdict(accounts: Sequence[Weighed]) -> Agreement:
+def verdict(ledgers: Sequence[Ledger]) -> Agreement:
     """Every ledger is here to its end: do they add up?"""
-    rows = sum(account.ledger.high for account in accounts)
-    differences = [difference(account) for account in accounts]
-    if any(one is None for one in differences):
-        read_at = min(account.ledger.read_at for account in accounts if account.ledger.read_at)
+    rows = sum(ledger.high for ledger in ledgers)
+    if any(ledger.balance_exact is None or ledger.weighed_sum is None for ledger in ledgers):
+        read_at = min(ledger.read_at for ledger in ledgers if ledger.read_at)
         return Agreement(
             "waiting",
             f"{rows:,} ledger entries, read to {clock(read_at)}. The sum is compared with the "
             "balance at the next look.",
         )
-    shown = sum((account.ledger.balance_exact or NOTHING for account in accounts), NOTHING)
-    gap = sum((one for one in differences if one), NOTHING)
+    shown = sum((ledger.balance_exact or NOTHING for ledger in ledgers), NOTHING)
+    differences = [of_balance(ledger) for ledger in ledgers]
+    gap = sum(differences, NOTHING)
     if not any(differences):
         return Agreement(
             "good",
@@ -186,13 +170,3 @@ def verdict(accounts: Sequence[Weighed]) -> Agreement:
         f"The ledger adds up to {credits(shown - gap)}, the service shows {credits(shown)}. "
         f"{credits(abs(gap))} cr {what} that no entry explains yet.",
     )
-
-
-def difference(account: Weighed) -> Decimal | None:
-    """Credits of the exact balance that the entries since the anchor do not explain; None while
-    there is nothing to compare."""
-    ledger = account.ledger
-    if ledger.anchor_balance is None or ledger.balance_exact is None:
-        return None
-    since = (account.since_anchor or NOTHING).quantize(PLACES)
-    return ledger.balance_exact - ledger.anchor_balance - since

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from typing import TYPE_CHECKING, cast
 
 from django.utils import timezone
 
@@ -20,9 +19,6 @@ from dashboard.queries.overview.window import Window, window_of
 from dashboard.queries.purse import Counts, counts_of, purse_from
 from dashboard.queries.shell import Shell
 from proxyapi.models import Account
-
-if TYPE_CHECKING:
-    from dashboard.queries.overview.credits import Weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +35,7 @@ class Overview:
 def overview_of(reader: Membership, shell: Shell, span: str) -> Overview:
     """The whole page: five queries beside the shell's, two while nothing renders."""
     window = window_for(reader, span)
-    accounts = cast("Sequence[Weighed]", shell.accounts)
-    sums = summed(reader, accounts, window)
+    accounts, sums = shell.accounts, summed(reader, shell.accounts, window)
     return Overview(
         window=window,
         credits=credits_from(accounts, shell.purse, shell.counts, sums),
@@ -92,7 +87,7 @@ def summed(reader: Membership, accounts: Sequence[Account], window: Window) -> S
     return sums_of(reader.team, [account.pk for account in accounts], window)
 
 
-def asks_for(reader: Membership, accounts: Sequence[Weighed]) -> Asks:
+def asks_for(reader: Membership, accounts: Sequence[Account]) -> Asks:
     now, zone = timezone.now(), reader.team.vault.zone
     first = now.astimezone(zone).date().replace(day=1)
     month = datetime.combine(first, time.min, zone)
