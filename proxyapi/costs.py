@@ -29,6 +29,7 @@ FEATURES: Mapping[str, tuple[str, Decimal | None]] = {
 # when a slot is bought with it.
 MAY_BE_FREE = frozenset(
     {
+        "ideas.discover",
         "faceless.export",
         "ai_visuals.upload",
         "ai_visuals.regenerate",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
+from proxyapi import ledger
 from proxyapi.charges import outcome
-from proxyapi.events import Event, publish
+from proxyapi.ledger import changes
 from proxyapi.models import Charge, ChargeState, Confidence, Entry
 from proxyapi.refusals import Stale
 
 SETTLED = "This was settled meanwhile. Nothing was changed."
+SAID = "Somebody said that this debit is its own."
 TAKEN = "This row of the ledger belongs to something else by now. Nothing was changed."
 
 
@@ -48,13 +50,10 @@ def claim_entry(charge: Charge, entry: Entry, member_id: int) -> Charge:
     if entry.charge_id is not None:
         raise Stale(TAKEN)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
+    outcome.took_effect(charge, {})
     outcome.spent(charge, ChargeState.MATCHED, -entry.amount, entry.happened_at)
-    entry.charge, entry.confidence = charge, Confidence.CERTAIN
-    entry.reason = "Somebody said that this debit is its own."
-    entry.member_id, entry.job_id = charge.member_id, charge.job_id
-    entry.operation = charge.operation
-    entry.save(update_fields=["charge", "confidence", "reason", "member", "job", "operation"])
-    publish(charge.vault_id, Event.LEDGER, charge.account_id)
+    ledger.link(entry, charge, Confidence.CERTAIN, SAID)
+    changes.note(charge.account, [entry.happened_at])
     return charge
 
 

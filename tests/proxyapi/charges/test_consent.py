@@ -1,0 +1,104 @@
+"""Consent: what is asked for holds nothing until somebody releases it, once."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import Intent, ask, record, release, withdraw
+from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
+from tests.factories import JobFactory, TokenFactory
+
+
+def intent(job: Job, hold: int = 106, operation: str = "faceless.render") -> Intent:
+    return Intent(job, job.member_id, operation, uuid.uuid4(), Decimal(hold), Decimal(96))
+
+
+def test_what_is_asked_for_holds_nothing(job: Job) -> None:
+    charge = ask(intent(job, hold=5000))
+    assert charge.state == ChargeState.DRAFT
+    assert job.account.held() == 0
+    assert not Charge.objects.due(timezone.now() + timedelta(hours=1)).exists()
+
+
+def test_consent_reserves_the_hold_and_twice_is_once(job: Job) -> None:
+    charge = ask(intent(job))
+    assert release(charge).state == ChargeState.HELD
+    assert release(charge).state == ChargeState.HELD
+    assert charge.held_at
+    assert job.account.held() == 106
+
+
+def test_an_ask_that_waited_for_days_is_sent_when_it_is_released(job: Job) -> None:
+    """The quarter of an hour after which nothing is sent any more begins with the consent."""
+    charge = ask(intent(job))
+    Charge.objects.update(created_at=timezone.now() - timedelta(days=2))
+    Job.objects.update(edited_at=timezone.now() - timedelta(days=3))
+    released = release(charge)
+    assert released.held_at
+    assert timezone.now() - released.held_at < timedelta(minutes=1)
+
+
+def test_pitfall_54_consent_does_not_pass_on_credits_that_others_hold(job: Job) -> None:
+    charge = ask(intent(job, hold=600))
+    other = JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id="8")
+    record(intent(other, hold=500))
+    with pytest.raises(NotEnoughCredits):
+        release(charge)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.DRAFT
+
+
+def test_a_video_that_was_edited_since_is_not_rendered_at_the_old_price(job: Job) -> None:
+    charge = ask(intent(job))
+    Job.objects.update(edited_at=timezone.now() + timedelta(seconds=1))
+    with pytest.raises(Stale, match="Nothing was sent"):
+        release(charge)
+
+
+def test_what_was_asked_for_is_not_asked_for_twice(job: Job) -> None:
+    ask(intent(job))
+    with pytest.raises(AlreadyOpen):
+        record(intent(job))
+
+
+def test_withdrawing_ends_it_with_a_sentence_and_frees_the_job(job: Job) -> None:
+    charge = withdraw(ask(intent(job)), "Thea said no.")
+    assert (charge.state, charge.reason) == (ChargeState.REFUSED, "Thea said no.")
+    assert record(intent(job)).state == ChargeState.HELD
+    with pytest.raises(Stale, match="decided"):
+        release(charge)
+
+
+def test_what_was_released_meanwhile_is_not_withdrawn(job: Job) -> None:
+    charge = release(ask(intent(job)))
+    with pytest.raises(Stale, match="on its way"):
+        withdraw(charge, "No.")
+
+
+def test_a_search_without_a_job_goes_on_the_token(job: Job) -> None:
+    token = TokenFactory(account=job.account)
+    body = {"keyword": "tides", "network": "youtube"}
+    search = Intent(
+        None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
+    )
+    charge = record(search)
+    assert (charge.job, charge.token, charge.body) == (None, token, body)
+    assert record(search) == charge
+    again = Intent(
+        None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
+    )
+    with pytest.raises(AlreadyOpen):  # pitfall_35
+        record(again)
+    assert job.state == JobState.DRAFT
+
+
+def test_an_intent_needs_something_to_go_on(job: Job) -> None:
+    nothing = Intent(None, job.member_id, "ideas.discover", uuid.uuid4(), Decimal(15))
+    with pytest.raises(ValueError, match="job or a token"):
+        record(nothing)

@@ -1,0 +1,112 @@
+"""A charge that breaks whoever handles it is parked after five times; a dead sender is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import evidence, send, sender, settle
+from proxyapi.charges.crash import PARKED
+from proxyapi.models import Charge, ChargeState
+from tests.proxyapi.upstream_script import Upstream, charged
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+
+
+@pytest.fixture
+def poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a row that nobody foresaw")
+
+    monkeypatch.setattr(evidence, "look", broken)
+    monkeypatch.setattr(evidence, "before", broken)
+
+
+def handled(charge: Charge, handle: Callable[[Any], None], times: int) -> Charge:
+    for _ in range(times):
+        with pytest.raises(RuntimeError):
+            handle(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def test_c7_an_unsent_poison_charge_is_given_up_after_five_times(
+    poison: None, held: Held, upstream: Upstream
+) -> None:
+    charge = handled(held(), send, 4)
+    assert (charge.state, charge.crashes) == (ChargeState.HELD, 4)
+    handled(charge, send, 1)
+    assert (charge.state, charge.code) == (ChargeState.REFUSED, PARKED)
+    assert charge.reason.endswith("Nothing was sent.")
+    assert charge.account.held() == 0
+
+
+def test_c7_an_unknown_poison_charge_is_parked_and_keeps_its_hold(poison: None, held: Held) -> None:
+    charge = held()
+    long_ago = timezone.now() - timedelta(minutes=5)
+    Charge.objects.update(state=ChargeState.UNKNOWN, sent_at=long_ago, due_at=long_ago)
+    handled(charge, settle, 5)
+    assert (charge.state, charge.code) == (ChargeState.UNKNOWN, PARKED)
+    assert charge.account.held() == 106
+    assert not Charge.objects.due(timezone.now()).exists()
+
+
+def test_a_crash_that_passes_is_forgotten(held: Held, upstream: Upstream) -> None:
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    charge = held()
+    Charge.objects.update(crashes=4)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.crashes) == (ChargeState.CONFIRMED, 0)
+
+
+def test_a9_a_dead_sender_is_found_by_its_silence(held: Held, upstream: Upstream) -> None:
+    """Seconds after the last sign, however long the operation may take."""
+    charge = held()
+    quiet = timezone.now() - timedelta(seconds=16)
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=quiet, alive_at=quiet)
+    upstream.on("GET", "/faceless/7", httpx.ConnectError)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sender_says_that_it_waits(held: Held, settings: Any) -> None:
+    settings.CHARGE_SILENCE = 0.03
+    charge = held()
+    past = timezone.now() - timedelta(minutes=1)
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=past, alive_at=past, due_at=past)
+    charge.refresh_from_db()
+    with sender.waiting(charge):
+        for _ in range(100):
+            Event().wait(0.02)
+            charge.refresh_from_db()
+            if charge.alive_at and charge.alive_at > past:
+                break
+    assert charge.alive_at
+    assert charge.alive_at > past
+    assert charge.due_at > past
+
+
+def test_a_late_answer_settles_what_was_called_lost_meanwhile(
+    held: Held, upstream: Upstream
+) -> None:
+    """The worker was suspended, a sweep took it for dead, and then its answer came after all."""
+    charge = held()
+
+    def swept(_: httpx.Request) -> httpx.Response:
+        Charge.objects.update(state=ChargeState.UNKNOWN, lost_at=timezone.now())
+        return charged({"id": 7}, 92)
+
+    upstream.on(*RENDER, swept)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 92)

@@ -1,0 +1,80 @@
+"""What reading cannot settle a person ends: the hold is free, or a debit is said to be its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import claim_entry, write_off
+from proxyapi.models import Charge, ChargeState, Confidence, DaySum, Entry
+from proxyapi.refusals import Stale
+from tests.factories import AccountFactory, UserFactory
+
+Held = Callable[..., Charge]
+
+
+@pytest.fixture
+def unknown(held: Held) -> Charge:
+    charge = held()
+    Charge.objects.filter(pk=charge.pk).update(state=ChargeState.UNKNOWN, sent_at=timezone.now())
+    charge.refresh_from_db()
+    return charge
+
+
+def entry(of: Charge, amount: int = -94, **fields: Any) -> Entry:
+    row = {"account": of.account, "position": Entry.objects.count(), **fields}
+    return Entry.objects.create(
+        credit_spend=str(amount), amount=Decimal(amount), happened_at=timezone.now(), **row
+    )
+
+
+def test_writing_off_frees_the_hold_and_keeps_who_and_why(unknown: Charge) -> None:
+    thea = UserFactory()
+    charge = write_off(unknown, thea.pk, "The service confirmed that nothing was taken.")
+    assert (charge.state, charge.decided_by) == (ChargeState.WRITTEN_OFF, thea)
+    assert charge.reason.startswith("The service confirmed")
+    assert charge.account.held() == 0
+    assert charge.settled_at
+
+
+def test_only_an_unknown_charge_is_written_off(held: Held) -> None:
+    with pytest.raises(Stale):
+        write_off(held(), UserFactory().pk, "no")
+
+
+def test_a_claimed_debit_settles_the_charge_at_its_amount(unknown: Charge) -> None:
+    row, thea = entry(unknown), UserFactory()
+    charge = claim_entry(unknown, row, thea.pk)
+    row.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 94)
+    assert (charge.decided_by, charge.booked_at) == (thea, row.happened_at)
+    assert (row.charge, row.confidence) == (charge, Confidence.CERTAIN)
+    assert (row.member, row.operation) == (charge.member, "faceless.render")
+    assert DaySum.objects.get().is_matched
+    assert charge.account.held() == 0
+
+
+def test_a_debit_belongs_to_one_charge(unknown: Charge) -> None:
+    row = entry(unknown, charge=unknown, confidence=Confidence.LIKELY)
+    with pytest.raises(Stale, match="something else"):
+        claim_entry(unknown, row, UserFactory().pk)
+    unknown.refresh_from_db()
+    assert unknown.state == ChargeState.UNKNOWN
+
+
+def test_a_credit_or_another_accounts_row_is_nobodys_debit(unknown: Charge) -> None:
+    with pytest.raises(ValueError, match="debit"):
+        claim_entry(unknown, entry(unknown, amount=94), UserFactory().pk)
+    elsewhere = entry(unknown, account=AccountFactory())
+    with pytest.raises(ValueError, match="own account"):
+        claim_entry(unknown, elsewhere, UserFactory().pk)
+
+
+def test_what_was_settled_meanwhile_is_not_written_off(unknown: Charge) -> None:
+    Charge.objects.filter(pk=unknown.pk).update(state=ChargeState.MATCHED, cost=94)
+    with pytest.raises(Stale, match="settled meanwhile"):
+        write_off(unknown, UserFactory().pk, "no")

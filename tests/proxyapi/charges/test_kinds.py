@@ -1,0 +1,199 @@
+"""Beyond the faceless video: what is told apart, kept, flagged, owed, and watched."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import Intent, outcome, record, send
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
+from proxyapi.upstream.catalog import CATALOG
+from proxyapi.upstream.operation import Evidence
+from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+CLIP = {"model": "brook", "prompt": "a lighthouse in a storm at night"}
+
+
+@pytest.fixture
+def clip(job: Job) -> Charge:
+    """A clip that is about to be made, at an exact price."""
+    draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLIP, wanted=CLIP)
+    six = Decimal(6)
+    nonce = uuid.uuid4()
+    return record(
+        Intent(draft, draft.member_id, "text_to_video.create", nonce, six, six, body=CLIP)
+    )
+
+
+def sent(charge: Charge) -> Charge:
+    send(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def test_pitfall_13_a_clip_gets_its_id_from_the_answer_and_runs(
+    clip: Charge, upstream: Upstream
+) -> None:
+    asset = {"asset": {"id": 88, "status": "draft", "url": None}}
+    upstream.on("POST", "/text-to-video", charged(asset, 6))
+    assert sent(clip).state == ChargeState.CONFIRMED
+    job = Job.objects.get(charges=clip)
+    assert (job.remote_id, job.state, job.raw_status) == ("88", JobState.RUNNING, "draft")
+
+
+def test_pitfall_15_a_clip_without_an_id_in_its_answer_is_read_back(
+    clip: Charge, upstream: Upstream
+) -> None:
+    upstream.on("POST", "/text-to-video", charged({"asset": None}, 6))
+    assert sent(clip).state == ChargeState.UNKNOWN
+
+
+def test_a_clip_whose_cost_is_not_told_runs_and_waits_for_the_ledger(
+    clip: Charge, upstream: Upstream
+) -> None:
+    upstream.on("POST", "/text-to-video", answer({"asset": {"id": 88, "status": "draft"}}, 202))
+    assert sent(clip).state == ChargeState.UNKNOWN
+    assert clip.reason.startswith("It was done.")
+    assert Job.objects.get(charges=clip).state == JobState.RUNNING
+
+
+@pytest.mark.parametrize("settled_first", [True, False])
+def test_pitfall_45_a_failed_clip_is_owed_back_once(clip: Charge, settled_first: bool) -> None:
+    now = timezone.now()
+    fields = {"state": ChargeState.UNKNOWN, "sent_at": now, "effect_at": now}
+    Charge.objects.filter(pk=clip.pk).update(**fields)
+    clip.refresh_from_db()
+    if settled_first:
+        outcome.spent(clip, ChargeState.MATCHED, Decimal(6))
+    Job.objects.filter(charges=clip).update(state=JobState.FAILED, remote_id="88")
+    Charge.objects.owe(Job.objects.get(charges=clip), now)
+    if not settled_first:
+        outcome.spent(clip, ChargeState.MATCHED, Decimal(6))
+    clip.refresh_from_db()
+    owed_since = clip.refund_owed_at
+    assert owed_since
+    Charge.objects.owe(Job.objects.get(charges=clip), timezone.now())
+    clip.refresh_from_db()
+    assert clip.refund_owed_at == owed_since
+
+
+def test_pitfall_44_a_failed_render_is_not_owed_back(job: Job) -> None:
+    now = timezone.now()
+    charge = ChargeFactory(job=job, state=ChargeState.CONFIRMED, cost=92, sent_at=now)
+    Charge.objects.owe(job, now)
+    charge.refresh_from_db()
+    assert charge.refund_owed_at is None
+
+
+def test_a10_a_price_that_was_not_the_price_is_flagged(clip: Charge, upstream: Upstream) -> None:
+    asset = {"asset": {"id": 88, "status": "draft"}}
+    upstream.on("POST", "/text-to-video", charged(asset, 9))
+    assert sent(clip).state == ChargeState.CONFIRMED
+    assert (clip.code, clip.reason) == (
+        outcome.PRICE_DIFFERS,
+        "The price was 6 cr, and it took 9 cr.",
+    )
+
+
+def test_pitfall_43_an_estimate_may_be_off_by_what_was_held(held: Held, upstream: Upstream) -> None:
+    upstream.on(*RENDER, charged({"id": 7}, 104))
+    charge = sent(held())
+    assert (charge.code, charge.reason) == ("", "")
+
+
+def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
+    job: Job, upstream: Upstream
+) -> None:
+    draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLONE)
+    sample = Upload(field="samples[]", name="a.wav", content_type="audio/wav", content=b"RIFF")
+    body = {"terms": True, "name": "Thea", "gender": "female", "purchase_addon": False}
+    fifty = Decimal(50)
+    create = Intent(
+        draft, draft.member_id, "voice_clones.create", uuid.uuid4(), fifty, fifty, body=body,
+        uploads=(sample,),
+    )  # fmt: skip
+    upstream.on("GET", "/voice-clones/slots", answer({"available": 0, "can_buy": True}))
+    upstream.on("POST", "/voice-clones", charged({"id": 5, "status": "pending"}, 50))
+    charge = sent(record(create))
+    form = upstream.requests[-1].content.decode()
+    assert (charge.state, charge.job and charge.job.remote_id) == (ChargeState.CONFIRMED, "5")
+    assert 'name="samples[]"; filename="a.wav"' in form
+    assert 'name="terms"\r\n\r\ntrue' in form
+    assert "purchase_addon" not in form
+    assert Upload.objects.count() == 0
+
+
+def test_what_the_answer_alone_holds_is_kept_with_the_charge(job: Job, upstream: Upstream) -> None:
+    found = [{"id": 3, "title": "Tides", "volume": 880}]
+    upstream.on("GET", "/ideas", answer([]))
+    upstream.on("POST", "/ideas/discover", charged(found, 15, status=200))
+    body = {"keyword": "tides", "network": "youtube"}
+    fifteen, nonce = Decimal(15), uuid.uuid4()
+    search = Intent(
+        None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
+    )
+    charge = sent(record(search))
+    assert (charge.state, charge.result) == (ChargeState.CONFIRMED, found)
+
+
+def test_pitfall_36_a_fruitless_search_costs_nothing(job: Job, upstream: Upstream) -> None:
+    upstream.on("GET", "/ideas", answer([]))
+    upstream.on("POST", "/ideas/discover", charged([], 0, status=200))
+    body = {"keyword": "xkcdq", "network": "youtube"}
+    nonce, fifteen = uuid.uuid4(), Decimal(15)
+    search = Intent(
+        None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
+    )
+    charge = sent(record(search))
+    assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 0)
+
+
+BUSY: dict[str, Any] = {
+    "status": 403,
+    "code": "GEN-FORBIDDEN",
+    "message": "The video is currently processing.",
+}
+
+
+def test_pitfall_83_busy_may_be_the_trace_of_our_own_lost_render(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    lost = timezone.now()
+    fields = {"state": ChargeState.REFUSED, "sent_at": lost, "lost_at": lost}
+    ChargeFactory(job=job, **fields)
+    upstream.on(*RENDER, refused(**BUSY))
+    charge = sent(held())
+    job.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert f"lost at {lost:%H:%M} UTC; it is watched now" in charge.reason
+    assert job.state == JobState.RUNNING
+
+
+def test_pitfall_84_busy_without_a_lost_render_is_watched_and_charged_nothing(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, refused(**BUSY))
+    charge = sent(held())
+    job.refresh_from_db()
+    assert charge.reason.endswith("Nothing was charged. It is watched now.")
+    assert job.state == JobState.RUNNING
+    assert charge.account.held() == 0
+
+
+def test_every_charging_operation_names_its_evidence() -> None:
+    charging = {row.evidence for row in CATALOG.values() if row.charging}
+    assert charging == {
+        Evidence.STATUS,
+        Evidence.SCRIPT,
+        Evidence.LEDGER,
+        Evidence.IDEAS,
+        Evidence.SLOTS,
+    }
