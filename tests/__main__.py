@@ -17,7 +17,7 @@ PARTS: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         (*TWO, "-m", SERVERS, "--only-database"),
         {"TEST_DATABASE": "postgresql"},
     ),
-    ("in a browser", ("-m", "browser", "-p", "no:randomly", "tests/browser"), {}),
+    ("in a browser", (*TWO, "-m", "browser", "-p", "no:randomly", "tests/browser"), {}),
 ]
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser import chromium as finder
 from tests.browser.album import Album
+from tests.browser.canaries import PAGES, hear_visit, listening
 from tests.browser.desk import Desk, sign_in
 from tests.browser.house import House, running_house
 from tests.browser.stage import Stage
+from tests.leaks import Canaries
 
 HERE = Path(__file__).parent
 NO_BROWSER = "There is no Chromium on the PATH, and none could be installed."
@@ -55,17 +58,33 @@ def chromium(in_ci: bool) -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def canaries(house: House) -> Iterator[Canaries]:
+    """The tokens of the house, and all that was heard of it; at the end none was heard."""
+    with listening(house) as canaries:
+        yield canaries
+
+
 @pytest.fixture
-def page_of(chromium: Browser, house: House) -> Iterator[Callable[..., Page]]:
+def page_of(
+    chromium: Browser, house: House, canaries: Canaries, tmp_path: Path
+) -> Iterator[Callable[..., Page]]:
     """Opens a browser context of its own in which that person has signed in through the form.
 
     With a `storage_state` they have signed in before, and nothing is open yet.
     """
-    contexts = []
+    contexts: list[tuple[BrowserContext, Path]] = []
 
     def open_page(first_name: str, **options: object) -> Page:
-        context = chromium.new_context(base_url=house.portal, **options)  # type: ignore[arg-type]
-        contexts.append(context)
+        har = tmp_path / f"visit-{len(contexts)}.har"
+        context = chromium.new_context(
+            base_url=house.portal,
+            record_har_path=har,
+            record_har_content="embed",
+            record_har_url_filter=re.compile(PAGES),
+            **options,  # type: ignore[arg-type]
+        )
+        contexts.append((context, har))
         page = context.new_page()
         if "storage_state" in options:
             return page
@@ -73,8 +92,8 @@ def page_of(chromium: Browser, house: House) -> Iterator[Callable[..., Page]]:
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for context, har in contexts:
+        hear_visit(canaries, context, har)
 
 
 @pytest.fixture(scope="session")
@@ -97,8 +116,8 @@ def desk_of(page_of: Callable[..., Page], signed_in: dict[str, Any]) -> Callable
 
 
 @pytest.fixture
-def stage(house: House) -> Iterator[Stage]:
-    with Stage(house.sandbox) as stage:
+def stage(house: House, canaries: Canaries) -> Iterator[Stage]:
+    with Stage(house.sandbox, canaries) as stage:
         yield stage
 
 

@@ -54,12 +54,13 @@ def running_house(var: Path, ports: tuple[str, str] | None = None) -> Iterator[H
     environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     port, sandbox_port = ports or free_ports()
     environ |= {"PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": str(var)}
+    environ["LOG_LEVEL"] = "DEBUG"  # what is said at most is searched for tokens
     command = [sys.executable, "-m", "dashboard.up"]
     with subprocess.Popen(
         command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         assert process.stdout is not None
-        lines: deque[str] = deque(maxlen=2000)
+        lines: deque[str] = deque(maxlen=500_000)
         ready = listen(process.stdout, lines)
         try:
             if not ready.wait(READY_SECONDS) or process.poll() is not None:

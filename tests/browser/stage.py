@@ -14,6 +14,8 @@ from typing import Any, Self
 
 import httpx
 
+from tests.leaks import Canaries
+
 # Renders are plain clips, done before the first look at them.
 QUICK = {"films": "plain", "render_seconds": 1, "render_seconds_per_minute": 0}
 
@@ -30,7 +32,8 @@ class Guest:
 class Stage:
     """A context: what was set is lifted at its end. Amounts are in credits."""
 
-    def __init__(self, sandbox: str) -> None:
+    def __init__(self, sandbox: str, canaries: Canaries) -> None:
+        self.canaries = canaries
         self.http = httpx.Client(base_url=f"{sandbox}/_sandbox", trust_env=False, timeout=30)
 
     def __enter__(self) -> Self:
@@ -59,10 +62,12 @@ class Stage:
 
     def account(self, **wanted: Any) -> Guest:
         made = self.ask("POST", "accounts", **{"name": "Northlight Tests", **wanted})
+        self.canaries.plant(made["token"])
         return Guest(made["account_id"], made["token"], made["fingerprints"][0])
 
     def another_token(self, guest: Guest) -> Guest:
         made = self.ask("POST", f"accounts/{guest.account}/tokens", label="another")
+        self.canaries.plant(made["token"])
         return Guest(guest.account, made["token"], made["fingerprint"][:12])
 
     def change(self, guest: Guest, **changed: Any) -> None:

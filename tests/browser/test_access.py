@@ -12,6 +12,7 @@ from tests.browser.desk import RENDERED, Desk, sign_in
 from tests.browser.house import House
 from tests.browser.stage import Guest, Stage
 from tests.browser.visit import NARROW, Visit, visit
+from tests.leaks import Canaries
 
 MOST = 60_000  # bytes
 STEPS = ("type", "script", "voice", "look", "captions", "review")
@@ -36,10 +37,12 @@ def states(chromium: Browser, house: House) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def paths(chromium: Browser, house: House, states: dict[str, Any]) -> Iterator[dict[str, str]]:
+def paths(
+    chromium: Browser, house: House, canaries: Canaries, states: dict[str, Any]
+) -> Iterator[dict[str, str]]:
     """Where each page is, with a draft and a video in each state made for them."""
     with (
-        Stage(house.sandbox) as stage,
+        Stage(house.sandbox, canaries) as stage,
         chromium.new_context(base_url=house.portal, storage_state=states["Luca"]) as context,
     ):
         jobs = exhibit(Desk(context.new_page()), stage)

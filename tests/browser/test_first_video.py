@@ -32,6 +32,7 @@ def test_a_newcomer_makes_and_plays_a_video(
     complaints: list[str] = []
     for page in (jonas, vera):
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    vera.get_by_role("link", name="Library").first.click()
     add_token(jonas, spare_token(house))
     film_it(jonas, album)
     card = vera.locator("article.video", has_text="How to read a glacier")

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.desk import PRICED, RENDERED, Desk, sign_in
 from tests.browser.house import running_house
 from tests.browser.stage import QUICK, Stage, until
+from tests.leaks import Canaries
 
 started = contextmanager(running_house)
 REASON = "Image for scene 7 could not be made."
@@ -62,7 +63,7 @@ def test_a_house_killed_while_a_video_renders_goes_on_with_it(
     var: Path = tmp_path_factory.mktemp("killed")
     with started(var) as house, chromium.new_context(base_url=house.portal) as context:
         ports = str(urlsplit(house.portal).port), str(urlsplit(house.sandbox).port)
-        luca, stage = Desk(context.new_page()), Stage(house.sandbox)
+        luca, stage = Desk(context.new_page()), Stage(house.sandbox, Canaries())
         sign_in(luca.page, house.person("Luca"))
         guest = stage.account()
         luca.join(guest)
