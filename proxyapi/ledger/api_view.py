@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 from django.utils import timezone
 
-from proxyapi.ledger import changes, growth, segment
+from proxyapi.ledger import changes, growth, pairs, segment
 from proxyapi.ledger.page import API, Page, Reader
 from proxyapi.ledger.row import Row, words_of
 from proxyapi.models import Account, DaySum, Entry, Ledger
@@ -72,10 +72,12 @@ def top(source: Reader) -> bool:
         if ledger.api_high == page.end:
             page = source.page_at(ledger.api_high, API)
             continue
+        if not is_opened(ledger) and ledger.low > 0:
+            return False  # its newest row may be among the older ones that are not mirrored yet
         # The next row is newer than the mirror, or fits nowhere.
         stuck += 1
         growth.catch_up(source)
-        page = page if ledger.api_high else first_page(source)
+        page = page if is_opened(ledger) else first_page(source)
     give_up(account)
     return False
 
@@ -85,7 +87,7 @@ def first_page(source: Reader) -> Page:
     ledger = segment.of(source.account)
     page = source.page_at(max(ledger.api_high, 1) - 1, API)
     for _ in range(TRIES):
-        if ledger.api_high or page.end >= page.total:
+        if is_opened(ledger) or page.end >= page.total:
             break
         page = source.page_at(page.total - 1, API)
     return page
@@ -109,11 +111,11 @@ def lay(account: Account, page: Page) -> Ledger:
     ledger = segment.of(account)
     if not agrees(ledger, page):
         forget(ledger)
-    opening = ledger.api_high == 0 and page.end == page.total
+    opening = page.end == page.total and not is_opened(ledger)
     if opening:
         ledger.api_low = ledger.api_high = page.total
     told = [*downward(ledger, page, opening), *upward(ledger, page)]
-    if opening and not told and page.total:
+    if opening and page.total and not told and not is_beneath(ledger, page):
         ledger.api_low = ledger.api_high = 0  # not even its newest row fits: it is not open yet
     else:
         told += closing(ledger, page)
@@ -124,6 +126,11 @@ def lay(account: Account, page: Page) -> Ledger:
     return ledger
 
 
+def is_opened(ledger: Ledger) -> bool:
+    """Whether anything is known of the view; it may show no row at all."""
+    return told_of(ledger).exists()
+
+
 def agrees(ledger: Ledger, page: Page) -> bool:
     """Whether the last row that was laid still reads the same."""
     if page.total < min(page.known, ledger.api_high):
@@ -132,11 +139,23 @@ def agrees(ledger: Ledger, page: Page) -> bool:
     if not page.start <= last < page.end:
         return True
     entry = laid(ledger).order_by("-position").first()
-    return entry is not None and words_of(entry) == page.rows[last - page.start].words
+    return entry is None or words_of(entry) == page.rows[last - page.start].words
+
+
+def is_beneath(ledger: Ledger, page: Page) -> bool:
+    """Whether even the view's newest row is clearly older than all that is mirrored."""
+    rows = Entry.objects.filter(account_id=ledger.pk)
+    newest, oldest = page.rows[-1].happened_at, rows.aggregate(at=Min("happened_at"))["at"]
+    return newest is not None and oldest is not None and newest < oldest - pairs.LATE
 
 
 def laid(ledger: Ledger) -> QuerySet[Entry]:
     return Entry.objects.filter(account_id=ledger.pk, via_api=True)
+
+
+def told_of(ledger: Ledger) -> QuerySet[Entry]:
+    """Rows of which it is known; they have no gap."""
+    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
 
 
 def unlaid(ledger: Ledger) -> QuerySet[Entry]:
@@ -148,7 +167,7 @@ def upward(ledger: Ledger, page: Page) -> list[datetime]:
     if not page.start <= ledger.api_high < page.end:
         return []
     rows = page.rows[ledger.api_high - page.start :]
-    highest = end_of(laid(ledger), "-position")
+    highest = end_of(told_of(ledger), "-position")
     free = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
     hits, passed = place(rows, free.order_by("position").iterator(chunk_size=500))
     ledger.api_high += len(hits)
@@ -160,7 +179,7 @@ def downward(ledger: Ledger, page: Page, opening: bool) -> list[datetime]:
     if not page.start < ledger.api_low <= page.end:
         return []
     rows = page.rows[: ledger.api_low - page.start][::-1]
-    lowest = end_of(laid(ledger), "position")
+    lowest = end_of(told_of(ledger), "position")
     free = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
     hits, passed = place(rows, free.order_by("-position").iterator(chunk_size=500))
     if opening and hits:
@@ -207,10 +226,10 @@ def closing(ledger: Ledger, page: Page) -> list[datetime]:
     """Rows beyond both ends of the view are not of the API."""
     told: list[datetime] = []
     if ledger.api_high == page.total:
-        highest = end_of(laid(ledger), "-position")
+        highest = end_of(told_of(ledger), "-position")
         above = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
         told += close(above.filter(position__lt=page.mirrored))
-    lowest = end_of(laid(ledger), "position")
+    lowest = end_of(told_of(ledger), "position")
     if ledger.api_low == 0 and lowest is not None:
         told += close(unlaid(ledger).filter(position__lt=lowest))
     return told

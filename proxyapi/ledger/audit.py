@@ -9,7 +9,7 @@ from django.db.models import F, Q
 
 from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
-from proxyapi.ledger.books import books
+from proxyapi.ledger.books import books, part
 from proxyapi.ledger.pairs import plain
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 from proxyapi.models.charge import SPENT
@@ -85,7 +85,7 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
         "refunded": CREDIT & MATCHED,
         "credited": CREDIT & ~MATCHED,
     }
-    sums = rows.aggregate(**{name: CreditSum("amount", filter=q) for name, q in parts.items()})
+    sums = rows.aggregate(**{name: part("amount", q) for name, q in parts.items()})
     sums = {name: amount or NOTHING for name, amount in sums.items()}
     total = rows.aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
     result.lines += [

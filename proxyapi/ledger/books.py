@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Q
+from django.db.models import Case, DecimalField, F, Q, When
 
 from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.differences import Difference
 from proxyapi.models import Account, Charge, ChargeState, DayTotal, Ledger
+from proxyapi.models.account import CREDITS
 from proxyapi.models.charge import SPENT
 
 NOTHING = Decimal(0)
@@ -80,17 +81,22 @@ def sums(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
     wanted = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
     rows = DayTotal.objects.filter(account=account)
     found = rows.aggregate(
-        **{f"sum_{at}": CreditSum("amount", filter=which) for at, which in enumerate(wanted)}
+        **{f"sum_{at}": part("amount", which) for at, which in enumerate(wanted)}
     )
     a, b, c, d = (found[f"sum_{at}"] or NOTHING for at in range(4))
     return a, b, c, d
 
 
+def part(field: str, which: Q) -> CreditSum:
+    """The sum of a field over some of the rows."""
+    return CreditSum(Case(When(which, then=F(field)), output_field=DecimalField(**CREDITS)))
+
+
 def of_charges(account: Account) -> tuple[Decimal, Decimal]:
     """What charges took, and what those of unknown outcome hold."""
     found = Charge.objects.filter(account=account).aggregate(
-        spent=CreditSum("cost", filter=Q(state__in=SPENT)),
-        at_risk=CreditSum("hold", filter=Q(state__in=AT_RISK)),
+        spent=part("cost", Q(state__in=SPENT)),
+        at_risk=part("hold", Q(state__in=AT_RISK)),
     )
     return found["spent"] or NOTHING, found["at_risk"] or NOTHING
 

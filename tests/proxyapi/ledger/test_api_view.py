@@ -1,0 +1,138 @@
+"""pitfall_65: which mirrored rows the view source=api shows, though neither view has ids."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings, strategies
+
+from proxyapi import ledger
+from proxyapi.ledger import api_view
+from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.upstream import errors
+from tests.proxyapi.ledger.conftest import Book, line
+
+REPEATED = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def of_web(account: Account) -> list[int]:
+    rows = Entry.objects.filter(account=account, via_api=False).order_by("position")
+    return list(rows.values_list("position", flat=True))
+
+
+def words_of_web(account: Account) -> list[tuple[str, str]]:
+    rows = Entry.objects.filter(account=account, via_api=False).order_by("position")
+    return list(rows.values_list("credit_spend", "booked_at"))
+
+
+def test_rows_of_both_kinds_are_told_apart(account: Account, book: Book) -> None:
+    for number in range(130):
+        book.add(line(-number - 1, number), web=number % 3 == 0)
+    assert ledger.mirror(account)
+    assert of_web(account) == [number for number in range(130) if number % 3 == 0]
+    assert not Entry.objects.filter(via_api=None).exists()
+
+
+def test_a_view_that_shows_nothing(account: Account, book: Book) -> None:
+    book.add(*[line(-1, number) for number in range(60)], web=True)
+    assert ledger.mirror(account)
+    assert of_web(account) == list(range(60))
+
+
+def test_it_is_asked_only_when_rows_came(account: Account, book: Book) -> None:
+    book.add(line(-1), line(-2))
+    ledger.mirror(account)
+    book.pages.clear()
+    ledger.mirror(account)
+    assert book.pages == [(1, "")]
+    book.add(line(-3))
+    ledger.mirror(account)
+    assert book.pages == [(1, ""), (1, ""), (1, "api")]
+
+
+def test_a_row_that_came_between_both_readings_is_waited_for(account: Account, book: Book) -> None:
+    book.add(line(-1, 1), line(-2, 2))
+    ledger.mirror(account)
+    book.add(line(-3, 3))
+    book.pages.clear()
+    late = iter([(), (line(-4, 4),), (), (line(-5, 5),)])
+    book.before_page = lambda: book.add(*next(late, ()))
+    ledger.mirror(account)
+    ledger.mirror(account)
+    assert of_web(account) == []
+    assert not Entry.objects.filter(via_api=None).exists()
+
+
+def test_sums_of_days_know_of_it(account: Account, book: Book) -> None:
+    book.add(line(-1))
+    book.add(line(-2), web=True)
+    ledger.mirror(account)
+    told = DaySum.objects.order_by("amount").values_list("via_api", "amount")
+    assert [(via_api, int(amount)) for via_api, amount in told] == [(False, -2), (True, -1)]
+
+
+def test_a_view_that_does_not_fit_is_said_and_left_for_an_hour(
+    account: Account, book: Book
+) -> None:
+    book.add(line(-1, 1), line(-2, 2))
+    shown = book.rows
+    book.before_page = lambda: setattr(
+        book, "rows", [line(-9, 9)] if len(book.pages) % 2 else shown
+    )
+    ledger.mirror(account)
+    assert Ledger.objects.get().api_problem == api_view.APART
+    asked = len(book.pages)
+    book.before_page = lambda: setattr(book, "rows", shown)
+    ledger.mirror(account)
+    assert len(book.pages) == asked + 1
+    Ledger.objects.update(api_read_at=timezone.now() - timedelta(hours=2))
+    ledger.mirror(account)
+    assert Ledger.objects.get().api_problem == ""
+    assert not Entry.objects.filter(via_api=None).exists()
+
+
+@REPEATED
+@given(
+    kinds=strategies.lists(strategies.tuples(strategies.booleans(), strategies.integers(1, 3))),
+    later=strategies.lists(strategies.booleans(), max_size=60),
+    cut=strategies.integers(1, 9),
+)
+def test_any_mixture_of_twins_is_told_apart_by_its_words(
+    account: Account, book: Book, kinds: list[tuple[bool, int]], later: list[bool], cut: int
+) -> None:
+    Ledger.objects.all().delete()
+    Entry.objects.all().delete()
+    book.rows, book.web, book.pages = [], set(), []
+    for at, (web, amount) in enumerate(kinds * 3):
+        book.add(line(-amount, at // 4), web=web)
+    book.cut_after = cut
+    for _ in range(2):
+        try:
+            ledger.mirror(account)
+        except errors.UpstreamError:
+            book.cut_after = None
+    for at, web in enumerate(later):
+        book.add(line(-1, 10_000 + at // 4), web=web)
+    book.cut_after = None
+    ledger.mirror(account)
+    ledger.mirror(account)
+    assert not Entry.objects.filter(via_api=None).exists()
+    web_rows = [book.rows[at] for at in sorted(book.web)]
+    assert sorted(words_of_web(account)) == sorted(
+        (row["credit_spend"], row["created_at"]) for row in web_rows
+    )
+
+
+@pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 100, 101])
+def test_page_borders_are_no_borders_of_it(account: Account, book: Book, count: int) -> None:
+    book.add(line("-3", 0), web=True)
+    book.add(*[line(-1, 1 + number) for number in range(count)])
+    book.add(line("-3", 900), web=True)
+    assert ledger.mirror(account)
+    assert of_web(account) == [0, count + 1]

@@ -1,0 +1,141 @@
+"""A row that reads differently, or is gone, stops the mirror until a person has looked."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from proxyapi import ledger
+from proxyapi.ledger import patrol
+from proxyapi.models import Account, Entry, Ledger, Rewrite
+from tests.factories import UserFactory
+from tests.proxyapi.ledger.conftest import Book, line, mirrored
+
+
+@pytest.fixture
+def whole(account: Account, book: Book) -> Book:
+    """A mirrored ledger of 120 rows."""
+    book.add(*[line(-number - 1, number) for number in range(120)])
+    assert ledger.mirror(account)
+    book.pages.clear()
+    return book
+
+
+def patrolled(account: Account) -> None:
+    """A reading ten minutes after the last page was compared."""
+    long_ago = timezone.now() - patrol.EVERY
+    Ledger.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
+    ledger.mirror(account)
+
+
+def test_law_4_a_row_that_reads_differently_stops_the_mirror(account: Account, whole: Book) -> None:
+    whole.rows[119] = line("-119.5", 119)
+    whole.add(line("-7", 200))
+    assert not ledger.mirror(account)
+    rewrite = Rewrite.objects.get()
+    assert (rewrite.position, rewrite.before["credit_spend"]) == (119, "-120")
+    assert rewrite.after is not None
+    assert rewrite.after["credit_spend"] == "-119.5"
+    problem = Ledger.objects.get().problem
+    assert problem.startswith("Row 119 of the service's ledger reads differently now: it was “-120")
+    assert len(mirrored(account)) == 120
+
+
+def test_a_stopped_mirror_asks_nothing(account: Account, whole: Book) -> None:
+    whole.rows[119] = line("-1")
+    ledger.mirror(account)
+    whole.pages.clear()
+    assert not ledger.mirror(account)
+    assert whole.pages == []
+
+
+def test_the_services_version_can_be_taken(account: Account, whole: Book) -> None:
+    mira = UserFactory()
+    whole.rows[119] = line("-119.5", 119)
+    whole.add(line("-7", 200))
+    ledger.mirror(account)
+    ledger.accept(Rewrite.objects.get(), mira.pk)
+    assert ledger.mirror(account)
+    assert mirrored(account)[-2:] == ["-119.5", "-7"]
+    rewrite = Rewrite.objects.get()
+    assert rewrite.accepted_by_id == mira.pk
+    assert Ledger.objects.get().problem == ""
+
+
+def test_a_ledger_that_got_shorter_stops_the_mirror(account: Account, whole: Book) -> None:
+    del whole.rows[117:]
+    assert not ledger.mirror(account)
+    gone = Rewrite.objects.order_by("position")
+    assert [(one.position, one.after) for one in gone] == [(117, None), (118, None), (119, None)]
+    assert "it had 120 rows, now it has 117" in Ledger.objects.get().problem
+    assert len(mirrored(account)) == 120
+
+
+def test_a_shorter_ledger_can_be_taken(account: Account, whole: Book) -> None:
+    del whole.rows[117:]
+    ledger.mirror(account)
+    ledger.accept(Rewrite.objects.order_by("position")[0], UserFactory().pk)
+    whole.add(line("-8", 300))
+    assert ledger.mirror(account)
+    assert mirrored(account) == [row["credit_spend"] for row in whole.rows]
+
+
+def test_an_empty_ledger_after_a_full_one_is_noticed(account: Account, whole: Book) -> None:
+    whole.rows.clear()
+    assert not ledger.mirror(account)
+    ledger.accept_all(account, UserFactory().pk)
+    assert ledger.mirror(account)
+    assert not Entry.objects.exists()
+
+
+def test_a_row_that_was_taken_out_of_the_middle_is_found_to_its_place(
+    account: Account, whole: Book
+) -> None:
+    """Every row behind it moved: page by page a person takes them, and then it is whole again."""
+    del whole.rows[60]
+    for _ in range(8):
+        patrolled(account)
+        ledger.accept_all(account, UserFactory().pk)
+    assert mirrored(account) == [row["credit_spend"] for row in whole.rows]
+
+
+def test_older_pages_are_compared_one_every_ten_minutes(account: Account, whole: Book) -> None:
+    for _ in range(4):
+        patrolled(account)
+        ledger.mirror(account)
+    assert whole.pages == [
+        (page, "") for turn in (2, 1, 2, 1) for page in (3, turn, 3)
+    ]  # the newest page each time, and an older one when it is due
+
+
+def test_an_older_row_that_reads_differently_is_found_by_the_patrol(
+    account: Account, whole: Book
+) -> None:
+    whole.rows[3] = line("-3.99", 3)
+    patrolled(account)
+    patrolled(account)
+    assert Rewrite.objects.get().position == 3
+
+
+def test_a_late_answer_does_not_make_the_ledger_shorter(account: Account, whole: Book) -> None:
+    """Another worker mirrored three new rows while an older answer was on its way."""
+    from proxyapi.allowance import Lane
+    from proxyapi.ledger import segment
+    from proxyapi.ledger.page import reader
+
+    source = reader(account, Lane.MIRRORING)
+    assert source is not None
+    late = source.page(3)
+    whole.add(*[line("-9", 400 + minute) for minute in range(3)])
+    ledger.mirror(account)
+    segment.lay(account, late)
+    assert Ledger.objects.get().problem == ""
+    assert len(mirrored(account)) == 123
+
+
+def test_a_patrol_that_is_not_due_asks_nothing(account: Account, whole: Book) -> None:
+    Ledger.objects.update(patrolled_at=timezone.now() - patrol.EVERY + timedelta(seconds=30))
+    ledger.mirror(account)
+    assert whole.pages == [(3, "")]
