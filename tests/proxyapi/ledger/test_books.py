@@ -1,0 +1,146 @@
+"""Balance, ledger and charges held against each other, to the last credit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from proxyapi import ledger
+from proxyapi.models import Account, ChargeState, DayTotal, Ledger
+from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.ledger.conftest import START, Book, line
+
+
+def verified(*options: str) -> str:
+    out = StringIO()
+    call_command("verify_ledger", *options, stdout=out)
+    return out.getvalue()
+
+
+def spend(book: Book, amount: str, web: bool = False) -> None:
+    book.add(line(amount, len(book.rows)), web=web)
+    book.balance += Decimal(amount)
+
+
+def test_the_exact_balance_is_that_of_a_position(account: Account, book: Book) -> None:
+    book.add(line(-4), line(-5))
+    assert ledger.weigh(account)
+    row = Ledger.objects.get()
+    assert (row.balance_exact, row.weighed_high) == (10_000, 2)
+    assert (row.anchor_balance, row.anchor_high) == (10_000, 2)
+
+
+def test_a_row_that_comes_while_weighing_spoils_it(account: Account, book: Book) -> None:
+    book.add(line(-4))
+    book.before_page = lambda: spend(book, "-1")
+    assert not ledger.weigh(account)
+    assert Ledger.objects.get().balance_exact is None
+
+
+def test_opening_and_rows_are_the_balance(account: Account, book: Book) -> None:
+    for amount in ("-4", "-0.68", "-12.16"):
+        spend(book, amount)
+    ledger.weigh(account)
+    for amount in ("-96", "500", "-3"):
+        spend(book, amount, web=amount == "-3")
+    ledger.mirror(account)
+    ledger.weigh(account)
+    spend(book, "-7")
+    ledger.mirror(account)
+    kept = ledger.books(account)
+    assert kept.opening == 10_000
+    assert kept.opening + kept.entries == kept.balance_exact + kept.newer
+    assert (kept.difference, kept.newer, kept.credited) == (0, -7, 500)
+    assert kept.outside == Decimal("122.84")
+    assert kept.differences == []
+
+
+def test_a_balance_that_moved_by_itself_is_a_difference(account: Account, book: Book) -> None:
+    spend(book, "-4")
+    ledger.weigh(account)
+    spend(book, "-5")
+    book.balance += 100
+    ledger.weigh(account)
+    kept = ledger.books(account)
+    assert kept.difference == 100
+    assert [one.what for one in kept.differences] == [
+        "The balance moved by 100 cr more than the ledger says."
+    ]
+
+
+def test_a_person_may_take_the_present_balance_as_a_new_start(account: Account, book: Book) -> None:
+    spend(book, "-4")
+    ledger.weigh(account)
+    book.balance += 100
+    ledger.weigh(account)
+    ledger.anchor_again(account)
+    ledger.weigh(account)
+    assert ledger.books(account).difference == 0
+
+
+def test_what_unknown_charges_hold_is_at_risk(account: Account, book: Book) -> None:
+    job = JobFactory(account=account, token=account.tokens.get(), remote_id="9")
+    ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=START, hold=Decimal(106))
+    ledger.mirror(account)
+    kept = ledger.books(account)
+    assert kept.at_risk == 106
+    assert [one.amount for one in kept.differences] == [106]
+
+
+def test_books_of_an_account_that_was_never_read(account: Account) -> None:
+    kept = ledger.books(account)
+    assert (kept.opening, kept.balance_exact, kept.entries, kept.differences) == (None, None, 0, [])
+
+
+def test_verify_ledger_agrees(account: Account, book: Book) -> None:
+    for amount in ("-4", "-0.68", "500"):
+        spend(book, amount)
+    verified()
+    spend(book, "-96", web=True)
+    out = verified("--account", str(account.upstream_id))
+    assert "It agrees to the last credit." in out
+    assert "Δ balance since row 3" in out
+    assert out.count("-96") == 3  # what the balance moved by, the rows, and where they belong
+
+
+def test_verify_ledger_fails_on_a_credit(account: Account, book: Book) -> None:
+    spend(book, "-4")
+    verified()
+    book.balance -= Decimal("0.01")
+    with pytest.raises(CommandError) as failed:
+        verified()
+    assert failed.value.returncode == 1
+
+
+def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book) -> None:
+    for number in range(120):
+        spend(book, f"-{number + 1}")
+    verified()
+    book.rows[3] = line("-99", 3)
+    verified()
+    with pytest.raises(CommandError):
+        verified("--reread")
+    assert "Row 3" in Ledger.objects.get().problem
+
+
+def test_verify_ledger_does_not_trust_sums_that_were_kept(account: Account, book: Book) -> None:
+    spend(book, "-4")
+    verified()
+    DayTotal.objects.update(amount=-5)
+    with pytest.raises(CommandError):
+        verified("--offline")
+
+
+def test_verify_ledger_of_an_account_that_cannot_be_read(account: Account, book: Book) -> None:
+    spend(book, "-4")
+    book.cut_after = 0
+    with pytest.raises(CommandError):
+        verified()
+
+
+def test_verify_ledger_knows_no_other_account(account: Account, book: Book) -> None:
+    with pytest.raises(CommandError, match="There is no account 42"):
+        verified("--account", "42")

@@ -1,0 +1,251 @@
+"""Debits find the charges that made them, with a confidence and a reason; outsiders find none."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from proxyapi import ledger
+from proxyapi.models import Account, Charge, ChargeState, DaySum, Entry, Ledger
+from tests.factories import ChargeFactory, JobFactory, UserFactory
+from tests.proxyapi.ledger.conftest import START, Book, line
+
+Confirmed = Callable[..., Charge]
+
+
+@pytest.fixture
+def confirmed(account: Account) -> Confirmed:
+    """A charge that was answered, so many minutes after the ledger's start."""
+
+    def make(cost: object = 4, minute: float = 0, **fields: Any) -> Charge:
+        sent_at = START + timedelta(minutes=minute)
+        token = account.tokens.get()
+        job = JobFactory(account=account, token=token, remote_id=uuid.uuid4().hex)
+        given = {
+            "operation": "faceless.scripts",
+            "state": ChargeState.CONFIRMED,
+            "cost": Decimal(str(cost)),
+            "sent_at": sent_at,
+            "settled_at": sent_at + timedelta(seconds=3),
+        }
+        charge: Charge = ChargeFactory(job=job, **{**given, **fields})
+        return charge
+
+    return make
+
+
+def matches() -> list[tuple[int, str]]:
+    """Positions that have a charge, with the confidence."""
+    rows = Entry.objects.filter(charge__isnull=False).order_by("position")
+    return list(rows.values_list("position", "confidence"))
+
+
+def test_an_exact_debit_in_time_is_certain(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    charge = confirmed(4)
+    book.add(line(-4), line(-5))
+    ledger.mirror(account)
+    entry = Entry.objects.get(position=0)
+    assert (entry.charge_id, entry.confidence) == (charge.pk, "certain")
+    assert entry.reason == "Exactly its 4 cr, in its time; nothing else fits."
+    assert (entry.member_id, entry.job_id, entry.operation) == (
+        charge.member_id, charge.job_id, "faceless.scripts",
+    )  # fmt: skip
+    assert Entry.objects.get(position=1).charge_id is None
+
+
+def test_the_sums_of_the_day_know_the_match(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    charge = confirmed(4)
+    book.add(line(-4))
+    ledger.mirror(account)
+    row = DaySum.objects.get()
+    assert (row.is_matched, row.member_id) == (True, charge.member_id)
+
+
+def test_law_2_one_debit_never_settles_two_charges(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    confirmed(4)
+    confirmed(4)
+    book.add(line(-4))
+    ledger.mirror(account)
+    assert matches() == [(0, "likely")]
+
+
+def test_pitfall_62_twins_have_a_charge_each_and_say_that_they_are_twins(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    charges = {confirmed(4).pk for _ in range(3)}
+    book.add(*[line(-4) for _ in range(5)])
+    ledger.mirror(account)
+    assert [sure for _, sure in matches()] == ["likely"] * 3
+    assert set(Entry.objects.values_list("charge", flat=True)) == {*charges, None}
+    assert "5 equal debits and 3 equal charges" in Entry.objects.get(position=0).reason
+
+
+def test_a_charge_takes_the_debit_of_its_own_time_before_an_outsiders(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    confirmed(4, minute=1)
+    book.add(line(-4, minute=0.95), line(-4, minute=1.02), line(-4, minute=2))
+    ledger.mirror(account)
+    assert matches() == [(1, "likely")]
+
+
+def test_as_many_as_possible_find_theirs(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    slow = timedelta(seconds=60)
+    confirmed(4, minute=0, settled_at=START + slow)
+    confirmed(4, minute=0.5)
+    book.add(line(-4, minute=0.5), line(-4, minute=0.9))
+    ledger.mirror(account)
+    assert len(matches()) == 2
+
+
+def test_a6_web_spend_is_never_a_charges(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    confirmed(4)
+    book.add(line(-4), web=True)
+    ledger.mirror(account)
+    assert matches() == []
+
+
+def test_a_label_that_its_kind_never_has_comes_last(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    """pitfall_67: what is known for certain of an operation helps to tell it from others."""
+    confirmed(4)
+    book.add(line(-4))
+    ledger.mirror(account)
+    confirmed(4, minute=60)
+    book.add(line(-4, 60, content_type="idea"), line(-4, 60.02))
+    ledger.mirror(account)
+    assert matches() == [(0, "certain"), (2, "likely")]
+
+
+def test_a_debit_far_off_its_time_is_taken_when_it_stands_alone(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    confirmed(96)
+    book.add(line(-96, minute=-6), line(-4, minute=1))
+    ledger.mirror(account)
+    assert matches() == [(0, "likely")]
+    assert "outside of its time" in Entry.objects.get(position=0).reason
+
+
+def test_a_cost_that_differs_from_its_debit_is_flagged(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    charge = confirmed(94)
+    book.add(line(-96))
+    ledger.mirror(account)
+    assert matches() == [(0, "weak")]
+    found = [one for one in ledger.books(account).differences if one.charge == charge]
+    assert [(one.amount, one.what) for one in found] == [
+        (2, "94 cr were told for faceless.scripts, and 96 cr were booked.")
+    ]
+
+
+def test_a_charge_without_any_debit_is_told(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    confirmed(94)
+    book.add(line(-7))
+    ledger.mirror(account)
+    assert [one.amount for one in ledger.books(account).differences] == [94]
+
+
+def test_a_weak_match_waits_until_nothing_better_can_come(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    """The debit of a charge of just now may still be booked."""
+    now = Ledger(account=account).read_at
+    assert now is None
+    from django.utils import timezone
+
+    sent_at = timezone.now() - timedelta(seconds=20)
+    confirmed(94, sent_at=sent_at, settled_at=sent_at)
+    book.add(line(-96, created_at=sent_at.isoformat()))
+    ledger.mirror(account)
+    assert matches() == []
+
+
+@pytest.fixture
+def owed(confirmed: Confirmed) -> Confirmed:
+    """A text-to-video that failed, and is to be given back."""
+
+    def make(cost: object = 30, minute: float = 0) -> Charge:
+        failed_at = START + timedelta(minutes=minute + 3)
+        return confirmed(cost, minute, operation="text_to_video.create", refund_owed_at=failed_at)
+
+    return make
+
+
+def test_pitfall_45_a_refund_is_counted_once_when_the_ledger_shows_it(
+    account: Account, book: Book, owed: Confirmed
+) -> None:
+    charge = owed(30)
+    book.add(line(-30))
+    ledger.mirror(account)
+    assert [one.pk for one in ledger.books(account).refunds_owed] == [charge.pk]
+    book.add(line(30, minute=5, transaction_type="Refund"))
+    ledger.mirror(account)
+    ledger.mirror(account)
+    charge.refresh_from_db()
+    assert charge.refunded_at == START + timedelta(minutes=5)
+    assert matches() == [(0, "certain"), (1, "certain")]
+    kept = ledger.books(account)
+    assert (kept.refunds_owed, kept.refunded, kept.matched) == ([], 30, 30)
+
+
+def test_a_top_up_of_the_same_amount_is_no_refund(
+    account: Account, book: Book, owed: Confirmed
+) -> None:
+    owed(100)
+    book.add(line(-100), line(100, minute=5, content_type="top-up", label="Top-up"))
+    ledger.mirror(account)
+    assert matches() == [(0, "certain")]
+
+
+def test_a_refund_before_the_debit_is_somebody_elses(
+    account: Account, book: Book, owed: Confirmed
+) -> None:
+    owed(30)
+    book.add(line(30, minute=0, transaction_type="Refund"), line(-30))
+    ledger.mirror(account)
+    assert matches() == [(1, "certain")]
+
+
+def test_two_refunds_of_one_amount_go_to_two_charges(
+    account: Account, book: Book, owed: Confirmed
+) -> None:
+    owed(30, minute=0)
+    owed(30, minute=20)
+    book.add(line(-30), line(-30, minute=20))
+    book.add(*[line(30, minute=25, transaction_type="Refund") for _ in range(3)])
+    ledger.mirror(account)
+    assert [sure for _, sure in matches()] == ["certain", "certain", "likely", "likely"]
+    assert Entry.objects.get(position=4).charge_id is None
+
+
+def test_a_row_that_the_service_rewrote_looks_for_its_charge_anew(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    confirmed(4)
+    book.add(line(-4))
+    ledger.mirror(account)
+    book.rows[0] = line(-5)
+    ledger.mirror(account)
+    ledger.accept_all(account, UserFactory().pk)
+    ledger.mirror(account)
+    assert matches() == [(0, "weak")]

@@ -1,0 +1,126 @@
+"""Whose ledger is read when: every minute, soon after a charge, rarely in times of trouble."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from proxyapi import calls, ledger
+from proxyapi.allowance import AllowanceExhausted
+from proxyapi.models import Account, ChargeState, Entry, Ledger, TokenState
+from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.ledger.conftest import Book, line
+
+
+def is_due(account: Account, seconds: float = 0) -> bool:
+    return account.pk in ledger.due(timezone.now() + timedelta(seconds=seconds))
+
+
+def test_a_new_account_is_read_and_weighed_at_once(account: Account, book: Book) -> None:
+    book.add(line(-4))
+    assert is_due(account)
+    ledger.take_turn(account.pk)
+    row = Ledger.objects.get()
+    assert (row.high, row.anchor_high, row.held_until) == (1, 1, None)
+
+
+def test_it_is_read_again_after_a_minute(account: Account, book: Book) -> None:
+    ledger.take_turn(account.pk)
+    assert not is_due(account, 55)
+    assert is_due(account, 65)
+
+
+def test_a_quiet_turn_is_one_request(account: Account, book: Book) -> None:
+    book.add(*[line(-4) for _ in range(120)])
+    ledger.take_turn(account.pk)
+    book.pages.clear()
+    ledger.take_turn(account.pk)
+    assert book.pages == [(3, "")]
+
+
+def test_it_is_read_soon_after_a_charge_was_settled(account: Account, book: Book) -> None:
+    ledger.take_turn(account.pk)
+    job = JobFactory(account=account, token=account.tokens.get(), remote_id="9")
+    now = timezone.now()
+    ChargeFactory(
+        job=job, state=ChargeState.CONFIRMED, sent_at=now, settled_at=now, cost=Decimal(4)
+    )
+    assert is_due(account)
+    ledger.take_turn(account.pk)
+    assert not is_due(account)
+
+
+def test_an_allowance_that_ran_out_is_waited_for(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.add(*[line(-4) for _ in range(500)])
+    left = iter([None] * 7)
+
+    def admit(*_: object) -> None:
+        if next(left, "none") is not None:
+            raise AllowanceExhausted(7)
+
+    monkeypatch.setattr(calls, "admit", admit)
+    ledger.take_turn(account.pk)
+    row = Ledger.objects.get()
+    assert 0 < row.low < row.high == 500
+    assert row.troubles == 0
+    assert not is_due(account, 5)
+    assert is_due(account, 8)
+
+
+def test_trouble_makes_the_turns_rare_and_one_good_one_ends_it(
+    account: Account, book: Book
+) -> None:
+    book.cut_after = 0
+    waits = []
+    for _ in range(6):
+        ledger.take_turn(account.pk)
+        due_at = Ledger.objects.get().due_at
+        assert due_at is not None
+        waits.append(round((due_at - timezone.now()).total_seconds() / 60))
+    assert waits == [2, 4, 8, 15, 15, 15]
+    book.cut_after = None
+    ledger.take_turn(account.pk)
+    assert Ledger.objects.get().troubles == 0
+    assert is_due(account, 65)
+
+
+def test_two_workers_do_not_read_one_ledger_at_once(account: Account, book: Book) -> None:
+    book.add(line(-4))
+    ledger.take_turn(account.pk)
+    Ledger.objects.update(held_until=timezone.now() + timedelta(seconds=30), due_at=None)
+    book.pages.clear()
+    assert not is_due(account)
+    ledger.take_turn(account.pk)
+    assert book.pages == []
+
+
+def test_the_turn_of_a_dead_worker_is_taken_over(account: Account, book: Book) -> None:
+    book.add(line(-4))
+    ledger.take_turn(account.pk)
+    Ledger.objects.update(held_until=timezone.now() - timedelta(seconds=1), due_at=None)
+    book.add(line(-5))
+    assert is_due(account)
+    ledger.take_turn(account.pk)
+    assert Entry.objects.count() == 2
+
+
+def test_an_account_that_no_token_opens_is_left(account: Account, book: Book) -> None:
+    account.tokens.update(state=TokenState.REVOKED)
+    assert not is_due(account)
+    ledger.take_turn(account.pk)
+    assert book.pages == []
+
+
+def test_pitfall_66_several_tokens_read_one_ledger_once(account: Account, book: Book) -> None:
+    from tests.factories import TokenFactory
+
+    TokenFactory(account=account)
+    book.add(line(-4))
+    assert ledger.due(timezone.now()) == [account.pk]
+    ledger.take_turn(account.pk)
+    assert Entry.objects.count() == 1
