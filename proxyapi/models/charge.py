@@ -198,6 +198,7 @@ class Charge(models.Model):
         ]
         indexes = [
             models.Index(fields=["account", "state"]),
+            models.Index(fields=["vault", "state"], name="charge_by_state"),
             models.Index(fields=["vault", "member", "created_at"], name="charge_of_member"),
             models.Index(fields=["account", "sent_at"], name="charge_sent"),
             models.Index(

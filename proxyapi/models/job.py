@@ -112,6 +112,7 @@ class Job(models.Model):
         ]
         indexes = [
             models.Index(fields=["vault", "-created_at"]),
+            models.Index(fields=["vault", "state"], name="job_by_state"),
             models.Index(fields=["next_look_at"], condition=Q(state="running"), name="job_due"),
         ]
 
