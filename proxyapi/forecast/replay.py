@@ -70,6 +70,7 @@ def replay(
     points = [Point(since, opening)]
     for move in movements:
         if move.amount >= 0:
+            points.append(Point(move.at, standing.balance))
             standing.credit(move.amount)
             points.append(Point(move.at, standing.balance))
             continue

@@ -6,11 +6,13 @@ top-ups that really came are left out, all other credits come as they came.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
@@ -38,12 +40,22 @@ class GapRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayedDay:
+    """Credits at the day's last movement."""
+
+    day: date
+    balance: Decimal
+    top_ups: int
+
+
+@dataclass(frozen=True, slots=True)
 class WhatIf:
     """`chart` is None where there is nothing to replay; `trouble` says why."""
 
     setting: str
     days: int
     chart: Line | None = None
+    table: tuple[PlayedDay, ...] = ()
     top_ups: int = 0
     bought: Decimal = Decimal(0)
     cost: str = ""
@@ -77,6 +89,7 @@ def what_if_of(account: Account, setting: Setting) -> WhatIf:
         setting=said,
         days=days,
         chart=chart_of(played, account, offer, now, days),
+        table=days_in(played, account.vault.zone),
         top_ups=played.top_ups,
         bought=played.bought,
         cost=cost_of(setting, packs, played.top_ups),
@@ -166,15 +179,28 @@ def last_of(played: Replay, now: datetime) -> Point:
 
 
 def thinned(points: Sequence[Point]) -> list[Point]:
-    """Few enough to draw: each top-up with the point before it, and some of the rest."""
+    """Few enough to draw: both ends of each jump, and some of the rest."""
     every = max(1, len(points) // STEPS)
-    following = [*(point.topped_up for point in points[1:]), False]
     last = len(points) - 1
-    return [
-        point
-        for number, point in enumerate(points)
-        if point.topped_up or following[number] or number % every == 0 or number == last
-    ]
+
+    def stays(number: int) -> bool:
+        at = points[number].at
+        if number in (0, last) or number % every == 0:
+            return True
+        return at in (points[number - 1].at, points[number + 1].at)
+
+    return [point for number, point in enumerate(points) if stays(number)]
+
+
+def days_in(played: Replay, zone: ZoneInfo) -> tuple[PlayedDay, ...]:
+    """The chart as a table, the newest day first."""
+    ends: dict[date, Decimal] = {}
+    bought: Counter[date] = Counter()
+    for point in played.points:
+        day = point.at.astimezone(zone).date()
+        ends[day] = point.balance
+        bought[day] += point.topped_up
+    return tuple(PlayedDay(day, ends[day], bought[day]) for day in sorted(ends, reverse=True))
 
 
 def sentence_of(played: Replay, days: int) -> str:

@@ -12,7 +12,6 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -63,7 +62,7 @@ def press(browser: Client, account: Account, **changed: Any) -> Any:
     return browser.post(reverse("top-up-changes"), {**wish(account, **changed), "nonce": nonce})
 
 
-def text_of(response: HttpResponse) -> str:
+def text_of(response: Any) -> str:
     """What a reader sees, in one line."""
     body = re.sub(r"<(script|style).*?</\1>", " ", response.content.decode(), flags=re.DOTALL)
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))

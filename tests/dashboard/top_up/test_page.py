@@ -103,7 +103,7 @@ def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
 
 def test_two_accounts_are_two_tabs_and_one_page_each(browser: Client, account: Account) -> None:
     other = AccountFactory.create(vault=account.vault, name="Northlight Shorts")
-    first, second = browser.get(PAGE), browser.get(PAGE, {"account": other.pk})
+    first, second = browser.get(PAGE), browser.get(PAGE, {"account": str(other.pk)})
     assert "Northlight Shorts" in text_of(first)
     assert "On, 2,000 cr each time" in text_of(first)
     assert "On, 2,000 cr each time" not in text_of(second)
@@ -119,7 +119,7 @@ def test_an_account_that_is_not_ours_does_not_exist(named: str, browser: Client)
 def test_another_teams_account_does_not_exist(
     account: Account, otto: Membership, client_of: ClientOf
 ) -> None:
-    assert client_of(otto).get(PAGE, {"account": account.pk}).status_code == 404
+    assert client_of(otto).get(PAGE, {"account": str(account.pk)}).status_code == 404
 
 
 def test_a_team_without_an_account_is_told_where_one_comes_from(
@@ -143,7 +143,7 @@ def test_nobody_else_sees_it_and_they_are_told_who_does(
 def test_the_part_that_fetches_itself_brings_the_notices_along(
     browser: Client, account: Account
 ) -> None:
-    answer = browser.get("/top-up/state/", {"account": account.pk, "drawn": "x"}, headers=HTMX)
+    answer = browser.get("/top-up/state/", {"account": str(account.pk), "drawn": "x"}, headers=HTMX)
     html = answer.content.decode()
     assert 'id="top-up-state"' in html
     assert 'id="top-up-notices"' in html and "hx-swap-oob" in html

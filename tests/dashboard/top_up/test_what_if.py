@@ -120,5 +120,5 @@ def test_an_unfinished_form_changes_nothing_and_without_script_the_page_replays(
     browser = client_of(thea)
     unfinished = browser.get("/top-up/what-if/", wish(spent, more="1"), headers=HTMX)
     assert (unfinished.status_code, unfinished.content) == (204, b"")
-    led = browser.get("/top-up/what-if/", {"account": spent.pk}, follow=True)
+    led = browser.get("/top-up/what-if/", {"account": str(spent.pk)}, follow=True)
     assert "it would have bought once, 2,000 credits" in text_of(led)
