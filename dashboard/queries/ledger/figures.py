@@ -8,10 +8,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum, Value
 
 from dashboard.queries.ledger.scope import Scope
 from proxyapi.day_sums import CreditSum
+from proxyapi.models import DaySum, DayTotal
 
 NOTHING = Decimal(0)
 
@@ -49,33 +50,49 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Books:
+    """`parts`: what was spent on a day for one key of a split."""
+
     whole: Figures = field(default_factory=Figures)
     days: Mapping[date, Figures] = field(default_factory=dict)
+    parts: Mapping[tuple[date, str], Decimal] = field(default_factory=dict)
 
 
-def books_of(scope: Scope) -> Books:
-    """One query. Of one job the rows themselves are added, for they are few and indexed."""
+Split = QuerySet[DaySum] | QuerySet[DayTotal]
+WHOLE = "*"
+NAMES = ("day", "is_credit", "is_matched", "key")
+
+
+def books_of(scope: Scope, split: Split | None = None) -> Books:
+    """One query, the parts of a `split` by its `key` included.
+
+    Of one job the rows themselves are added, for they are few and indexed.
+    """
     whole: Figures = Figures()
     days: dict[date, Figures] = {}
-    for row in job_rows(scope) if scope.filters.job else day_rows(scope):
-        for figures in (whole, days.setdefault(row["day"], Figures())):
-            figures.add(
-                row["sum"], row["rows"], is_credit=row["is_credit"], is_matched=row["is_matched"]
-            )
-    return Books(whole, days)
+    parts: dict[tuple[date, str], Decimal] = {}
+    for day, is_credit, is_matched, key, amount, rows in rows_of(scope, split):
+        if key != WHOLE:
+            parts[day, key] = -amount
+            continue
+        for figures in (whole, days.setdefault(day, Figures())):
+            figures.add(amount, rows, is_credit=is_credit, is_matched=is_matched)
+    return Books(whole, days, parts)
 
 
-def day_rows(scope: Scope) -> Iterable[Mapping[str, Any]]:
-    split = scope.sums().order_by().values("day", "is_credit", "is_matched")
-    return split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+def rows_of(scope: Scope, split: Split | None) -> Iterable[tuple[Any, ...]]:
+    if scope.filters.job:
+        return job_rows(scope)
+    whole = summed(scope.sums().annotate(key=Value(WHOLE)))
+    return whole if split is None else whole.union(summed(split), all=True)
 
 
-def job_rows(scope: Scope) -> Iterable[Mapping[str, Any]]:
+def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
+    return (
+        sums.order_by().values_list(*NAMES).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+    )
+
+
+def job_rows(scope: Scope) -> Iterable[tuple[Any, ...]]:
     for at, amount, charge in scope.entries().values_list("happened_at", "amount", "charge_id"):
-        yield {
-            "day": at.astimezone(scope.zone).date(),
-            "is_credit": amount > 0,
-            "is_matched": charge is not None,
-            "sum": amount,
-            "rows": 1,
-        }
+        day = at.astimezone(scope.zone).date()
+        yield day, amount > 0, charge is not None, WHOLE, amount, 1

@@ -16,7 +16,7 @@ from dashboard.queries.ledger.filters import DIRECTIONS, MATCHES, SORTS, SOURCES
 from dashboard.queries.ledger.period import EVERYTHING, periods
 from dashboard.queries.ledger.rows import Page, page_of
 from dashboard.queries.ledger.scope import Scope, scope_of
-from dashboard.queries.ledger.spend import spend_of
+from dashboard.queries.ledger.spend import spend_of, split_of
 from dashboard.queries.ledger.words import feature
 from proxyapi.models import DayTotal, Job
 
@@ -72,9 +72,10 @@ class LedgerPage:
 
 
 def ledger_of(reader: Membership, filters: Filters) -> LedgerPage:
-    """Six queries, and one more where a job is asked for."""
+    """Five queries, whatever is asked for."""
     scope = scope_of(reader.team, filters)
-    books, people = books_of(scope), people_of(reader)
+    people = people_of(reader)
+    books = books_of(scope, split_of(scope, people))
     return LedgerPage(
         filters=filters,
         chips=tuple(chips_of(scope, people)),
@@ -88,8 +89,8 @@ def ledger_of(reader: Membership, filters: Filters) -> LedgerPage:
 
 
 def totals_of(reader: Membership, filters: Filters) -> Totals:
-    scope = scope_of(reader.team, filters)
-    return totals_from(scope, books_of(scope), people_of(reader))
+    scope, people = scope_of(reader.team, filters), people_of(reader)
+    return totals_from(scope, books_of(scope, split_of(scope, people)), people)
 
 
 def entries_of(reader: Membership, filters: Filters, known: int) -> Entries:

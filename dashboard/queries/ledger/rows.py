@@ -18,6 +18,7 @@ from proxyapi.day_sums import bounds
 from proxyapi.models import Entry
 
 PAGE = 50
+ORDER = ("happened_at", "account_id", "position")
 SHOWN = (
     *("account_id", "position", "label", "content_type", "amount", "happened_at", "operation"),
     *("charge_id", "confidence", "reason", "member__name", "member__email"),
@@ -89,23 +90,24 @@ def page_of(scope: Scope, books: Books, known: int = 0) -> Page:
 
 
 def found_rows(scope: Scope, books: Books) -> QuerySet[Entry]:
-    rows = stretch(scope, books, scope.filters.after, PAGE + 1)
+    """The page's rows and one more, in order. Only these are joined, not all that are sorted."""
+    found = stretch(scope, books, scope.filters.after, PAGE + 1)
+    rows = Entry.objects.filter(pk__in=found.values("pk")).order_by(*order_of(scope))
     return rows.select_related("member", "job").only(*SHOWN)
 
 
 def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
     """The next rows in order, so many at most."""
-    filters = scope.filters
     rows = scope.entries().filter(within(scope, books, after, count))
     if after:
-        rows = rows.filter(beyond(after, oldest=filters.oldest))
-    # Of one account the position alone breaks a tie: that is the order of an index.
+        rows = rows.filter(beyond(after, oldest=scope.filters.oldest))
+    return rows.order_by(*order_of(scope))[:count]
+
+
+def order_of(scope: Scope) -> list[str]:
+    """Of one account the position alone breaks a tie: that is the order of an index."""
     names = ("happened_at", "position") if len(scope.ids) == 1 else ORDER
-    order = names if filters.oldest else [f"-{name}" for name in names]
-    return rows.order_by(*order)[:count]
-
-
-ORDER = ("happened_at", "account_id", "position")
+    return [name if scope.filters.oldest else f"-{name}" for name in names]
 
 
 def within(scope: Scope, books: Books, after: Place | None, count: int) -> Q:

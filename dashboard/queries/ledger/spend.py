@@ -3,73 +3,72 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+
+from django.db.models import CharField, F
+from django.db.models.functions import Cast
 
 from dashboard.models import Membership
 from dashboard.queries.charts import OTHERS, OUTSIDE, Bars, Column, Series, bars_of, tones
 from dashboard.queries.charts.tones import TONES
-from dashboard.queries.ledger.figures import NOTHING, Books
+from dashboard.queries.ledger.figures import NOTHING, Books, Split
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
 from dashboard.templatetags.reelroom import credits
-from proxyapi.day_sums import CreditSum
 
 DAILY, WEEKLY = 62, 400  # days of a period that are drawn as such
-Amounts = Mapping[tuple[date, str], Decimal]
+REST = (Series("others", "Others", OTHERS), Series("outside", "Outside the portal", OUTSIDE))
+
+
+def split_of(scope: Scope, people: Sequence[Membership]) -> Split:
+    """What the books are asked besides: who, or what, spent how much on each day."""
+    if scope.filters.by:
+        spent = scope.sums().filter(is_credit=False, is_matched=True)
+        return spent.annotate(key=F("operation"))
+    spent = scope.member_sums().filter(is_credit=False, is_matched=True, member__in=first(people))
+    return spent.annotate(key=Cast("member_id", CharField()))
 
 
 def spend_of(scope: Scope, books: Books, people: Sequence[Membership]) -> Bars:
-    """One query: what the first members, or the largest features, spent on each day."""
-    stacks, parts = by_feature(scope) if scope.filters.by else by_member(scope, people)
-    step, name = steps(scope, books)
+    """The chart of books that were asked for the split."""
+    stacks = features(books) if scope.filters.by else members(people)
+    told, (step, name) = {one.key for one in stacks}, steps(scope, books)
     amounts: dict[date, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-    for (day, key), amount in parts.items():
-        amounts[step(day)][key] += amount
+    for (day, key), amount in books.parts.items():
+        amounts[step(day)][key if key in told else "others"] += amount
     for day, figures in books.days.items():
-        told = amounts[step(day)]
-        told["outside"] += figures.outside
-        told["whole"] += figures.spent
-    for told in amounts.values():
-        rest = told.pop("whole", NOTHING)
-        told["others"] = max(NOTHING, rest - sum(told.values(), NOTHING))
-    series = (
-        *stacks,
-        Series("others", "Others", OTHERS),
-        Series("outside", "Outside the portal", OUTSIDE),
-    )
+        amounts[step(day)]["outside"] += figures.outside
+        amounts[step(day)]["whole"] += figures.spent
+    for split in amounts.values():
+        # Of members only the first few were asked for.
+        rest = split.pop("whole", NOTHING) - sum(split.values(), NOTHING)
+        split["others"] += max(NOTHING, rest)
     columns = [
         Column(*name(day), amounts.get(day, {}), is_now=day == step(scope.today))
         for day in days_between(scope, books, step)
     ]
-    return bars_of(series, columns, sentence(scope, books))
+    return bars_of((*stacks, *REST), columns, sentence(scope, books))
 
 
-def by_member(scope: Scope, people: Sequence[Membership]) -> tuple[tuple[Series, ...], Amounts]:
-    """Colours go in the order of joining; who came after the first few is with the others."""
+def first(people: Sequence[Membership]) -> dict[int, str]:
+    """Members with a colour of their own, in the order of joining; the others have one together."""
     told = tones(one.user_id for one in people)
-    first = {key: tone for key, tone in told.items() if tone != OTHERS}
+    return {key: tone for key, tone in told.items() if tone != OTHERS}
+
+
+def members(people: Sequence[Membership]) -> tuple[Series, ...]:
     names = {one.user_id: one.user.first_name for one in people}
-    spent = scope.member_sums().filter(is_credit=False, is_matched=True, member_id__in=list(first))
-    rows = spent.order_by().values_list("day", "member_id").annotate(sum=CreditSum("amount"))
-    series = tuple(Series(str(key), names[key], tone) for key, tone in first.items())
-    return series, {(day, str(member)): -amount for day, member, amount in rows}
+    return tuple(Series(str(key), names[key], tone) for key, tone in first(people).items())
 
 
-def by_feature(scope: Scope) -> tuple[tuple[Series, ...], Amounts]:
-    spent = scope.sums().filter(is_credit=False, is_matched=True)
-    rows = spent.order_by().values_list("day", "operation").annotate(sum=CreditSum("amount"))
-    parts: dict[tuple[date, str], Decimal] = {}
+def features(books: Books) -> tuple[Series, ...]:
     whole: dict[str, Decimal] = defaultdict(Decimal)
-    for day, operation, amount in rows:
-        parts[day, operation] = -amount
-        whole[operation] -= amount
-    largest = sorted(whole, key=lambda name: (-whole[name], name))[: len(TONES)]
-    series = tuple(
-        Series(name, feature(name), tone) for name, tone in zip(largest, TONES, strict=False)
-    )
-    return series, {key: amount for key, amount in parts.items() if key[1] in largest}
+    for (_, operation), amount in books.parts.items():
+        whole[operation] += amount
+    largest = sorted(whole, key=lambda name: (-whole[name], name))
+    return tuple(Series(one, feature(one), tone) for one, tone in zip(largest, TONES, strict=False))
 
 
 def steps(
