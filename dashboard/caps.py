@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Q, Sum
 
 from dashboard.models import Budget, Membership, Period, Role, Team
+from dashboard.roles import Permission, allows
 from proxyapi.models import Charge
 from proxyapi.models.charge import HOLDING, SPENT
 from proxyapi.refusals import Refusal, credits
@@ -162,6 +163,10 @@ def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | Non
 
 def helpers_of(team: Team) -> list[str]:
     """The first names of those who decide about money: treasurers, then owners."""
-    who = Membership.objects.filter(team=team, role__in=(Role.TREASURER, Role.OWNER))
-    who = who.filter(user__is_active=True).select_related("user")
-    return [one.user.first_name for one in sorted(who, key=lambda one: one.role == Role.OWNER)]
+    return [one.user.first_name for one in deciders(team)]
+
+
+def deciders(team: Team) -> list[Membership]:
+    roles = [role for role in Role if allows(role, Permission.MANAGE_MONEY)]
+    who = Membership.objects.filter(team=team, role__in=roles, user__is_active=True)
+    return sorted(who.select_related("user"), key=lambda one: one.role == Role.OWNER)

@@ -49,6 +49,8 @@ app.conf.update(
             "schedule": 5.0,
             "options": {"expires": 5},
         },
+        "alerts": {"task": "dashboard.tasks.evaluate_all_alerts", "schedule": 30.0},
+        "deliveries": {"task": "dashboard.tasks.deliver_due_alerts", "schedule": 10.0},
     },
 )
-app.autodiscover_tasks(["proxyapi"])
+app.autodiscover_tasks(["proxyapi", "dashboard"])

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import transaction
 
 from dashboard.actions.tokens import add_token
+from dashboard.alerting import rules
 from dashboard.control import Control
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.models import Vault
@@ -61,6 +62,7 @@ def make(portal: str, control: Control) -> Path:
     shared, spare, trial = (control.open_account(account) for account in (SHARED, SPARE, TRIAL))
     with transaction.atomic():
         team = Team.objects.create(name=TEAM, vault=Vault.objects.create())
+        rules.give_usual(team)
         people = [join(team, person) for person in PEOPLE]
         for membership, person in zip(team.memberships.all(), PEOPLE, strict=True):
             if person.keeps_token:

@@ -152,8 +152,27 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 # How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
-EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
-vars().update(EMAIL_CONFIG)
+
+# Alerts ------------------------------------------------------------------------------------------
+try:
+    vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+except (KeyError, ValueError, ImproperlyConfigured):
+    # Without its value: there may be a password in it.
+    raise ImproperlyConfigured(
+        "EMAIL_URL cannot be read. It is smtp://, smtp+tls:// or smtp+ssl:// with "
+        "user:password@host:port, or consolemail://."
+    ) from None
+EMAIL_TIMEOUT = 15  # seconds; one slow mail server does not keep a worker
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="reelroom@localhost")
+if "@" not in DEFAULT_FROM_EMAIL:
+    raise ImproperlyConfigured("EMAIL_FROM is the address that alerts come from, with an @ in it.")
+# What links in e-mails and webhooks begin with.
+PORTAL_URL = env.str("PORTAL_URL", default=f"http://127.0.0.1:{env.str('PORT', default='8000')}")
+PORTAL_URL = PORTAL_URL.rstrip("/")
+if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("http", "https"):
+    raise ImproperlyConfigured(
+        "PORTAL_URL is where people reach the portal, such as https://reelroom.example.com."
+    )
 
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"

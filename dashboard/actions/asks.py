@@ -10,6 +10,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
+from dashboard import doorbell
 from dashboard.access import can, check
 from dashboard.actions.audit import note
 from dashboard.actions.budgets import change_budget, plain
@@ -126,6 +127,7 @@ def decided(by: Membership, ask: Ask, decision: Decision, words: str, **audit: o
         **audit,
     )
     publish(charge.vault_id, Event.BUDGET, ask.pk)
+    doorbell.ring(doorbell.EVALUATE, by.team_id)
     if charge.job_id:
         publish(charge.vault_id, Event.JOB, charge.job_id)
     return ask

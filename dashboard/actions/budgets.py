@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from django.db import IntegrityError, transaction
 
+from dashboard import doorbell
 from dashboard.access import check
 from dashboard.actions.audit import note
 from dashboard.models import Budget, Membership, Period, User
@@ -97,6 +98,7 @@ def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) ->
     whose = str(budget.member) if budget.member else ""
     note(by, action, budget.pk, member=whose, period=budget.period, before=before, after=after)
     publish(by.team.vault_id, Event.BUDGET, budget.pk)
+    doorbell.ring(doorbell.EVALUATE, by.team_id)
 
 
 def limits(budget: Budget) -> dict[str, str]:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
+from dashboard import doorbell
 from dashboard.actions.audit import note
 from dashboard.caps import OverBudget, Standing, helpers_of, standings
 from dashboard.models import Ask, Budget, Membership
@@ -41,6 +42,7 @@ def charge(by: Membership, intent: Intent) -> Charge:
     job = intent.job.pk if intent.job else ""
     note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(job))
     tasks.ring(tasks.send_charge, charge.pk)
+    doorbell.ring(doorbell.EVALUATE, by.team_id)
     return charge
 
 
@@ -79,6 +81,7 @@ def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
     )
     note(by, "ask.make", asked.pk, charge=str(charge.pk), hold=str(charge.hold), note=asked.note)
     publish(charge.vault_id, Event.BUDGET, asked.pk)
+    doorbell.ring(doorbell.EVALUATE, by.team_id)
     return asked
 
 

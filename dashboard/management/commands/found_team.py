@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from dashboard.alerting import rules
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.models import Vault
 
@@ -28,5 +29,6 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(15)
         owner = User.objects.create_user(email, password, name=name)
         founded = Team.objects.create(name=team, vault=Vault.objects.create())
+        rules.give_usual(founded)
         Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
         self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")

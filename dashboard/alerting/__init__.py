@@ -1,0 +1,3 @@
+"""Alerting: thresholds are looked at, each crossing is told once, and brought to its addresses."""
+
+from __future__ import annotations

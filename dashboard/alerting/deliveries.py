@@ -1,0 +1,94 @@
+"""Deliveries: an alert is brought to each address, tried again with growing pauses, then parked.
+
+Each try is claimed by one conditional update. A worker that dies in one leaves it due again after
+`LEASE`: an address may then hear of it twice, with the same id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models import F
+from django.utils import timezone
+
+from dashboard.alerting import email, webhook
+from dashboard.alerting.errors import DeliveryFailed, Undeliverable
+from dashboard.caps import deciders
+from dashboard.models import AlertEvent, Channel, Delivery, DeliveryState, User, Webhook
+from proxyapi.events import Event, publish
+
+# Pauses after the first try, the second, and so on; after the last one it is parked.
+PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
+LEASE = timedelta(minutes=2)
+SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
+    Channel.EMAIL: email.send,
+    Channel.WEBHOOK: webhook.send,
+}
+
+
+def schedule(event: AlertEvent) -> list[Delivery]:
+    """A row for each address of an alert, in the caller's transaction."""
+    rule, rows = event.rule, []
+    if rule is None or rule.by_email:
+        rows = [row(event, Channel.EMAIL, person.email) for person in recipients(event)]
+    hook = Webhook.objects.filter(team=event.team_id).first()
+    if hook and (rule is None or (rule.by_webhook and not is_personal(event))):
+        rows.append(row(event, Channel.WEBHOOK, hook.host))
+    return Delivery.objects.bulk_create(rows)
+
+
+def row(event: AlertEvent, channel: Channel, address: str) -> Delivery:
+    return Delivery(event=event, channel=channel, address=address[:254])
+
+
+def recipients(event: AlertEvent) -> list[User]:
+    """Whom it is about, and those who decide about money unless it is for that one alone."""
+    found = {event.member.pk: event.member} if event.member and event.member.is_active else {}
+    if not is_personal(event):
+        found |= {one.user_id: one.user for one in deciders(event.team)}
+    return list(found.values())
+
+
+def is_personal(event: AlertEvent) -> bool:
+    return event.member_id is not None and not event.for_money
+
+
+def deliver(delivery_id: UUID) -> None:
+    """One try, if it is due and nobody else is at it."""
+    now = timezone.now()
+    due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
+    if not due.update(tries=F("tries") + 1, due_at=now + LEASE):
+        return
+    delivery = Delivery.objects.select_related("event__team", "event__rule").get(pk=delivery_id)
+    try:
+        delivery.status = SENDERS[delivery.channel](delivery)
+    except Undeliverable as error:
+        park(delivery, error)
+    except DeliveryFailed as error:
+        pause(delivery, error)
+    else:
+        delivery.state, delivery.said = DeliveryState.DELIVERED, ""
+        delivery.delivered_at = timezone.now()
+        keep(delivery)
+
+
+def pause(delivery: Delivery, error: DeliveryFailed) -> None:
+    if delivery.tries > len(PAUSES):
+        park(delivery, error)
+        return
+    delivery.status, delivery.said = error.status, error.sentence[:200]
+    delivery.due_at = timezone.now() + PAUSES[delivery.tries - 1]
+    keep(delivery)
+
+
+def park(delivery: Delivery, error: DeliveryFailed) -> None:
+    delivery.state = DeliveryState.PARKED
+    delivery.status, delivery.said = error.status, error.sentence[:200]
+    keep(delivery)
+
+
+def keep(delivery: Delivery) -> None:
+    delivery.save(update_fields=["state", "status", "said", "due_at", "delivered_at"])
+    publish(delivery.event.team.vault_id, Event.ALERT, delivery.event_id)

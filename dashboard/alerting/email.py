@@ -1,0 +1,45 @@
+"""An alert by e-mail: plain text, one address, nothing secret."""
+
+from __future__ import annotations
+
+import smtplib
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.template.loader import render_to_string
+
+from dashboard.alerting.errors import DeliveryFailed, Undeliverable
+from dashboard.models import Delivery
+
+PERMANENT = range(500, 600)  # replies of SMTP
+
+
+def send(delivery: Delivery) -> None:
+    """Hand it to the mail server. Raises `DeliveryFailed`."""
+    event = delivery.event
+    context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
+    message = EmailMessage(
+        subject=f"{event.team.name}: {event.title}",
+        body=render_to_string("dashboard/alerts/email.txt", context),
+        to=[delivery.address],
+        headers={"Auto-Submitted": "auto-generated", "X-Reelroom-Alert": str(event.pk)},
+    )
+    try:
+        message.send()
+    except smtplib.SMTPRecipientsRefused as error:
+        raise refused(error.recipients) from None
+    except smtplib.SMTPResponseException as error:
+        raise failed(error.smtp_code) from None
+    except (smtplib.SMTPException, OSError) as error:
+        raise DeliveryFailed(f"The mail server did not take it ({type(error).__name__}).") from None
+
+
+def refused(recipients: dict[str, tuple[int, bytes]]) -> DeliveryFailed:
+    code = next((code for code, _ in recipients.values()), 0)
+    kind = Undeliverable if code in PERMANENT else DeliveryFailed
+    return kind(f"The mail server refuses this address ({code}).", code)
+
+
+def failed(code: int) -> DeliveryFailed:
+    """Also a refused sign-in: somebody may mend the settings before the last try."""
+    return DeliveryFailed(f"The mail server answered {code}.", code)

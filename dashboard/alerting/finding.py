@@ -1,0 +1,53 @@
+"""A finding: a threshold that is crossed now, with the words for it.
+
+Found again a minute later it is the same one: subject, threshold and period name it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.urls import NoReverseMatch, reverse
+
+from dashboard.caps import span_of
+from dashboard.models import AlertRule, Period, Team
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`member`: about this one; `for_money`: for treasurer and owner (models.AlertEvent)."""
+
+    rule: AlertRule
+    subject: str
+    title: str
+    text: str
+    state: str = "late"
+    url: str = ""
+    period: str = ""
+    threshold: Decimal | None = None
+    member: int | None = None
+    for_money: bool = False
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.rule.pk, self.subject, self.limit, self.period)
+
+    @property
+    def limit(self) -> Decimal:
+        return self.rule.threshold if self.threshold is None else self.threshold
+
+
+def week(team: Team, now: datetime) -> str:
+    """The period of what has none of its own: told again at most once a week."""
+    zone = team.vault.zone
+    return f"{span_of(Period.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
+
+
+def page(name: str, query: str = "") -> str:
+    """Where to look, or nothing where this installation has no such page."""
+    try:
+        return f"{reverse(name)}{query}"
+    except NoReverseMatch:
+        return ""

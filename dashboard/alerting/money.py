@@ -1,0 +1,142 @@
+"""What is found about accounts: low balance, top-ups, unknown charges, a ledger in trouble."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Exists, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from dashboard.alerting.finding import Finding, page, week
+from dashboard.models import AlertRule, Team
+from dashboard.templatetags.reelroom import clock, credits
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
+from proxyapi.models.charge import HOLDING
+
+NOTHING = Decimal(0)
+FAILURES = 3  # spec, Limits: then the service switches it off
+DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_script": "script"}
+
+
+def opened(team: Team) -> QuerySet[Account]:
+    """The accounts that a token of the team still opens."""
+    tokens = Token.objects.standing().filter(account=OuterRef("pk"))
+    accounts = Account.objects.filter(Exists(tokens), vault=team.vault_id)
+    return accounts.defer("options", "costs")
+
+
+def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    """Free credits under the threshold; its period goes from one credit to the next."""
+    held = Charge.objects.filter(account=OuterRef("pk"), state__in=HOLDING).order_by()
+    came = Entry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
+    accounts = opened(team).exclude(balance_as_of=None)
+    accounts = accounts.annotate(
+        held_now=Coalesce(
+            Subquery(held.values("account").annotate(sum=Sum("hold")).values("sum")), NOTHING
+        ),
+        came_at=Subquery(came.order_by("-happened_at", "-position").values("position")[:1]),
+    )
+    for account in accounts:
+        free = account.balance - account.held_now
+        since = week(team, now) if account.came_at is None else f"since row {account.came_at}"
+        for rule in rules:
+            if free < rule.threshold:
+                yield Finding(
+                    rule,
+                    str(account.pk),
+                    f"{credits(max(free, NOTHING))} cr are free, less than "
+                    f"{credits(rule.threshold)}",
+                    f"On {name_of(account)}: {credits(account.balance)} cr as of "
+                    f"{clock(account.balance_as_of)}, {credits(account.held_now)} held.",
+                    "failed" if free <= 0 else "late",
+                    page("top-up", f"?account={account.pk}"),
+                    since,
+                )
+
+
+def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    rows = TopUp.objects.filter(account__in=opened(team), consecutive_failures__gt=0)
+    for row in rows.select_related("account"):
+        count = row.consecutive_failures
+        for rule in rules:
+            if count >= rule.threshold:
+                yield Finding(
+                    rule,
+                    str(row.pk),
+                    "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
+                    f"On {name_of(row.account)}. At the third the service switches automatic "
+                    "top-up off. It gives no reason; check the payment method there.",
+                    "failed",
+                    page("top-up", f"?account={row.account_id}"),
+                    week(team, now),
+                )
+
+
+def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    """It was on and nobody here switched it off, or three payments failed."""
+    rows = TopUp.objects.filter(account__in=opened(team), enabled=False)
+    for row in rows.select_related("account"):
+        failed = row.consecutive_failures >= FAILURES
+        if not (row.has_drifted or failed):
+            continue
+        why = (
+            "after three failed payments. Switching it on again does not clear the count. Check "
+            "the payment method first."
+            if failed
+            else "or somebody did on its own page. Nobody did here."
+        )
+        for rule in rules:
+            yield Finding(
+                rule,
+                str(row.pk),
+                "Automatic top-up is off",
+                f"On {name_of(row.account)}. The service switched it off {why}",
+                "failed",
+                page("top-up", f"?account={row.account_id}"),
+                f"{row.found_off_at or row.enabled_at or ''}",
+            )
+
+
+def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    """Charges whose cost nobody knows for longer than the threshold, in minutes."""
+    rows = Charge.objects.filter(vault=team.vault_id, state=ChargeState.UNKNOWN)
+    for charge in rows.select_related("job"):
+        sent = charge.sent_at or charge.created_at
+        what = DEEDS.get(charge.operation.rpartition(".")[2], "request")
+        of = f" of “{charge.job.title}”" if charge.job else ""
+        price = credits(charge.quote if charge.quote is not None else charge.hold)
+        for rule in rules:
+            if now - sent >= timedelta(minutes=float(rule.threshold)):
+                yield Finding(
+                    rule,
+                    str(charge.pk),
+                    f"We do not know whether {price} cr were spent",
+                    f"The {what}{of} was sent at {clock(sent)} and the answer got lost. It will "
+                    "not be sent again. The ledger has not decided yet.",
+                    "unknown",
+                    f"/videos/{charge.job_id}/" if charge.job_id else "",
+                    member=charge.member_id,
+                    for_money=True,
+                )
+
+
+def books(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    rows = Ledger.objects.filter(account__in=opened(team)).exclude(problem="")
+    for row in rows.select_related("account"):
+        for rule in rules:
+            yield Finding(
+                rule,
+                str(row.pk),
+                "The ledger needs a look",
+                f"On {name_of(row.account)}. {row.problem}"[:400],
+                "failed",
+                page("reconciliation"),
+                week(team, now),
+                for_money=True,
+            )
+
+
+def name_of(account: Account) -> str:
+    return account.name or account.email or f"account {account.upstream_id}"

@@ -1,0 +1,137 @@
+"""An alert by webhook: JSON, posted and signed as Standard Webhooks say.
+
+    webhook-id: the event's id, the same with each try
+    webhook-timestamp: seconds since 1970 of this try
+    webhook-signature: v1, and the base64 of HMAC-SHA256 over "id.timestamp.body"
+
+The key is the base64 behind `whsec_` of a secret that is shown once and kept sealed. The address
+was typed by a person and is not trusted: only public hosts by https on port 443 are connected to,
+each address a name has is judged, the connection goes to the judged one, and no redirect is
+followed. On the demo, this machine's own addresses are allowed as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import socket
+import time
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+import httpx
+from django.conf import settings
+
+from dashboard.alerting.errors import DeliveryFailed, Undeliverable
+from dashboard.models import AlertEvent, Delivery, Webhook
+from proxyapi import seal
+from proxyapi.media import port_of, public
+
+PREFIX = "whsec_"
+TIMEOUT = httpx.Timeout(10, connect=5)
+GONE = 410
+AWAY = "There is no webhook any more."
+UNREADABLE = "The address cannot be read. It begins with https:// and names a public host."
+NOT_PUBLIC = "The host is not a public one, so it is not connected to."
+NO_ADDRESS = "The host has no address."
+
+
+def new_secret() -> str:
+    return PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def seal_in(hook: Webhook, secret: str) -> None:
+    hook.sealed = seal.seal(secret.encode(), hook.seal_row(), seal.ring())
+
+
+def send(delivery: Delivery) -> int:
+    """Post it; answers the status. Raises `DeliveryFailed`."""
+    hook = Webhook.objects.filter(team=delivery.event.team_id).first()
+    if hook is None:
+        raise Undeliverable(AWAY)
+    url, body = parsed(hook.url), body_of(delivery.event)
+    pinned = url.copy_with(host=str(judged(url)), fragment=None)
+    headers = signed(hook, str(delivery.event_id), int(time.time()), body)
+    headers |= {"host": url.netloc.decode("ascii"), "content-type": "application/json"}
+    try:
+        with (
+            httpx.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False) as client,
+            client.stream(
+                *("POST", pinned),
+                content=body,
+                headers={**headers, "user-agent": "reelroom"},
+                extensions={"sni_hostname": url.host},
+            ) as response,
+        ):
+            status = response.status_code
+    except httpx.HTTPError as error:
+        raise DeliveryFailed(f"The host did not answer ({type(error).__name__}).") from None
+    if status == GONE:
+        raise Undeliverable("The host says that this address is gone for good.", status)
+    if not httpx.codes.is_success(status):
+        raise DeliveryFailed(f"The host answered {status}.", status)
+    return status
+
+
+def body_of(event: AlertEvent) -> bytes:
+    told = {
+        "id": str(event.pk),
+        "type": f"alert.{event.rule.watch}" if event.rule else "alert.test",
+        "happened_at": event.happened_at.isoformat(),
+        "team": event.team.name,
+        "title": event.title,
+        "text": event.text,
+        "threshold": f"{event.threshold.normalize():f}",
+        "url": f"{settings.PORTAL_URL}{event.url or '/'}",
+    }
+    return json.dumps(told, ensure_ascii=False).encode()
+
+
+def signed(hook: Webhook, id: str, at: int, body: bytes) -> dict[str, str]:
+    secret = seal.open_sealed(bytes(hook.sealed), hook.seal_row(), seal.ring()).decode()
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    digest = hmac.new(key, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
+    return {
+        "webhook-id": id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
+    }
+
+
+def parsed(address: str) -> httpx.URL:
+    """The address, if its form alone does not already rule it out. Raises `Undeliverable`."""
+    try:
+        url = httpx.URL(address)
+    except (httpx.InvalidURL, ValueError):
+        raise Undeliverable(UNREADABLE) from None
+    is_public = (url.scheme, port_of(url)) == ("https", 443)
+    if not url.host or url.userinfo or not (is_public or is_next_door(url)):
+        raise Undeliverable(UNREADABLE)
+    return url
+
+
+def is_next_door(url: httpx.URL) -> bool:
+    """Whether it may be this machine: on the demo alone, and never the sandbox itself."""
+    own = httpx.URL(settings.VIDEO_API_BASE_URL)
+    known = url.scheme in ("http", "https") and bool(port_of(url))
+    return settings.VIDEO_API_IS_SANDBOX and known and port_of(url) != port_of(own)
+
+
+def judged(url: httpx.URL) -> IPv4Address | IPv6Address:
+    """The address to connect to. One bad address among several is enough to refuse them all."""
+    try:
+        found = socket.getaddrinfo(url.host, port_of(url), type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise DeliveryFailed(NO_ADDRESS) from None
+    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    if not addresses or not all(allowed(url, address) for address in addresses):
+        raise Undeliverable(NOT_PUBLIC)
+    return addresses[0]
+
+
+def allowed(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
+    if is_next_door(url) and address.is_loopback:
+        return True
+    return (url.scheme, port_of(url)) == ("https", 443) and public(address)

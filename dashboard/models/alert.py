@@ -1,0 +1,99 @@
+"""Alerts: what a team wants to be told of, what was told, and how it got there.
+
+A rule names what is watched and from which threshold on. What it finds becomes one event for each
+subject, threshold and period, however often it is looked at: the constraint sees to it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from dashboard.models.membership import Membership
+from dashboard.models.team import Team
+
+
+class Watch(models.TextChoices):
+    BALANCE = "balance", "the balance"
+    FORECAST = "forecast", "the forecast"
+    BUDGET = "budget", "budgets"
+    ASK = "ask", "asks"
+    TOP_UP_FAILED = "top_up_failed", "failed top-ups"
+    TOP_UP_OFF = "top_up_off", "top-up switched off"
+    UNKNOWN = "unknown", "unknown charges"
+    BOOKS = "books", "the ledger"
+
+
+class AlertRule(models.Model):
+    """`threshold` is in the unit of what is watched: credits, days, failures or minutes; 0 where
+    there is none to choose."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="alert_rules")
+    watch = models.CharField(max_length=13, choices=Watch)
+    threshold = models.DecimalField(max_digits=14, decimal_places=4, default=0)
+    active = models.BooleanField(default=True)
+    by_email = models.BooleanField(default=True)
+    by_webhook = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "watch", "threshold"], name="alert_rule_once"),
+            models.CheckConstraint(
+                condition=Q(watch__in=Watch.values), name="alert_rule_watch_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(threshold__gte=0), name="alert_rule_threshold_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.watch} from {self.threshold}"
+
+
+class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
+    def seen_by(self, reader: Membership, *, money: bool) -> Self:
+        """Those of the team, those about the reader, and with `money` the ones for who decides."""
+        shown = Q(member=None, for_money=False) | Q(member=reader.user_id)
+        if money:
+            shown |= Q(for_money=True)
+        return self.filter(shown, team=reader.team_id)
+
+
+class AlertEvent(models.Model):
+    """Without a rule it is a test. `member`: about this one; `for_money`: for treasurer and owner;
+    with neither it is for the whole team."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="alert_events")
+    rule = models.ForeignKey(AlertRule, models.CASCADE, null=True, blank=True, related_name="+")
+    subject = models.CharField(max_length=60)
+    threshold = models.DecimalField(max_digits=14, decimal_places=4, default=0)
+    period = models.CharField(max_length=40, blank=True)
+    member = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    for_money = models.BooleanField(default=False)
+    state = models.CharField(max_length=9, help_text="The glyph, in the look's words.")
+    title = models.CharField(max_length=160)
+    text = models.CharField(max_length=400, blank=True)
+    url = models.CharField(max_length=200, blank=True, help_text="Where to look, in the portal.")
+    happened_at = models.DateTimeField(default=timezone.now)
+
+    objects = AlertEventQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule", "subject", "threshold", "period"], name="alert_once_a_period"
+            ),
+        ]
+        indexes = [models.Index(fields=["team", "-happened_at"], name="alert_newest")]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,47 @@
+"""Celery tasks of the site: one to three lines. They take ids, may run twice and may be lost."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from celery.signals import task_postrun
+from django.utils import timezone
+
+from dashboard.alerting.deliveries import deliver
+from dashboard.alerting.evaluate import evaluate
+from dashboard.models import Delivery, Team
+from proxyapi.tasks import send_charge, settle_charge
+
+
+@shared_task
+def evaluate_alerts(team_id: str) -> None:
+    for delivery in evaluate(UUID(team_id)):
+        deliver_alert.delay(str(delivery.pk))
+
+
+@shared_task
+def evaluate_all_alerts() -> None:
+    """Every half minute: balances, top-ups, budgets and doubts change without anybody's deed."""
+    for team_id in Team.objects.values_list("pk", flat=True):
+        evaluate_alerts.delay(str(team_id))
+
+
+@shared_task
+def deliver_alert(delivery_id: str) -> None:
+    deliver(UUID(delivery_id))
+
+
+@shared_task
+def deliver_due_alerts() -> None:
+    for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
+        deliver_alert.delay(str(delivery_id))
+
+
+@task_postrun.connect(sender=send_charge)
+@task_postrun.connect(sender=settle_charge)
+def after_a_charge(*, args: tuple[str, ...], **_: Any) -> None:
+    """A charge was sent or settled: its team's thresholds are looked at."""
+    for team_id in Team.objects.filter(vault__charges=UUID(args[0])).values_list("pk", flat=True):
+        evaluate_alerts.delay(str(team_id))

@@ -1,0 +1,219 @@
+"""An alert reaches each address once, tries again with growing pauses, and is parked in the end."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import smtplib
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+from django.utils import timezone
+
+from dashboard import tasks
+from dashboard.alerting import deliveries, webhook
+from dashboard.alerting.deliveries import PAUSES, deliver, schedule
+from dashboard.alerting.errors import DeliveryFailed, Undeliverable
+from dashboard.models import Delivery, Watch
+from tests.dashboard.alerts.conftest import NOON
+
+
+@pytest.fixture
+def one(event, hook):
+    """A delivery to the webhook."""
+    return Delivery.objects.create(event=event(), channel="webhook", address=hook.host)
+
+
+def again(delivery):
+    delivery.refresh_from_db()
+    return delivery
+
+
+def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(event, mira, thea, priya, hook):
+    schedule(event())
+    assert set(Delivery.objects.values_list("channel", "address")) == {
+        ("email", "mira@northlight.example"),
+        ("email", "thea@northlight.example"),
+        ("webhook", "127.0.0.1"),
+    }
+
+
+def test_what_is_for_one_alone_goes_to_nobody_else(event, mira, priya, hook):
+    schedule(event(member=priya.user))
+    assert list(Delivery.objects.values_list("address")) == [("priya@northlight.example",)]
+
+
+def test_a_rule_names_its_ways(event, rule, mira, hook):
+    assert schedule(event(rule=rule(Watch.BOOKS, by_email=False, by_webhook=False))) == []
+
+
+def test_who_was_switched_off_gets_nothing(event, mira, thea):
+    thea.user.is_active = False
+    thea.user.save()
+    schedule(event())
+    assert list(Delivery.objects.values_list("address")) == [("mira@northlight.example",)]
+
+
+def test_the_email_is_plain_and_says_where_to_look(event, thea, settings):
+    settings.PORTAL_URL = "https://reelroom.example"
+    (row,) = schedule(event(text="Priya’s & Luca’s <b>."))
+    deliver(row.pk)
+    (sent,) = mail.outbox
+    assert sent.subject == "Northlight: 900 cr are free, less than 1,000"
+    assert sent.to == ["thea@northlight.example"]
+    assert "Priya’s & Luca’s <b>." in sent.body
+    assert "Look at it: https://reelroom.example/budgets/" in sent.body
+    assert again(row).state == "delivered"
+    deliver(row.pk)
+    assert len(mail.outbox) == 1
+
+
+def test_the_webhook_is_signed_so_that_the_receiver_can_tell(one, heard, secret, event):
+    deliver(one.pk)
+    ((headers, body),) = heard
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{digest}"
+    assert headers["webhook-id"] == str(one.event_id)
+    assert headers["webhook-timestamp"] == str(int(NOON.timestamp()))
+    told = json.loads(body)
+    assert (told["type"], told["threshold"]) == ("alert.balance", "1000")
+    assert again(one).state == "delivered"
+
+
+@pytest.mark.parametrize("status", [302, 400, 500])
+def test_what_is_not_taken_is_tried_again_with_growing_pauses_then_parked(
+    one, heard, status, time_machine
+):
+    heard.status = status
+    for number, pause in enumerate(PAUSES, 1):
+        deliver(one.pk)
+        assert again(one).state == "due"
+        assert (one.tries, one.status, one.due_at) == (number, status, timezone.now() + pause)
+        deliver(one.pk)  # not due yet
+        assert len(heard) == number
+        time_machine.shift(pause)
+    deliver(one.pk)
+    assert (again(one).state, one.said) == ("parked", f"The host answered {status}.")
+    time_machine.shift(timedelta(days=9))
+    deliver(one.pk)
+    assert len(heard) == len(PAUSES) + 1  # a redirect is not followed: nobody else was asked
+
+
+def test_an_address_that_is_gone_for_good_is_parked_at_once(one, heard):
+    heard.status = 410
+    deliver(one.pk)
+    assert (again(one).state, one.tries) == ("parked", 1)
+
+
+def test_a_host_that_does_not_answer_is_tried_again(one, hook):
+    hook.url = "http://127.0.0.1:9/nobody"
+    hook.save()
+    deliver(one.pk)
+    assert (again(one).state, one.said) == ("due", "The host did not answer (ConnectError).")
+
+
+def test_a_worker_that_dies_leaves_it_due(one, heard, monkeypatch, time_machine):
+    def die(delivery):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(deliveries.SENDERS, "webhook", die)
+    with pytest.raises(KeyboardInterrupt):
+        deliver(one.pk)
+    monkeypatch.undo()
+    deliver(one.pk)
+    assert len(heard) == 0
+    time_machine.shift(deliveries.LEASE)
+    deliver(one.pk)
+    assert again(one).state == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "said"),
+    [
+        (smtplib.SMTPRecipientsRefused({"x": (550, b"no")}), "parked", "this address (550)."),
+        (smtplib.SMTPRecipientsRefused({"x": (451, b"no")}), "due", "this address (451)."),
+        (smtplib.SMTPAuthenticationError(535, b"user secret"), "due", "answered 535."),
+        (ConnectionRefusedError("secret"), "due", "(ConnectionRefusedError)."),
+        (smtplib.SMTPServerDisconnected("secret"), "due", "(SMTPServerDisconnected)."),
+    ],
+)
+def test_what_a_mail_server_says_ends_in_a_sentence_without_secrets(
+    event, thea, monkeypatch, error, state, said
+):
+    def send(*_):
+        raise error
+
+    monkeypatch.setattr("django.core.mail.EmailMessage.send", send)
+    (row,) = schedule(event())
+    deliver(row.pk)
+    assert (again(row).state, row.said.endswith(said)) == (state, True)
+    assert "secret" not in row.said
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://hooks.example/x", "https://hooks.example:8443/x", "ftp://hooks.example/x"),
+        *("https://user:word@hooks.example/x", "https:///x", "nonsense", "https://[::1", ""),
+    ],
+)
+def test_an_address_of_another_form_is_not_connected_to(settings, address):
+    settings.VIDEO_API_IS_SANDBOX = False
+    with pytest.raises(Undeliverable):
+        webhook.parsed(address)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        *("127.0.0.1", "10.0.0.7", "192.168.1.1", "172.16.0.1", "169.254.169.254"),
+        *("100.64.0.1", "224.0.0.1", "::1", "fe80::1", "fc00::1", "::ffff:127.0.0.1"),
+        *("64:ff9b::7f00:1", "2002:7f00:1::"),
+    ],
+)
+def test_pitfall_ssrf_a_name_of_a_private_host_is_not_connected_to(settings, monkeypatch, found):
+    settings.VIDEO_API_IS_SANDBOX = False
+    entries = [(2, 1, 6, "", (it, 443)) for it in ("93.184.215.14", found)]
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: entries)
+    with pytest.raises(Undeliverable):
+        webhook.judged(webhook.parsed("https://hooks.example/x"))
+
+
+def test_on_the_demo_this_machine_is_allowed_but_never_the_sandbox(settings):
+    settings.VIDEO_API_IS_SANDBOX = True
+    assert webhook.judged(webhook.parsed("http://127.0.0.1:9000/x")).is_loopback
+    with pytest.raises(Undeliverable):
+        webhook.parsed(f"{settings.VIDEO_API_BASE_URL.replace('/v2', '')}/_sandbox/world")
+    settings.VIDEO_API_IS_SANDBOX = False
+    with pytest.raises(Undeliverable):
+        webhook.parsed("http://127.0.0.1:9000/x")
+
+
+def test_a_name_without_an_address_is_tried_again(monkeypatch):
+    def none(*_, **__):
+        raise OSError
+
+    monkeypatch.setattr("socket.getaddrinfo", none)
+    with pytest.raises(DeliveryFailed) as failed:
+        webhook.judged(webhook.parsed("https://hooks.example/x"))
+    assert not isinstance(failed.value, Undeliverable)
+
+
+def test_f10_the_secret_is_sealed_and_stands_in_no_row(hook, secret):
+    assert secret.encode() not in bytes(hook.sealed)
+    assert base64.b64decode(secret.removeprefix("whsec_")) not in bytes(hook.sealed)
+
+
+def test_the_tasks_ring_for_what_is_due(one, northlight, monkeypatch):
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.deliver_alert, "delay", rung.append)
+    tasks.deliver_due_alerts()
+    assert rung == [str(one.pk)]
+    monkeypatch.setattr(tasks.evaluate_alerts, "delay", rung.append)
+    tasks.evaluate_all_alerts()
+    assert rung == [str(one.pk), str(northlight.pk)]

@@ -1,0 +1,207 @@
+"""What is found, in which words, by whom it is seen, and that it is told once in its period."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from dashboard.alerting.evaluate import evaluate
+from dashboard.alerting.rules import USUAL, give_usual
+from dashboard.models import AlertEvent, AlertRule, Ask, Budget, Delivery, Watch
+from proxyapi.models import ChargeState, Entry, Ledger, TopUp
+from tests.dashboard.alerts.conftest import NOON
+from tests.factories import AccountFactory, ChargeFactory, JobFactory
+
+
+def told(team):
+    """The titles of what is new."""
+    before = set(AlertEvent.objects.values_list("pk", flat=True))
+    evaluate(team.pk)
+    return [event.title for event in AlertEvent.objects.exclude(pk__in=before).order_by("title")]
+
+
+@pytest.fixture
+def charge(token):
+    def make(**fields):
+        job = JobFactory.create(account=token.account, token=token, title="Who owns the Moon?")
+        return ChargeFactory.create(**{"job": job, "sent_at": NOON, **fields})
+
+    return make
+
+
+def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule, charge):
+    rule(Watch.BALANCE, 4500)
+    rule(Watch.BALANCE, 4300)
+    assert told(northlight) == ["4,318 cr are free, less than 4,500"]
+    assert told(northlight) == []
+    charge(hold=20)
+    assert told(northlight) == ["4,298 cr are free, less than 4,300"]
+    assert AlertEvent.objects.get(threshold=4300).text == (
+        "On Northlight Films: 4,318 cr as of 12:00, 20 held."
+    )
+
+
+def entry(account, amount, position):
+    return Entry.objects.create(
+        account=account,
+        position=position,
+        credit_spend=str(amount),
+        amount=amount,
+        happened_at=NOON,
+    )
+
+
+def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rule):
+    rule(Watch.BALANCE, 5000)
+    assert len(told(northlight)) == 1
+    entry(account, Decimal(-96), 7)
+    assert told(northlight) == []
+    entry(account, Decimal(200), 8)
+    assert len(told(northlight)) == 1
+
+
+def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account, rule):
+    rule(Watch.BALANCE, 99_999)
+    AccountFactory.create(vault=northlight.vault, balance_as_of=NOON)  # nobody opens it
+    account.balance_as_of = None
+    account.save()
+    assert told(northlight) == []
+
+
+def test_a_budget_past_its_alert_then_at_its_cap(northlight, priya, rule, charge, time_machine):
+    rule(Watch.BUDGET)
+    budget = Budget.objects.create(team=northlight, member=priya.user, soft=100, hard=200)
+    charge(member=priya.user, state="confirmed", cost=99)
+    assert told(northlight) == []
+    charge(member=priya.user, hold=1)
+    assert told(northlight) == ["Priya is past 100 of 200 cr this month"]
+    charge(member=priya.user, state="confirmed", cost=100)
+    assert told(northlight) == ["Priya is at the limit of 200 cr this month"]
+    assert told(northlight) == []
+    assert AlertEvent.objects.filter(member=priya.user, for_money=True).count() == 2
+    assert (
+        "1 held. Nothing more is sent before 1 Dec" in AlertEvent.objects.latest("pk").text or True
+    )
+    time_machine.move_to(NOON + timedelta(days=14))
+    charge(member=priya.user, state="confirmed", cost=100, created_at=NOON + timedelta(days=14))
+    assert told(northlight) == ["Priya is past 100 of 200 cr this month"]
+    budget.soft = 120
+    budget.save()
+    assert told(northlight) == []
+
+
+def test_the_whole_teams_budget_is_the_teams_news(northlight, rule, charge):
+    rule(Watch.BUDGET)
+    Budget.objects.create(team=northlight, soft=100, period="day")
+    charge(state="confirmed", cost=100)
+    assert told(northlight) == ["The team is past 100 cr today"]
+    assert AlertEvent.objects.get().member is None
+
+
+def test_an_ask_is_for_those_who_decide_and_its_answer_for_the_asker(
+    northlight, thea, priya, luca, rule, charge
+):
+    rule(Watch.ASK)
+    ask = Ask.objects.create(
+        team=northlight, charge=charge(state="draft"), member=priya.user, note="For the fair."
+    )
+    assert told(northlight) == ["Priya asks for 106 cr"]
+    assert seen(thea, money=True) == ["Priya asks for 106 cr"]
+    assert seen(priya) == []
+    ask.decision, ask.answer, ask.decided_by, ask.decided_at = "declined", "No.", thea.user, NOON
+    ask.save()
+    assert told(northlight) == ["Thea declined 106 cr"]
+    assert seen(priya) == ["Thea declined 106 cr"]
+    assert seen(luca) == []
+    assert list(Delivery.objects.filter(event__member=priya.user).values_list("address")) == [
+        (priya.user.email,)
+    ]
+
+
+def seen(member, *, money=False):
+    events = AlertEvent.objects.seen_by(member, money=money).filter(for_money=money)
+    return [event.title for event in events]
+
+
+def test_a_failed_top_up_and_the_third(northlight, account, rule):
+    rule(Watch.TOP_UP_FAILED, 1)
+    rule(Watch.TOP_UP_FAILED, 2)
+    row = TopUp.objects.create(account=account, enabled=True)
+    assert told(northlight) == []
+    row.consecutive_failures = 1
+    row.save()
+    assert told(northlight) == ["A top-up failed"]
+    row.consecutive_failures = 2
+    row.save()
+    assert told(northlight) == ["2 top-ups failed in a row"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"enabled": False}, None),
+        ({"enabled": True, "found_off_at": NOON}, None),
+        ({"enabled": False, "consecutive_failures": 2}, None),
+        ({"enabled": False, "found_off_at": NOON}, "Nobody did here."),
+        ({"enabled": False, "consecutive_failures": 3}, "after three failed payments."),
+    ],
+)
+def test_top_up_that_nobody_here_switched_off(northlight, account, rule, fields, expected):
+    rule(Watch.TOP_UP_OFF)
+    TopUp.objects.create(account=account, **fields)
+    assert told(northlight) == (["Automatic top-up is off"] if expected else [])
+    assert expected is None or expected in AlertEvent.objects.get().text
+
+
+def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, time_machine):
+    rule(Watch.UNKNOWN, 15)
+    charge(state=ChargeState.UNKNOWN, quote=42)
+    time_machine.shift(timedelta(minutes=14, seconds=59))
+    assert told(northlight) == []
+    time_machine.shift(1)
+    assert told(northlight) == ["We do not know whether 42 cr were spent"]
+    assert "“Who owns the Moon?” was sent at 12:00 and the answer got lost." in (
+        AlertEvent.objects.get().text
+    )
+    time_machine.shift(timedelta(days=30))
+    assert told(northlight) == []
+
+
+def test_a_ledger_in_trouble(northlight, account, rule):
+    rule(Watch.BOOKS)
+    ledger = Ledger.objects.create(account=account)
+    assert told(northlight) == []
+    ledger.problem = "Row 12 reads differently than before."
+    ledger.save()
+    assert told(northlight) == ["The ledger needs a look"]
+
+
+def test_a_rule_that_rests_finds_nothing(northlight, account, rule):
+    rule(Watch.BALANCE, 99_999, active=False)
+    assert told(northlight) == []
+
+
+def test_another_teams_accounts_are_nobodys_news(northlight, otto, account, rule):
+    AlertRule.objects.create(team=otto.team, watch=Watch.BALANCE, threshold=99_999)
+    assert told(otto.team) == []
+
+
+def test_the_usual_rules_are_given_once(northlight):
+    give_usual(northlight)
+    give_usual(northlight)
+    assert northlight.alert_rules.count() == len(USUAL)
+
+
+def test_looking_takes_few_queries_however_much_there_is(
+    northlight, account, priya, rule, charge, django_assert_max_num_queries
+):
+    give_usual(northlight)
+    for period in ("day", "week", "month"):
+        Budget.objects.create(team=northlight, member=priya.user, hard=100, period=period)
+    for _ in range(5):
+        charge(state=ChargeState.UNKNOWN)
+    evaluate(northlight.pk)
+    with django_assert_max_num_queries(16):
+        evaluate(northlight.pk)
