@@ -62,7 +62,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Paths are in a box of 100 by 100. `now` is where today is; `next` what is expected."""
+    """Paths are in a box of 100 by 100. `now` is where today is; `next` what is expected, `band`
+    the range around it."""
 
     sentence: str
     grid: tuple[GridLine, ...]
@@ -73,6 +74,7 @@ class Line:
     marks: tuple[Placed, ...]
     rule: Rule | None
     ticks: tuple[Tick, ...]
+    band: str = ""
 
 
 def line_of(
@@ -82,10 +84,12 @@ def line_of(
     ticks: Sequence[Tick] = (),
     marks: Sequence[Mark] = (),
     expected: Sequence[Point] = (),
+    band: Sequence[tuple[Point, Point]] = (),
     threshold: tuple[Decimal, str] | None = None,
 ) -> Line:
-    """`points` from the left to the right; a `threshold` is an amount and its words."""
-    amounts = [point.amount for point in (*points, *expected)]
+    """`points` from the left to the right; a `threshold` is an amount and its words. `band`: the
+    lowest and the highest that is expected, at each place."""
+    amounts = [point.amount for point in (*points, *expected, *(high for _, high in band))]
     scale = scale_to(max([*amounts, threshold[0] if threshold else Decimal(0)]))
     path = drawn(points, scale)
     area = f"{path}L{points[-1].x:.2f} 100L{points[0].x:.2f} 100Z" if points else ""
@@ -103,6 +107,7 @@ def line_of(
         marks=tuple(placed),
         rule=Rule(scale.y(threshold[0]), threshold[1]) if threshold else None,
         ticks=thinned(list(ticks)),
+        band=drawn([low for low, _ in band] + [high for _, high in reversed(band)], scale),
     )
 
 
