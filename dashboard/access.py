@@ -12,7 +12,7 @@ from django.http import Http404
 from dashboard.http import TeamRequest
 from dashboard.models import Ask, Budget, Membership
 from dashboard.roles import Permission, allows
-from proxyapi.models import Account, CreditPack, Entry, Job, Token
+from proxyapi.models import Account, Charge, ChargeState, CreditPack, Entry, Job, Rewrite, Token
 
 REFUSALS: dict[Permission, str] = {
     Permission.SEE: "Only members of the team see this.",
@@ -132,3 +132,23 @@ def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> Entry:
         raise Http404("There is no such ledger entry in this team.")
     check(request.membership, Permission.SEE)
     return entry
+
+
+def fetch_charge(request: TeamRequest, charge_id: UUID) -> Charge:
+    """One of unknown outcome, to be decided about."""
+    charges = Charge.objects.filter(vault=request.team.vault, state=ChargeState.UNKNOWN)
+    charge = charges.select_related("member", "job").filter(pk=charge_id).first()
+    if charge is None:
+        raise Http404("There is no such open charge in this team.")
+    check(request.membership, Permission.MANAGE_MONEY)
+    return charge
+
+
+def fetch_rewrite(request: TeamRequest, rewrite_id: int) -> Rewrite:
+    """A row of the ledger that reads differently now, to be accepted."""
+    rewrites = Rewrite.objects.filter(account__vault=request.team.vault, accepted_at__isnull=True)
+    rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
+    if rewrite is None:
+        raise Http404("There is no such row to compare in this team.")
+    check(request.membership, Permission.MANAGE_MONEY)
+    return rewrite

@@ -17,6 +17,7 @@ from dashboard.views import (
     members,
     overview,
     preferences,
+    reconciliation,
     studio,
     tokens,
     top_up,
@@ -70,6 +71,28 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("top-up/changes/", top_up.changes, name="top-up-changes"),
     path("top-up/packs/", top_up.packs, name="credit-packs"),
     path("top-up/packs/<int:pack_id>/removals/", top_up.pack_removals, name="credit-pack-removals"),
+    # The books
+    path("reconciliation/", reconciliation.reconciliation, name="reconciliation"),
+    path(
+        "reconciliation/charges/<uuid:charge_id>/write-offs/",
+        reconciliation.write_offs,
+        name="charge-write-offs",
+    ),
+    path(
+        "reconciliation/charges/<uuid:charge_id>/matches/",
+        reconciliation.matches,
+        name="charge-matches",
+    ),
+    path(
+        "reconciliation/rewrites/<int:rewrite_id>/acceptances/",
+        reconciliation.acceptances,
+        name="rewrite-acceptances",
+    ),
+    path(
+        "reconciliation/accounts/<uuid:account_id>/anchors/",
+        reconciliation.anchors,
+        name="account-anchors",
+    ),
     # The team
     path("members/", members.members, name="members"),
     path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),

@@ -14,9 +14,10 @@ import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
+from django.utils import timezone
 
 from dashboard.models import Ask, Budget, Membership, Role
-from proxyapi.models import ChargeState, CreditPack, Job, Token
+from proxyapi.models import ChargeState, CreditPack, Job, Ledger, Rewrite, Token
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
@@ -64,6 +65,11 @@ ROUTES = {
     "ledger-charts": Route(EVERYBODY),
     "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_export.py
     "ledger-entry": Route(EVERYBODY, of="account"),
+    "reconciliation": Route(EVERYBODY),
+    "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
+    "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
+    "rewrite-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),
+    "account-anchors": Route(TREASURERS, TREASURERS, of="account"),
     "top-up": Route(TREASURERS),
     "top-up-state": Route(TREASURERS),
     "top-up-what-if": Route(TREASURERS),
@@ -86,6 +92,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "budget": lambda job: job.vault.team.budgets.get().pk,
     "ask": lambda job: job.charges.get().ask.pk,
     "pack": lambda job: job.vault.credit_packs.get().pk,
+    "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
+    "rewrite": lambda job: job.account.rewrites.get().pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -112,6 +120,11 @@ def job(priya: Membership) -> Job:
     charge = ChargeFactory.create(job=job, state=ChargeState.DRAFT)
     Ask.objects.create(team=priya.team, charge=charge, member=priya.user)
     EntryFactory.create(account=account, label="Whales in fog")
+    lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
+    ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
+    Ledger.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
+    words = {"label": "Whales in fog", "credit_spend": "-96"}
+    Rewrite.objects.create(account=account, position=0, before=words, after=words)
     CreditPack.objects.create(vault=job.vault, plan_id=301, name="Whales in bulk", credits=500)
     return job
 
@@ -159,7 +172,7 @@ def test_what_another_team_has_does_not_exist(
     name: str, method: str, job: Job, otto: Membership, client_of: Browser
 ) -> None:
     nothing: dict[str, object] = {f"{of}_id": uuid.uuid4() for of in OBJECTS}
-    nothing |= {"membership_id": 999_999, "pack_id": 999_999}
+    nothing |= {"membership_id": 999_999, "pack_id": 999_999, "rewrite_id": 999_999}
     browser = client_of(otto)
     theirs = getattr(browser, method)(address(name, job))
     none = getattr(browser, method)(address(name, job, **nothing))

@@ -132,6 +132,10 @@ def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
     return verdict(ledgers)
 
 
+def entries(rows: int) -> str:
+    return "1 ledger entry adds" if rows == 1 else f"{rows:,} ledger entries add"
+
+
 def reading(ledgers: Sequence[Ledger]) -> str:
     here, total = progress(ledgers)
     if not total:
@@ -161,8 +165,8 @@ def verdict(ledgers: Sequence[Ledger]) -> Agreement:
     if not any(differences):
         return Agreement(
             "good",
-            f"The books agree: {rows:,} ledger entries add up to {credits(shown)}, the balance "
-            "the service shows.",
+            f"The books agree: {entries(rows)} up to {credits(shown)}, the balance the service "
+            "shows.",
         )
     what = "are gone" if gap < 0 else "are there"
     return Agreement(

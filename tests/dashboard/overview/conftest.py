@@ -53,11 +53,10 @@ def book(ledger: Ledger) -> Book:
         entry = Entry.objects.create(
             account=ledger.account,
             position=ledger.high,
-            credit_spend=str(amount),
             amount=Decimal(str(amount)),
             happened_at=when,
             booked_at=when.isoformat(),
-            **{"label": "Render", **fields},
+            **{"label": "Render", "credit_spend": str(amount), **fields},
         )
         ledger.high = ledger.total = ledger.high + 1
         ledger.save()

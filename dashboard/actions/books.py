@@ -1,0 +1,93 @@
+"""What a person decides about the books: end an unknown charge, take the service's version of a
+row, start anew from the present balance. Each leaves its audit row with the amounts."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from dashboard.access import check
+from dashboard.actions.audit import note
+from dashboard.models import Membership
+from dashboard.roles import Permission
+from proxyapi import charges, ledger
+from proxyapi.ledger.differences import of_balance
+from proxyapi.models import Account, Charge, Entry, Rewrite
+from proxyapi.refusals import Refusal, Stale
+
+NO_REASON = "Say why, in a few words. It is kept with the charge."
+NO_ENTRY = "Choose the entry that it is."
+LOOKED_AT = "Somebody has looked at this row meanwhile. Nothing was changed."
+LONGEST = 300  # characters of a reason
+
+
+@transaction.atomic
+def write_off(*, by: Membership, charge: Charge, reason: str) -> Charge:
+    """Give up an unknown charge. Raises `Refusal` without a reason, `Stale` when it was settled."""
+    check(by, Permission.MANAGE_MONEY)
+    if not (words := " ".join(reason.split())[:LONGEST]):
+        raise Refusal(NO_REASON, field="reason")
+    charge = charges.write_off(charge, by.user_id, words)
+    note(
+        by,
+        "charge.write_off",
+        charge.pk,
+        operation=charge.operation,
+        quote=text(charge.quote),
+        hold=text(charge.hold),
+        reason=words,
+    )
+    return charge
+
+
+@transaction.atomic
+def settle_with(*, by: Membership, charge: Charge, position: int | None) -> Charge:
+    """This row of the ledger is its debit. Raises `Refusal` without one, `Stale` when either was
+    settled meanwhile."""
+    check(by, Permission.MANAGE_MONEY)
+    rows = Entry.objects.filter(account=charge.account_id, amount__lt=0)
+    entry = rows.filter(position=position).first() if position is not None else None
+    if entry is None:
+        raise Refusal(NO_ENTRY, field="position")
+    charge = charges.claim_entry(charge, entry, by.user_id)
+    note(
+        by,
+        "charge.match",
+        charge.pk,
+        operation=charge.operation,
+        position=entry.position,
+        cost=text(charge.cost),
+        quote=text(charge.quote),
+    )
+    return charge
+
+
+@transaction.atomic
+def take_version(*, by: Membership, rewrite: Rewrite) -> None:
+    """The service's version of a row holds from now on. Raises `Stale` when it does already."""
+    check(by, Permission.MANAGE_MONEY)
+    waiting = Rewrite.objects.select_for_update().filter(pk=rewrite.pk, accepted_at__isnull=True)
+    if not waiting.exists():
+        raise Stale(LOOKED_AT)
+    ledger.accept(rewrite, by.user_id)
+    note(
+        by,
+        "ledger.accept",
+        f"row {rewrite.position}",
+        account=str(rewrite.account_id),
+        before=rewrite.before,
+        after=rewrite.after,
+    )
+
+
+@transaction.atomic
+def start_anew(*, by: Membership, account: Account) -> None:
+    """Hold the books against the next balance that is read; what differs so far is let go."""
+    check(by, Permission.MANAGE_MONEY)
+    books = getattr(account, "ledger", None)
+    gap = of_balance(books) if books is not None else None
+    ledger.anchor_again(account)
+    note(by, "ledger.anchor", account.pk, difference=text(gap))
+
+
+def text(amount: object) -> str:
+    return "" if amount is None else str(amount)

@@ -1,0 +1,8 @@
+"""Reconciliation: balance, ledger and charges held against each other, and what to do about it."""
+
+from __future__ import annotations
+
+from dashboard.queries.reconciliation.decisions import anchoring, matching, rewording, writing_off
+from dashboard.queries.reconciliation.page import Page, page_of
+
+__all__ = ["Page", "anchoring", "matching", "page_of", "rewording", "writing_off"]

@@ -1,0 +1,112 @@
+"""The questions before a person decides: each names the amount that hangs on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from dashboard.queries.overview.credits import ledger_of
+from dashboard.queries.reconciliation.differences import whose
+from dashboard.queries.reconciliation.page import words_of
+from dashboard.queries.videos.cost import expected
+from dashboard.templatetags.reelroom import clock, credits
+from proxyapi.ledger.differences import of_balance
+from proxyapi.models import Account, Charge, Entry, Rewrite
+
+BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
+MOST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`title` asks, `note` says what it is about, `text` what follows."""
+
+    title: str
+    note: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A debit that may be the charge's. `fits`: of exactly the price that was shown."""
+
+    position: int
+    amount: Decimal
+    label: str
+    when: datetime
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    question: Question
+    candidates: tuple[Candidate, ...]
+
+
+def writing_off(charge: Charge) -> Question:
+    amount = credits(expected(charge))
+    return Question(
+        f"Write off {amount} cr?",
+        about(charge),
+        f"It stays open whether {amount} cr were spent. The {credits(charge.hold)} cr held are "
+        "free again, and nothing is sent again. Should the service have booked it, the entry "
+        "stands in the ledger as spent outside the portal.",
+    )
+
+
+def matching(charge: Charge) -> Matching:
+    """Debits without a charge from around the sending, the likeliest first. One query."""
+    price, sent = expected(charge), charge.sent_at or charge.created_at
+    rows = Entry.objects.filter(
+        account=charge.account_id,
+        charge__isnull=True,
+        amount__lt=0,
+        happened_at__gte=sent - BEFORE,
+        happened_at__lte=sent + AFTER,
+    ).order_by("happened_at", "position")[: 10 * MOST]
+    nearest = sorted(rows, key=lambda row: (abs(-row.amount - price), row.happened_at))[:MOST]
+    return Matching(
+        Question(
+            "Which entry is it?",
+            about(charge),
+            f"It was quoted {credits(price)} cr. The entry that you choose becomes its debit, and "
+            f"the {credits(charge.hold)} cr held are free again.",
+        ),
+        tuple(
+            Candidate(row.position, -row.amount, row.label, row.happened_at, -row.amount == price)
+            for row in nearest
+        ),
+    )
+
+
+def rewording(rewrite: Rewrite) -> Question:
+    before, after = words_of(rewrite.before), words_of(rewrite.after)
+    if not after:
+        return Question(
+            f"Let row {rewrite.position:,} go?",
+            f"It was “{before}”, and the service does not show it any more.",
+            "This row and those after it leave the mirror, and are read anew. What they were "
+            "matched with is looked for again.",
+        )
+    return Question(
+        f"Take the service’s version of row {rewrite.position:,}?",
+        f"It was “{before}”, it is “{after}”.",
+        "The row reads like that from now on, and the ledger is read on. What it was matched with "
+        "is looked for again.",
+    )
+
+
+def anchoring(account: Account) -> Question:
+    ledger = ledger_of(account)
+    gap = of_balance(ledger) if ledger else Decimal(0)
+    return Question(
+        f"Let {credits(abs(gap))} cr go unexplained?",
+        f"The balance moved by {credits(gap)} cr more than the ledger says.",
+        "The next balance that is read becomes the new start. From there on the books are held "
+        "against it.",
+    )
+
+
+def about(charge: Charge) -> str:
+    return f"{whose(charge)}, sent {clock(charge.sent_at or charge.created_at)}."

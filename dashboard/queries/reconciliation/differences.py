@@ -1,0 +1,237 @@
+"""What does not add up, each with its age and what to do, the gravest first (look §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+
+from dashboard.queries.ledger.words import feature
+from dashboard.queries.videos.cost import Amount, expected
+from dashboard.queries.videos.sayings import DECIDED_WITHIN
+from dashboard.queries.videos.words import quoted
+from dashboard.templatetags.reelroom import clock, credits, day, duration
+from proxyapi.ledger.differences import of_balance
+from proxyapi.ledger.pairs import LATE
+from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
+from proxyapi.models.charge import SPENT
+
+MOST = 60  # rows of one kind; there are never so many unless something is very wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A link that opens a dialog."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`age`: since when, in words. `id` is its place in the page."""
+
+    id: str
+    state: str
+    title: str
+    text: str
+    age: str
+    amount: Amount | None = None
+    acts: tuple[Act, ...] = ()
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A refund that the service owes."""
+
+    id: str
+    what: str
+    who: str
+    amount: Decimal
+    since: datetime
+    age: str
+    url: str
+
+
+def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
+    """Charges of unknown outcome, those that a refund is owed for, and those that took credits
+    without a row of the ledger that fits. One query."""
+    debit = Entry.objects.filter(charge=OuterRef("pk"), amount__lt=0)
+    wanted = Q(state=ChargeState.UNKNOWN) | owed_still()
+    if ledger.read_at is not None:
+        late = Q(state__in=SPENT, cost__gt=0, settled_at__lt=ledger.read_at - LATE)
+        wanted = wanted | late & Q(~Exists(debit))
+    found = Charge.objects.filter(wanted, account=account).select_related("job", "member")
+    return list(found.order_by("sent_at", "pk")[: 3 * MOST])
+
+
+def owed_still() -> Q:
+    return Q(refund_owed_at__isnull=False, refunded_at__isnull=True)
+
+
+def entries_of(account: Account) -> list[Entry]:
+    """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
+    weak = Q(confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False)
+    found = Entry.objects.filter(weak | ~Q(trouble=""), account=account)
+    return list(found.select_related("charge").order_by("position")[:MOST])
+
+
+def items_of(
+    ledger: Ledger,
+    charges: Iterable[Charge],
+    entries: Iterable[Entry],
+    now: datetime,
+    *,
+    may_act: bool,
+) -> Iterator[Item]:
+    yield from of_ledger(ledger, now, may_act=may_act)
+    for charge in charges:
+        if charge.state == ChargeState.UNKNOWN:
+            yield unknown(charge, now, may_act=may_act)
+        elif charge.refund_owed_at is None or charge.refunded_at is not None:
+            yield without_debit(charge, now)
+    for entry in entries:
+        told = entry.charge.cost if entry.charge else None
+        if entry.trouble:
+            yield unreadable(entry, now)
+        elif entry.charge and told not in (None, -entry.amount):
+            yield unlike(entry, entry.charge, now)
+
+
+def of_ledger(ledger: Ledger, now: datetime, *, may_act: bool) -> Iterator[Item]:
+    if ledger.problem:
+        yield Item(
+            "problem",
+            "paused",
+            "The ledger is not read on",
+            f"{ledger.problem} Compare both versions below. Take the service's, or ask the "
+            "service why it changed.",
+            age_of(ledger.read_at, now),
+        )
+    if gap := of_balance(ledger):
+        anchors = reverse("account-anchors", args=[ledger.pk])
+        yield Item(
+            "balance",
+            "unknown",
+            f"{credits(abs(gap))} cr {'came' if gap > 0 else 'went'} without an entry",
+            "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
+            "or take the present balance as a new start.",
+            age_of(ledger.anchor_at, now),
+            Amount(gap),
+            (Act("Start anew from here", anchors),) if may_act else (),
+        )
+    if ledger.api_problem:
+        text = f"{ledger.api_problem} It is tried again every hour."
+        yield Item("api", "late", "What came through the API is not told apart", text, "")
+
+
+def unknown(charge: Charge, now: datetime, *, may_act: bool) -> Item:
+    sent = charge.sent_at or charge.created_at
+    until = sent + DECIDED_WITHIN
+    if now < until:
+        text = f"The answer got lost. The ledger decides, at the latest by {clock(until)}."
+    else:
+        text = (
+            "The answer got lost, and no entry of the ledger fits for certain. Say which one it "
+            "is, or write it off."
+        )
+        text += "" if may_act else " The treasurer or the owner decides."
+    acts = (
+        Act("This entry is it", reverse("charge-matches", args=[charge.pk])),
+        Act("Write it off", reverse("charge-write-offs", args=[charge.pk])),
+    )
+    return Item(
+        f"charge-{charge.pk}",
+        "unknown",
+        f"{whose(charge)}, sent {clock(sent)}",
+        text,
+        age_of(sent, now),
+        Amount(expected(charge), "unknown"),
+        acts if may_act and now >= until else (),
+        job_url(charge),
+    )
+
+
+def without_debit(charge: Charge, now: datetime) -> Item:
+    return Item(
+        f"charge-{charge.pk}",
+        "late",
+        f"{whose(charge)} has no entry",
+        f"The service told {credits(charge.cost)} cr, and no row of the ledger fits. It may be "
+        "booked later. If it stays so, the service told a cost that it never took.",
+        age_of(charge.settled_at, now),
+        Amount(charge.cost or Decimal(0)),
+        url=job_url(charge),
+    )
+
+
+def unlike(entry: Entry, charge: Charge, now: datetime) -> Item:
+    return Item(
+        f"entry-{entry.position}",
+        "late",
+        f"{feature(entry.operation)} was booked otherwise than told",
+        f"The service told {credits(charge.cost)} cr and booked {credits(-entry.amount)}. The "
+        "balance follows the ledger. Ask the service about it.",
+        age_of(entry.happened_at, now),
+        Amount(-entry.amount - (charge.cost or Decimal(0))),
+        url=entry_url(entry),
+    )
+
+
+def unreadable(entry: Entry, now: datetime) -> Item:
+    return Item(
+        f"entry-{entry.position}",
+        "late",
+        f"Row {entry.position:,} of the ledger cannot be read",
+        f"{quoted(f'{entry.credit_spend} {entry.label}')}: {entry.trouble} Ask the service what "
+        "it means.",
+        age_of(entry.happened_at, now),
+        url=entry_url(entry),
+    )
+
+
+def owed_of(charges: Iterable[Charge], now: datetime) -> Iterator[Owed]:
+    """The refunds that have not come, the oldest first."""
+    owed = [one for one in charges if one.refund_owed_at and not one.refunded_at]
+    for charge in sorted(owed, key=lambda one: one.refund_owed_at or now):
+        since = charge.refund_owed_at or now
+        yield Owed(
+            id=f"charge-{charge.pk}",
+            what=charge.job.title if charge.job else feature(charge.operation),
+            who=charge.member.first_name,
+            amount=charge.cost or Decimal(0),
+            since=since,
+            age=age_of(since, now),
+            url=job_url(charge),
+        )
+
+
+def whose(charge: Charge) -> str:
+    """`Luca’s render “Night trains are back”`"""
+    title = f" {quoted(charge.job.title)}" if charge.job else ""
+    return f"{charge.member.first_name}’s {feature(charge.operation).lower()}{title}"
+
+
+def job_url(charge: Charge) -> str:
+    return reverse("video", args=[charge.job_id]) if charge.job_id else ""
+
+
+def entry_url(entry: Entry) -> str:
+    return reverse("ledger-entry", args=[entry.account_id, entry.position])
+
+
+def age_of(since: datetime | None, now: datetime) -> str:
+    """`since today, 6 min`, `since 18 Nov, 2 days`"""
+    if since is None:
+        return ""
+    passed = max(timedelta(0), now - since)
+    if passed >= timedelta(days=1):
+        days = passed.days
+        return f"since {day(since)}, {days} day{'' if days == 1 else 's'}"
+    minutes = timedelta(minutes=passed.total_seconds() // 60)
+    return f"for {duration(minutes)}" if minutes else "just now"

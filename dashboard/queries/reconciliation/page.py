@@ -1,0 +1,147 @@
+"""One account's books as their page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.access import can
+from dashboard.models import Membership
+from dashboard.queries.overview.credits import Agreement, agreement_of, ledger_of, progress
+from dashboard.queries.reconciliation.differences import (
+    Act,
+    Item,
+    Owed,
+    age_of,
+    charges_of,
+    entries_of,
+    items_of,
+    owed_of,
+)
+from dashboard.queries.reconciliation.statement import Statement, statement_of
+from dashboard.roles import Permission
+from proxyapi.models import Account, Ledger, Rewrite
+
+MOST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An account of the team."""
+
+    name: str
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A row of the ledger in both versions; `now` is empty when it is gone."""
+
+    position: int
+    before: str
+    now: str
+    noticed_at: datetime
+    age: str
+    acts: tuple[Act, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Rows of the ledger that are mirrored, and the percent of all."""
+
+    here: int
+    total: int
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    account: Account
+    choices: tuple[Choice, ...]
+    agreement: Agreement | None
+    statement: Statement
+    items: tuple[Item, ...]
+    owed: tuple[Owed, ...]
+    rewordings: tuple[Rewording, ...]
+    progress: Progress | None
+    url: str
+
+    @property
+    def owed_sum(self) -> Decimal:
+        return sum((one.amount for one in self.owed), Decimal(0))
+
+
+def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Page | None:
+    """Five queries. `wanted` is an account's id; None without an account."""
+    if not accounts:
+        return None
+    account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
+    ledger, now = ledger_of(account) or Ledger(account=account), timezone.now()
+    may_act = can(reader, Permission.MANAGE_MONEY)
+    charges = charges_of(account, ledger)
+    items = items_of(ledger, charges, entries_of(account), now, may_act=may_act)
+    return Page(
+        account=account,
+        choices=choices_of(accounts, account),
+        agreement=agreement_of([account]),
+        statement=statement_of(account, ledger),
+        items=tuple(items),
+        owed=tuple(owed_of(charges, now)),
+        rewordings=rewordings_of(account, now, may_act=may_act),
+        progress=progress_of(ledger),
+        url=url_of(account.pk),
+    )
+
+
+def choices_of(accounts: Sequence[Account], chosen: Account) -> tuple[Choice, ...]:
+    """Empty where there is nothing to choose."""
+    if len(accounts) < 2:
+        return ()
+    return tuple(
+        Choice(one.name or one.email, url_of(one.pk), one.pk == chosen.pk) for one in accounts
+    )
+
+
+def url_of(account: UUID) -> str:
+    return f"{reverse('reconciliation')}?account={account}"
+
+
+def progress_of(ledger: Ledger) -> Progress | None:
+    """None once every row is here."""
+    if ledger.is_whole:
+        return None
+    here, total = progress([ledger])
+    return Progress(here, total, 100 * here / total if total else 0.0)
+
+
+def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Rewording, ...]:
+    rows = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
+    return tuple(
+        Rewording(
+            position=row.position,
+            before=words_of(row.before),
+            now=words_of(row.after),
+            noticed_at=row.noticed_at,
+            age=age_of(row.noticed_at, now),
+            acts=(Act("Take this version", reverse("rewrite-acceptances", args=[row.pk])),)
+            if may_act
+            else (),
+        )
+        for row in rows.order_by("position")[:MOST]
+    )
+
+
+def words_of(row: object) -> str:
+    """`−96 Render, 2026-11-20T14:21:00Z`: the service's own words."""
+    if not isinstance(row, dict):
+        return ""
+    label = str(row.get("label") or row.get("content_type") or "")
+    amount, when = str(row.get("credit_spend") or ""), str(row.get("created_at") or "")
+    return ", ".join(filter(None, (f"{amount} {label}".strip(), when)))

@@ -1,0 +1,92 @@
+"""The two sums of an account: balance = opening + entries, and entries = charges + outside.
+
+The same figures as `proxyapi.ledger.books`, in two queries: a page of twelve has no room for its
+ten. tests/dashboard/reconciliation/test_statement.py holds one against the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
+
+from proxyapi.ledger.books import AT_RISK, opening, sums
+from proxyapi.ledger.differences import of_balance
+from proxyapi.models import Account, Charge, Entry, Ledger
+from proxyapi.models.account import CREDITS
+from proxyapi.models.charge import SPENT
+
+NOTHING, PLACES = Decimal(0), Decimal("0.0001")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Credits, positive but for `opening`, `difference` and `unexplained`, which are signed.
+
+    `newer`: what came in less what went out since the balance was read.
+    """
+
+    opening: Decimal | None
+    came: Decimal
+    refunded: Decimal
+    spent: Decimal
+    newer: Decimal
+    shown: Decimal | None
+    as_of: datetime | None
+    difference: Decimal
+    matched: Decimal
+    outside: Decimal
+    charged: Decimal
+    unexplained: Decimal
+    at_risk: Decimal
+
+    @property
+    def adds_up_to(self) -> Decimal | None:
+        """What the ledger says the balance was when it was read."""
+        if self.opening is None:
+            return None
+        return self.opening + self.came + self.refunded - self.spent - self.newer
+
+
+def statement_of(account: Account, ledger: Ledger) -> Statement:
+    debits, matched, credits, refunded = sums(account)
+    charged, at_risk, newer = others(account)
+    return Statement(
+        opening=opening(ledger, debits + credits - newer),
+        came=credits - refunded,
+        refunded=refunded,
+        spent=-debits,
+        newer=newer,
+        shown=ledger.balance_exact,
+        as_of=ledger.weighed_at,
+        difference=of_balance(ledger),
+        matched=-matched,
+        outside=matched - debits,
+        charged=charged,
+        unexplained=charged + matched,
+        at_risk=at_risk,
+    )
+
+
+def others(account: Account) -> tuple[Decimal, Decimal, Decimal]:
+    """What charges took, what hangs on those without an answer, and the rows after the weighing."""
+    charges = Charge.objects.filter(account=OuterRef("pk"))
+    rows = Entry.objects.filter(
+        account=OuterRef("pk"), position__gte=OuterRef("ledger__weighed_high")
+    )
+    parts = (
+        (charges.filter(state__in=SPENT), "cost"),
+        (charges.filter(state__in=AT_RISK), "hold"),
+        (rows, "amount"),
+    )
+    summed = [total(*part) for part in parts]
+    found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
+    charged, at_risk, newer = ((value or NOTHING).quantize(PLACES) for value in found)
+    return charged, at_risk, newer
+
+
+def total(rows: QuerySet[Charge] | QuerySet[Entry], field: str) -> Subquery:
+    summed = rows.order_by().values("account").annotate(sum=Sum(F(field))).values("sum")
+    return Subquery(summed, output_field=DecimalField(**CREDITS))

@@ -1,0 +1,123 @@
+"""Reconciliation, and what a person decides there: each asks once, naming the amount."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.vary import vary_on_headers
+
+from dashboard.access import check, fetch_account, fetch_charge, fetch_rewrite
+from dashboard.actions import books
+from dashboard.http import TeamRequest
+from dashboard.queries import reconciliation as queries
+from dashboard.queries.overview.credits import ledgered
+from dashboard.queries.shell import Shell, shell_of
+from dashboard.roles import Permission
+from dashboard.templatetags.reelroom import credits as shown
+from proxyapi.refusals import Refusal
+
+PAGE, BODY = "dashboard/reconciliation/page.html", "dashboard/reconciliation/_body.html"
+ROOM = "dashboard/reconciliation"
+READ = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def reconciliation(request: TeamRequest) -> HttpResponse:
+    """`?account=` names one; `?part=body` is what changes of the page."""
+    check(request.membership, Permission.SEE)
+    if request.GET.get("part") == "body":
+        return render(
+            request, BODY, {"page": page_of(request, tuple(ledgered(request.team.vault)))}
+        )
+    return render(request, PAGE, whole(request))
+
+
+@READ
+def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge, words, error = fetch_charge(request, charge_id), request.POST.get("reason", ""), ""
+    if request.method == "POST":
+        try:
+            charge = books.write_off(by=request.membership, charge=charge, reason=words)
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            held = shown(charge.hold)
+            messages.success(request, f"Written off. The {held} cr held are free again.")
+            return redirect("reconciliation")
+    context = {"question": queries.writing_off(charge), "words": words, "error": error}
+    return asked(request, f"{ROOM}/_write_off.html", context, bad=bool(error))
+
+
+@READ
+def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge, error = fetch_charge(request, charge_id), ""
+    if request.method == "POST":
+        chosen = request.POST.get("position", "")
+        position = int(chosen) if chosen.isascii() and chosen.isdigit() else None
+        try:
+            charge = books.settle_with(by=request.membership, charge=charge, position=position)
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            messages.success(request, f"Settled: it was charged {shown(charge.cost)} cr.")
+            return redirect("reconciliation")
+    context = {"matching": queries.matching(charge), "error": error}
+    return asked(request, f"{ROOM}/_match.html", context, bad=bool(error))
+
+
+@READ
+def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
+    rewrite, error = fetch_rewrite(request, rewrite_id), ""
+    if request.method == "POST":
+        try:
+            books.take_version(by=request.membership, rewrite=rewrite)
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            messages.success(request, f"Row {rewrite.position:,} reads as the service shows it.")
+            return redirect("reconciliation")
+    context = {"question": queries.rewording(rewrite), "act": "Take this version", "error": error}
+    return asked(request, f"{ROOM}/_question.html", context, bad=bool(error))
+
+
+@READ
+def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
+    if account is None:
+        raise Http404
+    if request.method == "POST":
+        books.start_anew(by=request.membership, account=account)
+        messages.success(request, "The next balance that is read is the new start.")
+        return redirect("reconciliation")
+    context = {"question": queries.anchoring(account), "act": "Start anew from here"}
+    return asked(request, f"{ROOM}/_question.html", context)
+
+
+def asked(
+    request: TeamRequest, dialog: str, context: Mapping[str, Any], *, bad: bool = False
+) -> HttpResponse:
+    """The dialog alone for htmx, the page with the dialog on it without script."""
+    given = {**context, "action": request.path, "fragment": bool(request.htmx)}
+    status = 422 if bad else 200
+    if request.htmx:
+        return render(request, dialog, given, status=status)
+    return render(request, PAGE, {**whole(request), **given, "dialog": dialog}, status=status)
+
+
+def whole(request: TeamRequest) -> dict[str, Any]:
+    shell: Shell = shell_of(request.membership, ledgered(request.team.vault))
+    return {"page": page_of(request, shell.accounts), "shell": shell}
+
+
+def page_of(request: TeamRequest, accounts: tuple[Any, ...]) -> queries.Page | None:
+    wanted = request.GET.get("account", "")
+    if wanted and all(str(account.pk) != wanted for account in accounts):
+        raise Http404("There is no such account in this team.")
+    return queries.page_of(request.membership, accounts, wanted)

@@ -1,0 +1,41 @@
+"""The books of Northlight, as the overview's tests write them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from tests.dashboard.overview.conftest import account, book, charged, ledger, token
+
+__all__ = ["account", "book", "charged", "ledger", "token"]
+
+
+@pytest.fixture
+def weighed(ledger):
+    """Says that the service shows this balance, and with which it all began."""
+
+    def weigh(shown: int, opening: int) -> None:
+        ledger.refresh_from_db()
+        entries = sum(entry.amount for entry in ledger.account.entries.all())
+        ledger.anchor_balance, ledger.anchor_high = Decimal(opening), 0
+        ledger.balance_exact, ledger.weighed_high = Decimal(shown), ledger.high
+        ledger.weighed_sum = Decimal(entries)
+        ledger.anchor_at = ledger.weighed_at = ledger.read_at = timezone.now()
+        ledger.save()
+
+    return weigh
+
+
+@pytest.fixture
+def lost(charged, luca):
+    """Luca's render of 42 cr, sent an hour ago; nobody knows what became of it."""
+    return charged(
+        state="unknown",
+        member=luca,
+        quote=Decimal(42),
+        hold=Decimal(46),
+        sent_at=timezone.now() - timedelta(hours=1),
+    )

@@ -1,0 +1,131 @@
+"""The page of the books: what it tells everybody, and whom it lets decide."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.models import Rewrite
+from tests.factories import AccountFactory, TokenFactory
+
+URL = "/reconciliation/"
+
+
+def page(client_of, reader, query=""):
+    answer = client_of(reader).get(f"{URL}{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+@pytest.fixture
+def torn(book, charged, lost, weighed, ledger, account, token):
+    """Books in which everything is wrong at once."""
+    charged(14, settled_at=timezone.now() - timedelta(hours=1))
+    charged(98, refund_owed_at=timezone.now() - timedelta(days=2))
+    book(-90, charge=charged(96), confidence="weak")
+    book(-1, trouble="Its amount cannot be read, so it counts as 0.", credit_spend="much")
+    weighed(500, opening=700)
+    book(-30)
+    Rewrite.objects.create(
+        account=account,
+        position=1,
+        before={"label": "Render", "credit_spend": "-1", "created_at": "2026-11-20T14:21:00Z"},
+        after={"label": "Render", "credit_spend": "-2", "created_at": "2026-11-20T14:21:00Z"},
+    )
+    ledger.refresh_from_db()
+    ledger.problem = "Row 1 of the service's ledger reads differently now."
+    ledger.api_problem = "The view of what came through the API got shorter."
+    ledger.save()
+
+
+def test_the_books_agree(client_of, vera, book, charged, weighed):
+    book(-96, charge=charged(96))
+    weighed(604, opening=700)
+    shown = page(client_of, vera)
+    assert "The books agree: 1 ledger entry adds up to 604" in shown
+    assert "Nothing differs." in shown
+
+
+def test_each_difference_says_what_to_do(client_of, vera, torn):
+    shown = page(client_of, vera)
+    for words in (
+        "The ledger is not read on",
+        "went without an entry",
+        "has no entry",
+        "was booked otherwise than told",
+        "cannot be read",
+        "The answer got lost",
+        "Refunds owed",
+        "2 days",
+        "-1 Render, 2026-11-20T14:21:00Z",
+        "-2 Render, 2026-11-20T14:21:00Z",
+    ):
+        assert words in shown, words
+
+
+def test_the_whole_page_takes_twelve_queries(client_of, thea, torn, django_assert_max_num_queries):
+    browser = client_of(thea)
+    browser.get(URL)
+    with django_assert_max_num_queries(12):
+        browser.get(URL)
+
+
+@pytest.mark.parametrize("name", ["mira", "thea"])
+def test_who_manages_money_finds_the_acts(name, request, client_of, torn, lost):
+    shown = page(client_of, request.getfixturevalue(name))
+    assert f"/reconciliation/charges/{lost.pk}/write-offs/" in shown
+    assert f"/reconciliation/charges/{lost.pk}/matches/" in shown
+    assert "Take this version" in shown
+    assert "Start anew from here" in shown
+
+
+@pytest.mark.parametrize("name", ["jonas", "priya", "vera"])
+def test_everybody_else_reads_who_decides(name, request, client_of, torn, lost):
+    shown = page(client_of, request.getfixturevalue(name))
+    assert "The treasurer or the owner decides." in shown
+    assert "write-offs" not in shown
+    assert "acceptances" not in shown
+
+
+def test_nobody_decides_while_the_ledger_still_may(client_of, thea, ledger, charged, luca):
+    charge = charged(state="unknown", member=luca, sent_at=timezone.now() - timedelta(minutes=1))
+    shown = page(client_of, thea)
+    assert "The ledger decides, at the latest by" in shown
+    assert f"{charge.pk}/write-offs" not in shown
+
+
+def test_the_progress_of_the_mirror_is_shown(client_of, vera, ledger, token):
+    ledger.low, ledger.high, ledger.total, ledger.read_at = 5_800, 10_000, 10_000, timezone.now()
+    ledger.save()
+    assert "4,200 of 10,000 rows are here." in page(client_of, vera)
+
+
+def test_of_several_accounts_one_is_shown(client_of, vera, northlight, account, token, priya):
+    other = AccountFactory.create(vault=northlight.vault, name="Northlight Shorts")
+    TokenFactory.create(account=other, owner=priya.user)
+    assert "Northlight Shorts" in page(client_of, vera, f"?account={other.pk}")
+
+
+def test_the_account_of_another_team_does_not_exist(client_of, otto, account, token):
+    answer = client_of(otto).get(f"{URL}?account={account.pk}")
+    assert answer.status_code == 404
+
+
+def test_a_team_without_an_account_is_told_so(client_of, otto):
+    assert "No account yet" in page(client_of, otto)
+
+
+def test_the_part_that_changes_holds_no_shell(client_of, vera, torn):
+    shown = page(client_of, vera, "?part=body")
+    assert 'id="books"' in shown
+    assert "<html" not in shown
+
+
+def test_an_amount_of_a_fraction_stays_whole(client_of, vera, token, book, weighed):
+    book(Decimal("-12.5"))
+    weighed(687, opening=700)
+    shown = page(client_of, vera)
+    assert "0.5 cr went without an entry" in shown
