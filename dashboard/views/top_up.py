@@ -21,9 +21,11 @@ from dashboard.forms.top_up import PackForm, TopUpForm
 from dashboard.http import TeamRequest
 from dashboard.queries.top_up import (
     Facts,
+    arrivals_of,
     confirm_of,
     digest,
     facts_of,
+    history_of,
     page_of,
     shown_of,
     state_of,
@@ -60,7 +62,13 @@ def state(request: TeamRequest) -> HttpResponse:
     if request.GET.get("part") == "setting":
         return render(request, SETTING, setting_of(facts))
     drawn = request.GET.get("drawn", "")[:12]
-    return render(request, STATE, {"state": state_of(facts, drawn), "fragment": True})
+    context = {
+        "state": state_of(facts, drawn),
+        "history": history_of(request.team, facts),
+        "arrivals": arrivals_of(facts),
+        "fragment": True,
+    }
+    return render(request, STATE, context)
 
 
 @require_GET

@@ -37,6 +37,8 @@ def live(balance: int, day: Day, credits: int, threshold: int, allowed: int = PE
     balance += day.into
     refused = max(0, day.outside - balance)
     balance -= day.outside - refused
+    if not refused and balance - day.api >= threshold * (allowed > 0) and balance >= day.api:
+        return DayEnd(balance - day.api, 0, 0)  # most days: nothing happens on the way
     left, top_ups = day.api, 0
     while left:
         size = min(day.size, left)

@@ -59,10 +59,12 @@ class Forecast:
     top_ups: int  # in the middle run
     spend_a_day: int  # the mean
     bands: tuple[Band, ...]
+    ends: tuple[int, ...]  # of each run the day, from 0, in ascending order
 
-    def lasting_to(self, day: date) -> bool:
-        """Whether nine of ten runs last at least until that day."""
-        return self.early is None or self.early >= day
+    def lasting_to(self, day: date) -> int:
+        """Of 100 runs, how many last until that day at least."""
+        number = (day - self.bands[0].on).days
+        return round(100 * sum(end >= number for end in self.ends) / len(self.ends))
 
 
 def foresee(start: Start, pattern: Pattern, seed: str, horizon: int = HORIZON) -> Forecast:
@@ -85,6 +87,7 @@ def foresee(start: Start, pattern: Pattern, seed: str, horizon: int = HORIZON) -
             )
             for number, them in enumerate(columns)
         ),
+        ends=tuple(ends),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.queries.top_up.arrivals import Arrival, arrivals_of
 from dashboard.queries.top_up.confirm import Confirm, confirm_of
 from dashboard.queries.top_up.facts import Facts, facts_of, shown_of
 from dashboard.queries.top_up.history import Change, history_of
@@ -11,6 +12,7 @@ from dashboard.queries.top_up.state import State, digest, state_of
 from dashboard.queries.top_up.what_if import WhatIf, what_if_of
 
 __all__ = [
+    "Arrival",
     "Change",
     "Confirm",
     "Facts",
@@ -18,6 +20,7 @@ __all__ = [
     "State",
     "TopUpPage",
     "WhatIf",
+    "arrivals_of",
     "confirm_of",
     "digest",
     "facts_of",

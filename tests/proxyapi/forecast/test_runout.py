@@ -76,12 +76,15 @@ def test_the_same_numbers_say_the_same_and_wilder_days_a_wider_range() -> None:
     assert tame.early == tame.late
     assert broad.early and broad.late and broad.early < broad.late
     assert broad.spend_a_day == 100
+    assert broad.lasting_to(TODAY) == 100
+    assert 85 <= broad.lasting_to(broad.early) <= 100
+    assert broad.lasting_to(broad.late) <= 25
 
 
 def test_nothing_spent_lasts_beyond_the_horizon() -> None:
     found = foresee(Start(TODAY, 10), even(Day()), "seed")
     assert (found.early, found.late, found.lasting) == (None, None, 100)
-    assert found.lasting_to(TODAY + timedelta(days=400))
+    assert found.lasting_to(TODAY + timedelta(days=60)) == 100
 
 
 def test_top_up_rests_after_a_failure_and_counts_what_today_has_had() -> None:

@@ -1,0 +1,41 @@
+"""The question of a batch: so many charges of about so many credits each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from proxyapi.forecast.batch import MOST
+
+COUNT = f"A whole number, 1 to {MOST:,}."
+EACH = "Credits, more than 0, such as 96 or 12.16."
+
+
+class BatchForm(forms.Form):
+    n = forms.IntegerField(
+        label="How many",
+        min_value=1,
+        max_value=MOST,
+        error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), COUNT),
+    )
+    each = forms.DecimalField(
+        label="About each, cr",
+        min_value=0,
+        max_value=1_000_000,
+        decimal_places=4,
+        error_messages=dict.fromkeys(
+            ("required", "invalid", "min_value", "max_value", "max_decimal_places"), EACH
+        ),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False)
+        for name in self.fields:
+            self.fields[name].widget.attrs |= {"inputmode": "decimal", "step": "any"}
+
+    def clean_each(self) -> Any:
+        each = self.cleaned_data["each"]
+        if not each:
+            raise forms.ValidationError(EACH)
+        return each

@@ -1,0 +1,48 @@
+"""What a forecast takes for granted, in sentences: who knows it is wrong knows how."""
+
+from __future__ import annotations
+
+from dashboard.queries.forecast.outlook import Outlook
+from dashboard.templatetags.reelroom import credits
+from proxyapi.forecast import Offer
+from proxyapi.forecast.runout import RUNS
+from proxyapi.models import Account
+from proxyapi.top_up import Setting
+
+HELD = "What open charges hold counts as spent already."
+RENEWAL = (
+    "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
+)
+EVEN = "The charges of one day are taken to be even. One large job can meet its limit sooner."
+BUYS = (
+    "Top-up buys {each} credits after a spend through the API that leaves less than {tenth}, "
+    "and every payment is taken to succeed."
+)
+UNDESCRIBED = "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
+UTC = "The three top-ups a day count by the UTC day at the service, here by the team's day."
+
+
+def assumptions_of(
+    account: Account, outlook: Outlook, setting: Setting, offer: Offer | None
+) -> tuple[str, ...]:
+    if outlook.forecast is None:
+        return ()
+    return (of_days(outlook), HELD, RENEWAL, EVEN, *of_top_up(account, setting, offer))
+
+
+def of_days(outlook: Outlook) -> str:
+    known = outlook.pattern.known
+    if outlook.pattern.knows_weekdays:
+        drawn = f"a day of the same weekday out of the last {known}"
+    else:
+        drawn = f"a workday or a weekend day out of the last {known}: weekdays need three weeks"
+    return f"{RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
+
+
+def of_top_up(account: Account, setting: Setting, offer: Offer | None) -> tuple[str, ...]:
+    if offer is None:
+        return (UNDESCRIBED.format(pack=setting.plan_id),)
+    if not offer.enabled:
+        return ("Automatic top-up is off, or was never read.",)
+    buys = BUYS.format(each=credits(offer.credits), tenth=credits(offer.threshold))
+    return (buys, UTC)

@@ -1,0 +1,101 @@
+"""The forecast in words: a range of days, never one (look §11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from dashboard.queries.forecast.outlook import Outlook
+from dashboard.templatetags.reelroom import credits
+from proxyapi.forecast import Forecast
+from proxyapi.forecast.pattern import FEWEST_DAYS
+from proxyapi.models import Account, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`figure` is the large one of the page; `lines` say what it means."""
+
+    figure: str
+    lines: tuple[str, ...]
+
+
+def range_of(outlook: Outlook) -> Range:
+    forecast = outlook.forecast
+    if forecast is None:
+        known = outlook.pattern.known
+        ready = outlook.today + timedelta(days=FEWEST_DAYS - known)
+        days = "1 whole day" if known == 1 else f"{known} whole days"
+        when = f"With {FEWEST_DAYS} there is a forecast, {said(ready)}."
+        return Range("Not enough days", (f"The ledger has {days} so far. {when}",))
+    if not forecast.spend_a_day:
+        return Range("Nothing is spent", ("No credits went in the days that are known.",))
+    lines = [chance(forecast), *renewal(outlook, forecast), *without(outlook, forecast)]
+    return Range(span(forecast), tuple(lines))
+
+
+def span(forecast: Forecast) -> str:
+    """`3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec`, `beyond 19 Jan`."""
+    early, late = forecast.early, forecast.late
+    if early is None:
+        return f"Beyond {said(forecast.until)}"
+    if late is None:
+        return f"From {said(early)} on"
+    if early == late:
+        return said(early)
+    if (early.year, early.month) == (late.year, late.month):
+        return f"{early.day} to {said(late)}"
+    return f"{said(early)} to {said(late)}"
+
+
+def chance(forecast: Forecast) -> str:
+    if forecast.early is None:
+        return (
+            f"In {forecast.lasting} of 100 drawn futures the credits last longer than can be "
+            "foreseen."
+        )
+    if forecast.late is None:
+        lasting = f"{forecast.lasting} of 100 drawn futures last beyond {said(forecast.until)}"
+        return f"One in ten ends before {said(forecast.early)}, and {lasting}."
+    return (
+        f"Eight in ten drawn futures end within these days, half of them "
+        f"before {said(forecast.middle or forecast.late)}."
+    )
+
+
+def renewal(outlook: Outlook, forecast: Forecast) -> list[str]:
+    """Whether it is enough until the plan brings new credits."""
+    renews_on = outlook.renews_on
+    if renews_on is None or renews_on > forecast.until or renews_on <= outlook.today:
+        return []
+    lasting = forecast.lasting_to(renews_on)
+    return [
+        f"The plan renews on {said(renews_on)}; the credits last until then in {lasting} of 100."
+    ]
+
+
+def without(outlook: Outlook, forecast: Forecast) -> list[str]:
+    """What top-up does to it."""
+    alone = outlook.alone
+    if alone is None or alone is forecast:
+        return []
+    times = "1 top-up" if forecast.top_ups == 1 else f"{forecast.top_ups} top-ups"
+    bought = f"About {times} until {said(forecast.until)} are counted in."
+    return [bought, f"If none succeeds: {lowered(span(alone))}."]
+
+
+def lowered(text: str) -> str:
+    return text if text[:1].isdigit() else text[:1].lower() + text[1:]
+
+
+def note_of(account: Account, outlook: Outlook) -> str:
+    if account.plan != Plan.PAID:
+        return "The plan is not paid, so nothing is spent through the API until it is."
+    if outlook.forecast is None or not outlook.forecast.spend_a_day:
+        return "When the credits run out, told from how they were spent."
+    day = credits(outlook.forecast.spend_a_day)
+    return f"About {day} credits go a day, told from the last {outlook.pattern.known} days."
+
+
+def said(day: date) -> str:
+    return f"{day.day} {day:%b}"

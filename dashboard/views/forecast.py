@@ -1,0 +1,32 @@
+"""When the credits run out, and whether a batch fits; from the portal's own database."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dashboard.access import fetch_account
+from dashboard.forms.forecast import BatchForm
+from dashboard.http import TeamRequest
+from dashboard.queries.forecast.page import page_of
+from dashboard.queries.forecast.verdict import Wish
+from dashboard.zones import in_team_zone
+
+PAGE, OUTLOOK = "dashboard/forecast/page.html", "dashboard/forecast/_outlook.html"
+
+
+@require_GET
+@in_team_zone
+def forecast(request: TeamRequest) -> HttpResponse:
+    """The page; for htmx the part that follows the ledger."""
+    account, accounts = fetch_account(request, request.GET.get("account", ""))
+    if account is None:
+        return render(request, "dashboard/forecast/accountless.html")
+    asked = not request.htmx and ("n" in request.GET or "each" in request.GET)
+    form = BatchForm(request.GET if asked else None)
+    wish = None
+    if asked and form.is_valid():
+        wish = Wish(form.cleaned_data["n"], form.cleaned_data["each"])
+    context = {"page": page_of(account, accounts, wish), "form": form}
+    return render(request, OUTLOOK if request.htmx else PAGE, context)
