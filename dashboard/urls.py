@@ -8,6 +8,7 @@ from dashboard.views import (
     asks,
     budgets,
     errors,
+    forecast,
     health,
     ledger,
     ledger_export,
@@ -64,7 +65,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ledger/charts/", ledger.charts, name="ledger-charts"),
     path("ledger/export/", ledger_export.export, name="ledger-export"),
     path("ledger/<uuid:account_id>/<int:position>/", ledger.entry, name="ledger-entry"),
-    # Automatic top-up
+    # Forecast and automatic top-up
+    path("forecast/", forecast.forecast, name="forecast"),
     path("top-up/", top_up.top_up, name="top-up"),
     path("top-up/state/", top_up.state, name="top-up-state"),
     path("top-up/what-if/", top_up.what_if, name="top-up-what-if"),

@@ -70,6 +70,7 @@ ROUTES = {
     "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
     "rewrite-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),
     "account-anchors": Route(TREASURERS, TREASURERS, of="account"),
+    "forecast": Route(EVERYBODY),
     "top-up": Route(TREASURERS),
     "top-up-state": Route(TREASURERS),
     "top-up-what-if": Route(TREASURERS),
