@@ -1,20 +1,32 @@
 -- The bucket of one token: every change of it happens in this script, on the server's clock.
 -- KEYS  1 epoch: when this Redis began to remember; 2 bucket: hash; 3 log: one member a request
--- ARGV  1 verb; then what the verb needs. Times are milliseconds. Returns a list of integers.
+-- ARGV  1 verb; 2 window; 3 limit until one is learned; 4 the time, or '' for the server's own (a
+--       simulation brings its time along); then what the verb needs. Times are milliseconds.
+-- Returns a list of integers.
 
 local epoch, bucket, log = KEYS[1], KEYS[2], KEYS[3]
 local verb, window, unlearned = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local DAY = 86400000
+local FADES = 120000 -- people's requests count for less and less over so long
+local CALM = 6       -- requests of people a minute that the lane's own reserve is enough for
+local FOLLOWED = 3   -- beyond it, one more is kept free for so many a minute
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = tonumber(ARGV[4])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
 
 redis.call('SET', epoch, now, 'NX')
 local born = tonumber(redis.call('GET', epoch))
 redis.call('ZREMRANGEBYSCORE', log, '-inf', now - window)
 
+local function known(name)
+  return tonumber(redis.call('HGET', bucket, name)) or 0
+end
+
 local limit = tonumber(redis.call('HGET', bucket, 'limit')) or unlearned
-local paused = math.max(0, (tonumber(redis.call('HGET', bucket, 'paused_until')) or 0) - now)
+local paused = math.max(0, known('paused_until') - now)
 local used = redis.call('ZCARD', log)
 local blind = redis.call('HEXISTS', bucket, 'seen') == 0 and now - born < window
 
@@ -30,31 +42,74 @@ local function note(count)
 end
 
 -- Milliseconds until `count` more of the oldest `used` requests have left the window.
-local function until_left(count, from)
+local function until_left(count)
   if count > used then return window end
   local at = redis.call('ZRANGE', log, count - 1, count - 1, 'WITHSCORES')[2]
-  return math.max(1, at + from - now)
+  return math.max(1, at + window - now)
+end
+
+-- How many requests people sent lately, the older ones faded.
+local function clicks()
+  return known('people') * math.exp(math.min(0, known('people_at') - now) / FADES)
+end
+
+-- A lane: percent of the limit it leaves free, 1 if it leaves more where people send much, percent
+-- of the limit that it gets a minute at most (0: no such bound), how many of those at once, 1 if it
+-- is people's own, and its number.
+local function lane_of(from)
+  local lane = {}
+  for place, name in ipairs({'reserve', 'follows', 'pace', 'burst', 'people', 'number'}) do
+    lane[name] = tonumber(ARGV[from + place - 1])
+  end
+  lane.free = math.floor(limit * lane.reserve / 100)
+  if lane.follows == 1 then
+    local minutely = clicks() * 60000 / FADES
+    local more = math.ceil(math.max(0, minutely - CALM) / FOLLOWED)
+    lane.free = math.max(lane.free, math.min(math.floor(limit / 2), lane.free + more))
+  end
+  if lane.pace > 0 then
+    lane.step = window * 100 / (limit * lane.pace)
+    lane.turn = math.max(now, known('turn:' .. lane.number))
+  end
+  return lane
+end
+
+-- How many requests the lane would be granted now, and the milliseconds until `cost` would be.
+local function room_for(lane, cost)
+  if paused > 0 then return 0, paused end
+  if blind then
+    -- Nothing is known of the last minute: one request at a time, as slow as the limit allows.
+    local last = known('probed')
+    local wait = last + math.ceil(window / limit) * cost - now
+    if last > 0 and wait > 0 then return 0, wait end
+    return math.max(1, cost), 0
+  end
+  local share = math.max(cost, limit - lane.free)
+  local room, wait = share - used, 0
+  if room < cost then wait = until_left(used + cost - share) end
+  if lane.step then
+    local burst = math.max(cost, lane.burst)
+    room = math.min(room, math.floor((now - lane.turn) / lane.step + burst))
+    wait = math.max(wait, math.ceil(lane.turn + (cost - burst) * lane.step - now))
+  end
+  return math.max(0, room), wait
+end
+
+if verb == 'room' then
+  local room = room_for(lane_of(5), 1)
+  return {room, 0}
 end
 
 if verb == 'take' then
-  local cost, reserve, burst, span = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-  if paused > 0 then return {0, paused} end
-  if blind then
-    -- Nothing is known of the last minute: one request at a time, as slow as the limit allows.
-    local last = tonumber(redis.call('HGET', bucket, 'probed')) or 0
-    local wait = last + math.ceil(window / limit) * cost - now
-    if last > 0 and wait > 0 then return {0, wait} end
-    redis.call('HSET', bucket, 'probed', now)
-  else
-    local share = math.max(cost, limit - math.floor(limit * reserve / 100))
-    local over = used + cost - share
-    if over > 0 then return {0, until_left(over, window)} end
-    if burst > 0 then
-      local most = math.max(cost, math.ceil(share * burst / 100))
-      local recent = redis.call('ZCOUNT', log, now - span, '+inf')
-      local crowd = recent + cost - most
-      if crowd > 0 then return {0, until_left(used - recent + crowd, span)} end
-    end
+  local cost, lane = tonumber(ARGV[5]), lane_of(6)
+  local room, wait = room_for(lane, cost)
+  if room < cost then return {0, math.max(1, wait)} end
+  if blind then redis.call('HSET', bucket, 'probed', now) end
+  if lane.step then
+    redis.call('HSET', bucket, 'turn:' .. lane.number, math.floor(lane.turn + cost * lane.step))
+  end
+  if lane.people == 1 then
+    redis.call('HSET', bucket, 'people', clicks() + cost, 'people_at', now)
   end
   note(cost)
   keep()
@@ -62,7 +117,7 @@ if verb == 'take' then
 end
 
 if verb == 'correct' then
-  local told, left = tonumber(ARGV[4]), tonumber(ARGV[5])
+  local told, left = tonumber(ARGV[5]), tonumber(ARGV[6])
   redis.call('HSET', bucket, 'limit', told, 'seen', 1)
   -- Requests that somebody else made with this token, or that were forgotten, count from now.
   note(math.max(0, told - left - used))
@@ -71,11 +126,13 @@ if verb == 'correct' then
 end
 
 if verb == 'pause' then
-  local pause = tonumber(ARGV[4])
+  local pause = tonumber(ARGV[5])
   if pause > paused then redis.call('HSET', bucket, 'paused_until', now + pause) end
   keep()
   return {1, 0}
 end
+
+if verb == 'paused' then return {paused} end
 
 local left = math.max(0, limit - used)
 if paused > 0 then left = 0 elseif blind then left = math.min(left, 1) end

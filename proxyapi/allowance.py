@@ -3,25 +3,31 @@
 Contract: nothing calls the upstream that was not granted here first (law 5). In any 60 seconds
 a token is granted at most its limit of requests: 30 until its first answer tells otherwise
 (spec, "Limits"). The bucket is a log of the requests of the last minute, kept by one Lua script
-on the server's clock; it only ever errs towards asking less than allowed.
+on the server's clock; it only ever errs towards asking less than allowed. So it holds whether
+the service counts in sliding minutes or in fixed ones, which the spec does not say.
 
-Lanes: a lower lane leaves a reserve to those above it, and the two lowest are spread over the
-minute, so that the first ten seconds do not eat what the other fifty need.
+Lanes: a lower lane leaves a reserve to those above it. Watching takes whatever people leave
+unused but two or three requests, which stay free for the next press of a button, and more where
+people press much (docs/decisions/0009-what-people-leave-unused.md). The two lowest lanes are
+spread over the minute, so that its first seconds do not eat what the others need.
 
 A flushed or new Redis does not know what was spent before. For its first minute a bucket is
 therefore blind: it grants one request every two seconds to whoever asks, so a first request
 goes at once, until an answer's headers say how many are left (`correct`).
+
+Two smaller limits have their own names (`Pool`): previews, five a minute, and the scraping pool,
+whose 429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import lru_cache
 from pathlib import Path
 from threading import Event
-from typing import cast
+from typing import NamedTuple, cast
 
 import redis
 from django.conf import settings
@@ -29,8 +35,8 @@ from django.conf import settings
 DEFAULT_LIMIT = 30  # requests a minute, the spec's default
 # Two requests granted a minute apart can reach the service closer together than that.
 WINDOW = 61_000  # milliseconds
-SPREAD = 10_000  # milliseconds; the time over which a spread lane's burst is counted
 LONGEST_PAUSE = 3600.0  # seconds
+PREVIEWS = 5  # a minute; the spec's figure
 
 _LUA = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 
@@ -45,21 +51,31 @@ class Lane(IntEnum):
     MIRRORING = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
-    reserve: int  # percent of the limit that this lane leaves alone
-    burst: int  # percent of its share that may fall into ten seconds; 0 is "all of it"
+class Pool(StrEnum):
+    """Limits that an account meets beside those of its tokens."""
+
+    PREVIEWS = "previews"
+    SCRAPING = "scraping"
+
+    def of(self, account_id: object) -> str:
+        """The name of its bucket."""
+        return f"{self}:{account_id}"
+
+
+class _Share(NamedTuple):
+    reserve: int  # percent of the limit that this lane leaves free
+    follows: bool  # it leaves more where people have sent much in the last minutes
+    pace: int  # percent of the limit that it gets a minute at most; 0 is "all of it"
+    burst: int  # how many of those at once
     because: str
 
 
 _SHARES = {
-    Lane.PERSON: _Share(0, 0, "Somebody is waiting."),
-    Lane.GATEWAY: _Share(15, 0, "A script must not lock a person out: 4 of 30 stay for people."),
-    Lane.SETTLEMENT: _Share(20, 0, "A few reads settle a charge, and they should not wait long."),
-    Lane.WATCHING: _Share(
-        34, 20, "20 of 30 a minute feed 4 videos; 10 stay for people. 4 in 10 s."
-    ),
-    Lane.MIRRORING: _Share(60, 20, "The ledger can be a few minutes old. 3 in 10 s."),
+    Lane.PERSON: _Share(0, False, 0, 0, "Somebody is waiting."),
+    Lane.GATEWAY: _Share(4, False, 80, 12, "A script does not lock a person out: 12 at once."),
+    Lane.SETTLEMENT: _Share(4, False, 0, 0, "A few reads settle a charge, before any look."),
+    Lane.WATCHING: _Share(7, True, 87, 2, "2 of 30 stay for the next press; 26 a minute at most."),
+    Lane.MIRRORING: _Share(60, True, 40, 3, "The ledger can be minutes old: 12 a minute at most."),
 }
 
 
@@ -104,11 +120,26 @@ class AllowanceUnknown(AllowanceExhausted):
         return "Nothing was sent. The counter of requests does not answer at the moment."
 
 
-def take(store: redis.Redis, token_id: str, lane: Lane, *, cost: int = 1) -> Grant:
-    """Take `cost` requests from the token's bucket, all of them or none, without waiting."""
-    share = _SHARES[lane]
-    granted, wait = _run(store, token_id, "take", cost, share.reserve, share.burst, SPREAD)
+def take(
+    store: redis.Redis,
+    name: str,
+    lane: Lane,
+    *,
+    cost: int = 1,
+    limit: int = DEFAULT_LIMIT,
+    at: int | None = None,
+) -> Grant:
+    """Take `cost` requests from the bucket, all of them or none, without waiting.
+
+    `limit` holds until an answer tells another. `at` is the time in milliseconds, for simulations.
+    """
+    granted, wait = _run(store, name, "take", cost, *_numbers(lane), limit=limit, at=at)
     return Grant(bool(granted), wait / 1000)
+
+
+def room(store: redis.Redis, name: str, lane: Lane, *, at: int | None = None) -> int:
+    """How many requests the lane would be granted now. Takes nothing."""
+    return _run(store, name, "room", *_numbers(lane), at=at)[0]
 
 
 def wait_for(store: redis.Redis, token_id: str, lane: Lane, timeout: float) -> None:
@@ -124,23 +155,30 @@ def wait_for(store: redis.Redis, token_id: str, lane: Lane, timeout: float) -> N
         Event().wait(min(grant.wait, 0.5))
 
 
-def correct(store: redis.Redis, token_id: str, limit: int, remaining: int) -> None:
+def correct(
+    store: redis.Redis, name: str, limit: int, remaining: int, *, at: int | None = None
+) -> None:
     """Learn from an answer's X-RateLimit headers, of refusals too.
 
     It takes away what others used and never gives back: an answer's count may be older than
     requests that are still under way.
     """
-    _run(store, token_id, "correct", max(1, limit), max(0, remaining))
+    _run(store, name, "correct", max(1, limit), max(0, remaining), at=at)
 
 
-def pause(store: redis.Redis, token_id: str, seconds: float) -> None:
-    """Grant nothing for that long, after a 429 for the token. A longer pause stays."""
-    _run(store, token_id, "pause", round(min(max(seconds, 0.0), LONGEST_PAUSE) * 1000))
+def pause(store: redis.Redis, name: str, seconds: float, *, at: int | None = None) -> None:
+    """Grant nothing for that long, after a 429. A longer pause stays."""
+    _run(store, name, "pause", round(min(max(seconds, 0.0), LONGEST_PAUSE) * 1000), at=at)
 
 
-def peek(store: redis.Redis, token_id: str) -> Level:
+def paused(store: redis.Redis, name: str) -> float:
+    """Seconds for which nothing is granted."""
+    return _run(store, name, "paused")[0] / 1000
+
+
+def peek(store: redis.Redis, name: str) -> Level:
     """What a person's request would find. Takes nothing."""
-    limit, left, resets_in = _run(store, token_id, "peek")
+    limit, left, resets_in = _run(store, name, "peek")
     return Level(limit, left, resets_in / 1000)
 
 
@@ -154,11 +192,25 @@ def _connected(url: str) -> redis.Redis:
     return redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
 
 
-def _run(store: redis.Redis, token_id: str, verb: str, *numbers: int) -> list[int]:
-    keys = ["allowance:epoch", f"allowance:{token_id}", f"allowance:{token_id}:log"]
+def _numbers(lane: Lane) -> list[int]:
+    share = _SHARES[lane]
+    people = lane == Lane.PERSON
+    return [share.reserve, share.follows, share.pace, share.burst, people, lane]
+
+
+def _run(
+    store: redis.Redis,
+    name: str,
+    verb: str,
+    *numbers: int,
+    limit: int = DEFAULT_LIMIT,
+    at: int | None = None,
+) -> list[int]:
+    keys = ["allowance:epoch", f"allowance:{name}", f"allowance:{name}:log"]
     script = store.register_script(_LUA)
+    now = "" if at is None else at
     try:
-        answer = script(keys=keys, args=[verb, WINDOW, DEFAULT_LIMIT, *numbers])
+        answer = script(keys=keys, args=[verb, WINDOW, limit, now, *map(int, numbers)])
     except redis.RedisError:
         pass
     else:

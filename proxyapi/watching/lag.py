@@ -1,0 +1,80 @@
+"""How much later than need be we shall know that a job has finished, if we look now.
+
+Pure: seconds in, seconds out. A job was seen running at the age `seen`; it is `age` old now. Its
+expected lag is the time for which it may have been finished without our knowing,
+
+    ∫ P(finished by u | not finished at `seen`) du   from `seen` to `age`,
+
+which is the mean of `age - duration` over the durations that fit what was seen, those beyond
+`age` counted as nothing. Looks are worth most where it is largest: for jobs whose chance to finish
+changes slowly, looking at the largest first is the best order there is.
+
+The durations are those learned here, and a few imagined ones: a log-logistic law, whose chance to
+finish rises up to its middle and then falls like 2 / age. Alone it is the start without
+experience; beside learned durations it keeps us looking at jobs that end much sooner than any
+before, and at those that outlived them all, ever more seldom (pitfalls 8 and 18).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+from math import atan
+from random import Random
+from statistics import median
+
+SHORTEST = 5.0  # seconds between two looks at one resource; spec, Limits: every 5 to 10
+LONGEST = 60.0  # seconds; a job may end sooner than any did before
+OVERDUE = 4.0  # times as long as the longest: no longer late but stuck, and looked at seldom
+SELDOM = 3600.0  # seconds
+MIDDLE = 180.0  # seconds; half of the imagined durations are shorter, before any is learned
+IMAGINED = 2.0  # durations' worth of doubt beside what was learned
+LEAST = 0.004  # seconds of expected lag; a look for less is not worth a request
+
+
+class Durations:
+    """What is known of how long jobs of one kind, type and length take."""
+
+    def __init__(self, learned: Iterable[float] = (), middle: float = MIDDLE) -> None:
+        self._learned = sorted(learned)
+        self._sums = [0.0, *accumulate(self._learned)]
+        self.middle = max(1.0, median(self._learned) if self._learned else middle)
+
+    @property
+    def longest(self) -> float:
+        """Seconds that no known job outlived, or hardly any imagined one."""
+        return max(self._learned, default=20 * self.middle)
+
+    def lag(self, seen: float, age: float) -> float:
+        """Expected seconds of not knowing, for a job seen running at `seen`, now `age` old."""
+        age = max(seen, age)
+        over, now = bisect_right(self._learned, seen), bisect_right(self._learned, age)
+        fitting = len(self._learned) - over
+        doubt = IMAGINED / (1 + (seen / self.middle) ** 2)
+        late = age * (now - over) - (self._sums[now] - self._sums[over])
+        return (late + doubt * self._imagined(seen, age)) / (fitting + doubt)
+
+    def _imagined(self, seen: float, age: float) -> float:
+        middle = self.middle
+        alive = middle * (atan(age / middle) - atan(seen / middle)) * (1 + (seen / middle) ** 2)
+        return max(0.0, age - seen - alive)
+
+    def estimate(self, seen: float, age: float, chance: Random) -> float:
+        """When a job finished that was running at `seen` and was not at `age`.
+
+        Halfway; where that says little, one of the durations that others had in between.
+        """
+        inside = self._learned[bisect_right(self._learned, seen) : bisect_right(self._learned, age)]
+        if inside and age - seen > age / 5:
+            return chance.choice(inside)
+        return (seen + age) / 2
+
+    def rest(self, seen: float) -> float:
+        """Seconds from a look at the age `seen` until another one may be worth its request."""
+        if seen > OVERDUE * self.longest:
+            return min(seen / 20, SELDOM)
+        wait = SHORTEST
+        while wait < LONGEST and self.lag(seen, seen + wait) < LEAST:
+            wait *= 1.25
+        return min(wait, LONGEST)

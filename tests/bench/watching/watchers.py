@@ -1,0 +1,131 @@
+"""Three ways to watch: ours, every job every 5 s, and one job after the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from random import Random
+from uuid import uuid4
+
+import redis
+
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+from proxyapi.watching.choice import Candidate, best
+from proxyapi.watching.lag import SHORTEST, Durations
+from tests.bench.watching.service import LIMIT, SORTS, duration
+from tests.bench.watching.world import Job, World
+
+KEPT = 64  # durations, as proxyapi/models/pace.py keeps them
+EARLY = 0.2  # seconds before its time that a tick may take a job; it is sent at its time
+EPOCH = 10**12  # milliseconds; where the simulated clock begins
+
+
+class Ours:
+    """The real bucket and the real choice. `learned`: with what 64 renders of each sort taught."""
+
+    def __init__(self, store: redis.Redis, *, seed: int, learned: bool, processes: int = 1) -> None:
+        self._store, self._name = store, f"simulated-{seed}-{learned}-{processes}-{uuid4()}"
+        self._chance = Random(f"{seed} ours")  # noqa: S311
+        self._learns, self._processes = learned, processes
+        self._known = [
+            deque((duration(self._chance, sort) for _ in range(KEPT * learned)), KEPT)
+            for sort in SORTS
+        ]
+        self._laws = [Durations(known) for known in self._known]
+
+    def begin(self, world: World) -> None:
+        self._world = world
+        for number in range(self._processes):
+            world.after(number / self._processes, self._tick)
+
+    def _at(self) -> int:
+        return EPOCH + round(self._world.now * 1000)
+
+    def _tick(self) -> None:
+        world = self._world
+        due = [job for job in world.jobs if job.due <= world.now + EARLY]
+        if due:
+            most = allowance.room(self._store, self._name, Lane.WATCHING, at=self._at())
+            ages = (
+                Candidate(
+                    job, job.seen - job.started, world.now - job.started, self._laws[job.sort]
+                )
+                for job in due
+            )
+            for chosen in best(ages, most) if most else ():
+                self._lease(chosen.id)
+        world.after(1.0, self._tick)
+
+    def _lease(self, job: Job) -> None:
+        """A worker begins some hundredths of a second later, and not before the job's time."""
+        queued = self._chance.uniform(0.005, 0.05)
+        job.due = self._world.now + 15
+        self._world.after(
+            max(queued, job.asked + SHORTEST - self._world.now), lambda: self._look(job)
+        )
+
+    def _look(self, job: Job) -> None:
+        grant = allowance.take(self._store, self._name, Lane.WATCHING, at=self._at())
+        if not grant.granted:
+            job.due = self._world.now + max(1.0, grant.wait)
+            return
+        asked = self._world.now
+
+        def answered() -> None:
+            job.seen = asked
+            job.due = asked + self._laws[job.sort].rest(asked - job.started)
+
+        self._world.ask(job, answered)
+
+    def grant(self, now: float) -> float:
+        return allowance.take(self._store, self._name, Lane.PERSON, at=self._at()).wait
+
+    def heard(self, now: float, left: int, retry_after: float) -> None:
+        allowance.correct(self._store, self._name, LIMIT, left, at=self._at())
+        if retry_after:
+            allowance.pause(self._store, self._name, retry_after, at=self._at())
+
+    def finished(self, job: Job, now: float) -> None:
+        if self._learns:
+            seen, age = job.seen - job.started, job.asked - job.started
+            self._known[job.sort].append(self._laws[job.sort].estimate(seen, age, self._chance))
+            self._laws[job.sort] = Durations(self._known[job.sort])
+
+
+class Naive:
+    """Every job every 5 s; a refused request counts as a look that saw nothing."""
+
+    def begin(self, world: World) -> None:
+        self._world, self._blocked_until = world, 0.0
+        self._poll()
+
+    def _poll(self) -> None:
+        for job in sorted(self._world.jobs, key=lambda job: job.started):
+            if self._world.now >= job.asked + SHORTEST:
+                self._world.ask(job)
+        self._world.after(0.1, self._poll)
+
+    def grant(self, now: float) -> float:
+        return max(0.0, self._blocked_until - now)
+
+    def heard(self, now: float, left: int, retry_after: float) -> None:
+        """A person's program waits as it was told; the watcher does not."""
+        if retry_after:
+            self._blocked_until = now + retry_after
+
+    def finished(self, job: Job, now: float) -> None:
+        pass
+
+
+class Serial(Naive):
+    """One job after the other, each request when the last is answered and 2 s are over; it waits
+    as a 429 tells."""
+
+    def _poll(self) -> None:
+        jobs, now = self._world.jobs, self._world.now
+        due = [job for job in jobs if now >= job.asked + SHORTEST]
+        if due and now >= self._blocked_until:
+            oldest = min(due, key=lambda job: job.asked)
+            self._world.ask(oldest, lambda: self._world.after(2.0, self._poll))
+        else:
+            self._world.after(0.1, self._poll)
