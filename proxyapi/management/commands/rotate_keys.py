@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -50,7 +51,12 @@ class Command(BaseCommand):
 
 
 def under_old_keys() -> Iterator[Token]:
-    current = seal.ring().current
-    for token in Token.objects.standing().order_by("pk").iterator(chunk_size=BATCH):
-        if seal.key_id(bytes(token.sealed)) != current:
-            yield token
+    """Batch by batch, each read to its end before the caller writes.
+
+    A reading that is still open while its connection writes fails on SQLite as soon as anybody
+    else has written meanwhile, and no timeout helps.
+    """
+    current, last = seal.ring().current, UUID(int=0)
+    while batch := list(Token.objects.standing().filter(pk__gt=last).order_by("pk")[:BATCH]):
+        yield from (token for token in batch if seal.key_id(bytes(token.sealed)) != current)
+        last = batch[-1].pk

@@ -1,0 +1,126 @@
+"""10,000 tokens are sealed again under traffic, by a command that is killed on its way (F2, F3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from proxyapi import door, seal
+from proxyapi.models import Token
+from proxyapi.upstream.secret import Secret
+from tests.drills import portal
+from tests.drills.figures import Figures
+from tests.factories import AccountFactory, UserFactory
+from tests.sandbox.test_restart import Server
+
+TOKENS = int(os.environ.get("DRILL_TOKENS", "10000"))
+KNOWN = 20  # of them, the sandbox knows
+KILLS = 5
+RATE = 50.0  # openings a second, of three processes together
+OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
+ROTATE = ("manage.py", "rotate_keys")
+READER = ("-m", "tests.drills.opening", str(RATE / 3), str(KNOWN))
+
+
+@pytest.fixture
+def server(tmp_path: Any) -> Iterator[Server]:
+    made = Server(tmp_path)
+    try:
+        made.start()
+        made.call("PUT", "/_sandbox/settings", json={"rate_limit": 10**9})
+        yield made
+    finally:
+        made.kill()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_thousand_tokens_change_their_key_under_traffic(server: Server, settings: Any) -> None:
+    figures = Figures("rotation")
+    chance = Random(figures.seed)  # noqa: S311
+    settings.SEALING_KEYS = OLD
+    settings.VIDEO_API_BASE_URL = f"http://127.0.0.1:{server.port}/v2"
+    plant(server)
+    both, turned = f"{OLD},{NEW}", f"{NEW},{OLD}"
+    # As a deployment rolls: the new key comes behind the old one first, then before it.
+    readers = [portal.start(*READER, SEALING_KEYS=keys) for keys in (both, turned, turned)]
+    for reader in readers:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "ready\n"
+    for _ in range(KILLS):
+        cut_off(chance.uniform(0.0, 0.5), turned)
+    left = under(OLD)
+    begun = time.monotonic()
+    done = portal.run(*ROTATE, SEALING_KEYS=turned)
+    seconds = time.monotonic() - begun
+    told = [ended(reader) for reader in readers]
+    alone = portal.run("manage.py", "check", "--database", "default", SEALING_KEYS=NEW)
+    last = portal.start(*READER, SEALING_KEYS=NEW)
+    time.sleep(2)
+    told.append(ended(last))
+    opened, called = (sum(one[name] for one in told) for name in ("opened", "called"))
+    failed = [name for one in told for name in one["failed"]]
+    figures.tell(
+        f"{len(failed)} of {opened} openings failed, {called} of them calls {set(failed) or ''}",
+        "0 while three processes with mixed key rings work",
+        holds=not failed and called > 0,
+    )
+    figures.tell(
+        f"{TOKENS - under(NEW)} of {TOKENS} tokens under the old key "
+        f"({TOKENS - left} were done when {KILLS} runs were killed) {done.stderr[-300:]}",
+        "0, and a killed run goes on where it stopped",
+        holds=done.returncode == 0 and under(NEW) == TOKENS and 0 < left < TOKENS,
+    )
+    figures.tell(f"the rest took {seconds:.1f} s", "at most 60 s", holds=seconds <= 60)
+    figures.tell(
+        f"the check without the old key exits with {alone.returncode} {alone.stderr[-300:]}",
+        "0: it can be taken out",
+        holds=alone.returncode == 0,
+    )
+    figures.close()
+
+
+def plant(server: Server) -> None:
+    """The tokens that the sandbox knows first, then the others."""
+    made = server.call(
+        "POST", "/_sandbox/accounts", json={"name": "Canaries", "subscription": "paid"}
+    )
+    account = f"/_sandbox/accounts/{made.json()['account_id']}/tokens"
+    real = [server.call("POST", account, json={}).json()["token"] for _ in range(KNOWN)]
+    mine, owner = AccountFactory(), UserFactory()
+    rows = []
+    for number in range(TOKENS):
+        token = Token(vault=mine.vault, account=mine, owner=owner)
+        value = real[number] if number < KNOWN else f"sbx_{token.pk}"
+        door.seal_in(token, Secret(value))
+        rows.append(token)
+    Token.objects.bulk_create(rows, batch_size=500)
+
+
+def cut_off(seconds: float, keys: str) -> None:
+    """Begin a rotation and kill it so long after its first change, unless it ends before."""
+    before = under(NEW)
+    with portal.start(*ROTATE, SEALING_KEYS=keys) as process:
+        while process.poll() is None and under(NEW) == before:
+            time.sleep(0.02)
+        time.sleep(seconds)
+        process.kill()
+        process.communicate()
+
+
+def under(key: str) -> int:
+    name = key.partition(":")[0]
+    blobs = Token.objects.values_list("sealed", flat=True).iterator()
+    return sum(seal.key_id(bytes(blob)) == name for blob in blobs)
+
+
+def ended(reader: subprocess.Popen[str]) -> dict[str, Any]:
+    out, err = reader.communicate(timeout=60)
+    assert reader.returncode == 0, err[-2000:]
+    return dict(json.loads(out.splitlines()[-1]))
