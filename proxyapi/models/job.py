@@ -19,8 +19,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi.models.account import CREDITS, Account
-from proxyapi.models.token import Token
+from proxyapi.models.sort import sort_of
+from proxyapi.models.token import Token, TokenState
 from proxyapi.models.vault import Vault
+
+
+PARKED_AFTER = 5  # times in a row that handling a row raised; then a person looks at it
 
 
 class JobKind(models.TextChoices):
@@ -43,8 +47,13 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(hidden_at__isnull=True)
 
     def due(self, now: datetime) -> Self:
-        """Jobs whose next look is due, the longest waiting first."""
-        return self.filter(state=JobState.RUNNING, next_look_at__lte=now).order_by("next_look_at")
+        """Jobs whose next look is due, on tokens that work; not those that are parked."""
+        return self.filter(
+            state=JobState.RUNNING,
+            next_look_at__lte=now,
+            crashes__lt=PARKED_AFTER,
+            token__state=TokenState.WORKING,
+        )
 
 
 class Job(models.Model):
@@ -76,6 +85,8 @@ class Job(models.Model):
     seconds = models.FloatField(null=True, blank=True, help_text="Length of the finished film.")
     failure_code = models.CharField(max_length=100, blank=True)
     failure_message = models.TextField(blank=True)
+    variety = models.CharField(max_length=60, blank=True, help_text="As in `Pace`, of this run.")
+    length = models.PositiveSmallIntegerField(default=0, help_text="As in `Pace`, of this run.")
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     looked_at = models.DateTimeField(null=True, blank=True)
@@ -123,10 +134,11 @@ class Job(models.Model):
         """The upstream took it: watch it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
         self.raw_status = status
+        self.variety, self.length = sort_of(self.wanted)
         self.started_at, self.finished_at = now, None
         self.failure_code = self.failure_message = self.media_url = ""
         self.look_error, self.look_error_since = "", None
-        self.looked_at, self.next_look_at = now, now + first_look
+        self.looked_at, self.next_look_at, self.crashes = now, now + first_look, 0
         self.save()
 
     def unsent(self) -> dict[str, Any]:

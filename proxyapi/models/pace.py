@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from django.db import models
+from typing import Self
 
-from proxyapi.models.job import JobKind
+from django.db import models, transaction
+
+from proxyapi.models.job import Job, JobKind
+
+KEPT = 64  # the newest; what a service did last month says little of today
+
+
+class PaceQuerySet(models.QuerySet["Pace"]):
+    def of(self, job: Job) -> Self:
+        return self.filter(
+            environment=job.account.environment,
+            kind=job.kind,
+            variety=job.variety,
+            length=job.length,
+        )
+
+    @transaction.atomic
+    def learn(self, job: Job, seconds: float) -> None:
+        """Note how long a run took. Two workers that learn at once both leave their figure."""
+        key = {"kind": job.kind, "variety": job.variety, "length": job.length}
+        self.get_or_create(environment=job.account.environment, **key)
+        pace = self.of(job).select_for_update().get()
+        pace.seconds = [*pace.seconds, round(seconds, 1)][-KEPT:]
+        pace.save(update_fields=["seconds", "updated_at"])
 
 
 class Pace(models.Model):
@@ -16,6 +39,8 @@ class Pace(models.Model):
     )
     seconds = models.JSONField(default=list, help_text="The newest durations, oldest first.")
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = PaceQuerySet.as_manager()
 
     class Meta:
         constraints = [
