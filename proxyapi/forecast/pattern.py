@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from proxyapi.forecast.days import Day
@@ -48,7 +48,7 @@ def pattern_of(days: Mapping[date, Day], first: date, today: date) -> Pattern:
     begin = max(first, today - timedelta(weeks=WEEKS))
     known = max(0, (today - begin).days)
     all_days = [begin + timedelta(days=number) for number in range(known)]
-    lived = {on: days.get(on, Day()) for on in all_days}
+    lived = {on: replace(days.get(on, Day()), into=0) for on in all_days}
     pools = [[lived[on] for on in all_days if alike(on, weekday, known)] for weekday in range(7)]
     spare = list(lived.values()) or [Day()]
     return Pattern(known, tuple(pool or spare for pool in pools))

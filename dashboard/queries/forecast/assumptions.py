@@ -9,7 +9,7 @@ from proxyapi.forecast.runout import RUNS
 from proxyapi.models import Account
 from proxyapi.top_up import Setting
 
-HELD = "What open charges hold counts as spent already."
+HELD = "What open charges hold counts as spent already, and today as a whole day to come."
 RENEWAL = (
     "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
 )

@@ -36,10 +36,14 @@ def chart_of(account: Account, outlook: Outlook, offer: Offer | None) -> Line | 
     ends = [band.on + timedelta(days=1) for band in bands]
     ticks = [
         Tick(x(day), "today" if day == outlook.today else said(day), is_strong=day == outlook.today)
-        for day in (outlook.today + timedelta(days=7 * week) for week in range(-BACK // 7, 7))
+        for day in (outlook.today + timedelta(days=14 * pair) for pair in range(-2, 4))
         if first <= day <= outlook.today + timedelta(days=ahead - 1)
     ]
-    threshold = (offer.threshold, "top-up comes below") if offer and offer.enabled else None
+    threshold = (
+        (offer.threshold, f"tops up under {credits(offer.threshold)}")
+        if offer and offer.enabled
+        else None
+    )
     return line_of(
         [*(Point(x(day), amount) for day, amount in sorted(past.items())), now],
         sentence_of(account, (outlook.today - first).days, forecast),

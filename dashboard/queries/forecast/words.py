@@ -35,10 +35,10 @@ def range_of(outlook: Outlook) -> Range:
 
 
 def span(forecast: Forecast) -> str:
-    """`3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec`, `beyond 19 Jan`."""
+    """`3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec`, `not before 19 Jan`."""
     early, late = forecast.early, forecast.late
     if early is None:
-        return f"Beyond {said(forecast.until)}"
+        return f"Not before {said(forecast.until)}"
     if late is None:
         return f"From {said(early)} on"
     if early == late:
@@ -50,10 +50,9 @@ def span(forecast: Forecast) -> str:
 
 def chance(forecast: Forecast) -> str:
     if forecast.early is None:
-        return (
-            f"In {forecast.lasting} of 100 drawn futures the credits last longer than can be "
-            "foreseen."
-        )
+        how_many = "Every" if forecast.lasting == 100 else f"{forecast.lasting} in 100 of the"
+        verb = "future lasts" if forecast.lasting == 100 else "futures last"
+        return f"{how_many} drawn {verb} longer than that, and further nobody looks."
     if forecast.late is None:
         lasting = f"{forecast.lasting} of 100 drawn futures last beyond {said(forecast.until)}"
         return f"One in ten ends before {said(forecast.early)}, and {lasting}."

@@ -61,9 +61,11 @@ def test_few_days_say_so_and_three_weeks_know_weekdays() -> None:
 
 
 def test_today_is_no_whole_day_and_what_came_in_is_no_habit() -> None:
-    days = {TODAY: Day(api=999), TODAY - timedelta(days=2): Day(api=5)}
+    days = {TODAY: Day(api=999), TODAY - timedelta(days=2): Day(api=5, into=6000)}
     pattern = pattern_of(days, TODAY - timedelta(days=7), TODAY)
-    assert max(day.api for pool in pattern.by_weekday for day in pool) == 5
+    drawn = [day for pool in pattern.by_weekday for day in pool]
+    assert max(day.api for day in drawn) == 5
+    assert max(day.into for day in drawn) == 0
     assert pattern_of({}, TODAY, TODAY).known == 0
 
 

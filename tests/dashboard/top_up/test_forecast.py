@@ -1,0 +1,164 @@
+"""The forecast page: a range or none, what it assumes, and whether a batch fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dashboard.models import Membership
+from proxyapi import calls
+from proxyapi.models import Account, CreditPack, Entry, Plan, TopUp
+from proxyapi.top_up import Setting
+from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
+from tests.factories import ChargeFactory, JobFactory
+
+PAGE = "/forecast/"
+Spend = Callable[..., Entry]
+
+
+@pytest.fixture(autouse=True)
+def _nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a page asked the service")
+
+    monkeypatch.setattr(calls, "admit", refuse)
+
+
+@pytest.fixture
+def browser(vera: Membership, account: Account, client_of: ClientOf) -> Client:
+    return client_of(vera)
+
+
+def off() -> None:
+    TopUp.objects.update(**Setting(False, "dynamic-credits", None, 20).kept())
+
+
+@pytest.fixture
+def four_weeks(spend: Spend) -> None:
+    """400 credits every day, workdays and Sundays alike."""
+    for day in range(1, 29):
+        spend("-200.0000", days=day)
+        spend("-200.0000", days=day)
+
+
+def test_even_days_run_out_on_the_day_that_arithmetic_says(
+    browser: Client, account: Account, four_weeks: None
+) -> None:
+    """4,318 credits at 400 a day: ten days, and on the eleventh a charge is refused."""
+    off()
+    page = text_of(browser.get(PAGE))
+    ends = timezone.localdate() + timedelta(days=10)
+    assert f"The credits run out {ends.day} {ends:%b}" in page
+    assert "About 400 credits go a day, told from the last 28 days." in page
+    assert "Automatic top-up is off, or was never read." in page
+
+
+def test_what_open_charges_hold_is_spent_already(
+    browser: Client, account: Account, four_weeks: None
+) -> None:
+    off()
+    job = JobFactory.create(account=account, token=account.tokens.get())
+    ChargeFactory.create(job=job, hold=Decimal(800))
+    page = text_of(browser.get(PAGE))
+    ends = timezone.localdate() + timedelta(days=8)
+    assert f"The credits run out {ends.day} {ends:%b}" in page
+    assert "Free to spend 3,518" in page
+
+
+def test_with_top_up_on_it_says_what_it_would_be_without(browser: Client, four_weeks: None) -> None:
+    page = text_of(browser.get(PAGE))
+    ends = timezone.localdate() + timedelta(days=10)
+    assert "The credits run out Not before" in page
+    assert f"If none succeeds: {ends.day} {ends:%b}." in page
+    assert "Top-up buys 2,000 credits" in page
+
+
+@pytest.mark.parametrize("days", [0, 1, 6])
+def test_few_days_are_no_forecast(days: int, browser: Client, spend: Spend) -> None:
+    for day in range(1, days + 1):
+        spend("-10", days=day)
+    page = text_of(browser.get(PAGE))
+    assert "Not enough days" in page
+    assert f"The ledger has {days} whole day" in page
+
+
+def test_days_of_nothing_are_said_to_be_that(browser: Client, spend: Spend) -> None:
+    spend("500.0000", days=20, label="Monthly plan")
+    assert "Nothing is spent" in text_of(browser.get(PAGE))
+
+
+def test_whether_it_lasts_until_the_plan_renews(
+    browser: Client, account: Account, four_weeks: None
+) -> None:
+    off()
+    ends = timezone.now() + timedelta(days=5)
+    Account.objects.update(plan_ends_at=ends)
+    said = f"The plan renews on {ends.day} {ends:%b}; the credits last until then in 100 of 100."
+    assert said in text_of(browser.get(PAGE))
+
+
+def test_a_pack_that_nobody_described_is_not_counted_and_said(
+    browser: Client, account: Account, four_weeks: None
+) -> None:
+    TopUp.objects.update(**Setting(True, "extra-credits", 301, None).kept())
+    page = text_of(browser.get(PAGE))
+    assert "Top-up buys pack 301, and nobody has said what that holds" in page
+    CreditPack.objects.create(vault=account.vault, plan_id=301, name="Small", credits=500)
+    assert "Top-up buys 500 credits" in text_of(browser.get(PAGE))
+
+
+def test_an_unpaid_plan_is_said(browser: Client, four_weeks: None) -> None:
+    Account.objects.update(plan=Plan.NONE)
+    assert "The plan is not paid" in text_of(browser.get(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("asked", "enabled", "answer"),
+    [
+        ({"n": "10", "each": "96"}, False, "Yes, all of it now."),
+        ({"n": "10", "each": "431.9"}, False, "No, 9 of 10 go. 10 × 431.9 = 4,319 cr, 4,318"),
+        ({"n": "1", "each": "5000"}, False, "No, not even the first one."),
+        ({"n": "50", "each": "96"}, True, "Only with top-up, now."),
+        ({"n": "200", "each": "96"}, True, "because three top-ups a UTC day are the most."),
+        ({"n": "2", "each": "4300"}, True, "A top-up comes only after a spend through the API"),
+    ],
+)
+def test_the_batch_is_answered(
+    asked: dict[str, str], enabled: bool, answer: str, browser: Client, account: Account
+) -> None:
+    if not enabled:
+        off()
+    assert answer in text_of(browser.get(PAGE, asked))
+
+
+@pytest.mark.parametrize(
+    "asked", [{"n": "0", "each": "9"}, {"n": "x", "each": "9"}, {"n": "5", "each": "0"}, {"n": "5"}]
+)
+def test_a_batch_that_is_none_is_said_beside_its_field(
+    asked: dict[str, Any], browser: Client
+) -> None:
+    page = browser.get(PAGE, asked)
+    assert page.status_code == 200
+    assert 'aria-invalid="true"' in page.content.decode()
+
+
+def test_the_part_that_follows_the_ledger_comes_alone(browser: Client, four_weeks: None) -> None:
+    html = browser.get(PAGE, headers=HTMX).content.decode()
+    assert 'id="outlook"' in html and "<html" not in html
+
+
+def test_a_team_without_an_account_is_told_so(vera: Membership, client_of: ClientOf) -> None:
+    assert "No account yet" in text_of(client_of(vera).get(PAGE))
+
+
+def test_the_page_takes_few_queries(
+    browser: Client, four_weeks: None, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(12):
+        browser.get(PAGE, {"n": "3", "each": "96"})
