@@ -22,6 +22,7 @@ from proxyapi.ledger.differences import of_balance
 from proxyapi.models import Account, Ledger, Plan, Vault
 
 NOTHING = Decimal(0)
+STOPPED = "The ledger is not read on until somebody has looked at what changed in it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Agreement:
 
     state: str
     sentence: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
         return None
     stopped = [ledger for ledger in ledgers if ledger.problem]
     if stopped:
-        return Agreement("paused", stopped[0].problem)
+        return Agreement("paused", STOPPED, stopped[0].problem)
     if len(ledgers) < len(accounts) or not all(ledger.is_whole for ledger in ledgers):
         return Agreement("waiting", reading(ledgers))
     return verdict(ledgers)

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from dashboard.queries.overview.credits import ledger_of
 from dashboard.queries.reconciliation.differences import whose
-from dashboard.queries.reconciliation.page import words_of
+from dashboard.queries.reconciliation.page import versions
 from dashboard.queries.videos.cost import expected
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.ledger.differences import of_balance
@@ -81,7 +81,7 @@ def matching(charge: Charge) -> Matching:
 
 
 def rewording(rewrite: Rewrite) -> Question:
-    before, after = words_of(rewrite.before), words_of(rewrite.after)
+    before, after = versions(rewrite)
     if not after:
         return Question(
             f"Let row {rewrite.position:,} go?",

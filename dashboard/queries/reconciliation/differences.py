@@ -109,8 +109,7 @@ def of_ledger(ledger: Ledger, now: datetime, *, may_act: bool) -> Iterator[Item]
             "problem",
             "paused",
             "The ledger is not read on",
-            f"{ledger.problem} Compare both versions below. Take the service's, or ask the "
-            "service why it changed.",
+            "Compare both versions above. Take the service’s, or ask the service why it changed.",
             age_of(ledger.read_at, now),
         )
     if gap := of_balance(ledger):

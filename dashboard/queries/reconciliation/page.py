@@ -26,7 +26,9 @@ from dashboard.queries.reconciliation.differences import (
 )
 from dashboard.queries.reconciliation.statement import Statement, statement_of
 from dashboard.roles import Permission
+from dashboard.templatetags.reelroom import clock
 from proxyapi.models import Account, Ledger, Rewrite
+from proxyapi.models.account import moment
 
 MOST = 60
 
@@ -126,8 +128,8 @@ def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Re
     return tuple(
         Rewording(
             position=row.position,
-            before=words_of(row.before),
-            now=words_of(row.after),
+            before=versions(row)[0],
+            now=versions(row)[1],
             noticed_at=row.noticed_at,
             age=age_of(row.noticed_at, now),
             acts=(Act("Take this version", reverse("rewrite-acceptances", args=[row.pk])),)
@@ -138,10 +140,20 @@ def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Re
     )
 
 
-def words_of(row: object) -> str:
-    """`−96 Render, 2026-11-20T14:21:00Z`: the service's own words."""
+def versions(row: Rewrite) -> tuple[str, str]:
+    """As it was and as it is; every word of it where it would else read the same."""
+    before, now = in_words(row.before), in_words(row.after)
+    if before != now:
+        return before, now
+    return ", ".join(map(str, row.before.values())), ", ".join(map(str, (row.after or {}).values()))
+
+
+def in_words(row: object) -> str:
+    """`−96 Render, 20 Nov 14:21`; empty for a row that is gone."""
     if not isinstance(row, dict):
         return ""
     label = str(row.get("label") or row.get("content_type") or "")
-    amount, when = str(row.get("credit_spend") or ""), str(row.get("created_at") or "")
-    return ", ".join(filter(None, (f"{amount} {label}".strip(), when)))
+    amount = str(row.get("credit_spend") or "").replace("-", "\N{MINUS SIGN}")
+    written = str(row.get("created_at") or "")
+    when = moment(written)
+    return ", ".join(filter(None, (f"{amount} {label}".strip(), clock(when) or written)))

@@ -100,8 +100,8 @@ def rewrite(account, book):
 def test_the_services_version_is_taken(client_of, thea, rewrite, account):
     url = f"/reconciliation/rewrites/{rewrite.pk}/acceptances/"
     shown = client_of(thea).get(url).content.decode()
-    assert "-96 Render" in shown
-    assert "-90 Render" in shown
+    assert "−96 Render" in shown
+    assert "−90 Render" in shown
     assert client_of(thea).post(url).status_code == 302
     assert Entry.objects.get(account=account, position=0).amount == -90
     event = AuditEvent.objects.get(action="ledger.accept")
