@@ -21,14 +21,15 @@ PAGES = (
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *(f"video {state}" for state in STATES),
+    *("forecast", "top-up"),
 )
 
 
 @pytest.fixture(scope="module")
 def states(chromium: Browser, house: House) -> dict[str, Any]:
-    """What the browser keeps of Luca, of Vera, and of nobody."""
+    """What the browser keeps of Luca, of Thea, of Vera, and of nobody."""
     kept: dict[str, Any] = {"": None}
-    for name in ("Luca", "Vera"):
+    for name in ("Luca", "Thea", "Vera"):
         with chromium.new_context(base_url=house.portal) as context:
             page = context.new_page()
             sign_in(page, house.person(name))
@@ -49,6 +50,7 @@ def paths(
         draft = jobs.pop("draft")
         yield {
             "sign-in": "/accounts/login/",
+            **{name: f"/{name}/" for name in ("forecast", "top-up")},
             **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
@@ -108,7 +110,7 @@ def visited(
 
     def once(name: str) -> Visit:
         if name not in visits:
-            who = {"sign-in": "", "forbidden": "Vera"}.get(name, "Luca")
+            who = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}.get(name, "Luca")
             visits[name] = visit(chromium, house.portal, paths[name], states[who])
         return visits[name]
 
