@@ -40,9 +40,9 @@ def ledger(request: TeamRequest) -> HttpResponse:
     return push_url(answer, filters.url()) if request.htmx.trigger == FORM else answer
 
 
-def known_of(request: TeamRequest) -> int:
+def known_of(request: TeamRequest) -> int | None:
     text = request.GET.get("known", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 @require_GET

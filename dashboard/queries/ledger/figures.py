@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet, Sum, Value
 
@@ -87,9 +87,8 @@ def rows_of(scope: Scope, split: Split | None) -> Iterable[tuple[Any, ...]]:
 
 
 def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
-    return (
-        sums.order_by().values_list(*NAMES).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
-    )
+    rows = sums.order_by().values_list(*NAMES)
+    return cast("QuerySet[Any]", rows.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
 
 
 def job_rows(scope: Scope) -> Iterable[tuple[Any, ...]]:

@@ -27,7 +27,8 @@ from proxyapi.day_sums import CreditSum
 from proxyapi.models import Account, DayTotal, Ledger
 
 MARKS = 12  # of each kind; of more only the largest are drawn
-POINTS = 370  # days that are drawn one by one
+YEAR = 400  # days; of longer periods the chart begins with the first row
+POINTS = 190  # days that are drawn one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def balance_of(scope: Scope) -> Balance | None:
     if not nets:
         return None
     now = sum((exact(one) for one in known), NOTHING)
-    first = scope.period.first if scope.period.days <= POINTS * 2 else min(nets)
+    first = scope.period.first if scope.period.days <= YEAR else min(nets)
     ends = day_ends(nets, now, first, max(scope.today, max(nets)))
     days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
     return drawn(scope, {day: ends[day] for day in days}, came_of(scope, ids)) if days else None
@@ -223,7 +224,7 @@ def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came])
                 came.get(day, Came()).bought + came.get(day, Came()).refunded,
                 ends[day],
             )
-            for day in reversed(days[-POINTS:])
+            for day in reversed(days[-YEAR:])
         ),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from uuid import UUID
 
 from dashboard.models import Membership
 from dashboard.queries.charts import Bars
@@ -18,7 +17,7 @@ from dashboard.queries.ledger.rows import Page, page_of
 from dashboard.queries.ledger.scope import Scope, scope_of
 from dashboard.queries.ledger.spend import spend_of, split_of
 from dashboard.queries.ledger.words import feature
-from proxyapi.models import DayTotal, Job
+from proxyapi.models import DayTotal
 
 MOST = 200  # labels that a select offers
 
@@ -76,13 +75,14 @@ def ledger_of(reader: Membership, filters: Filters) -> LedgerPage:
     scope = scope_of(reader.team, filters)
     people = people_of(reader)
     books = books_of(scope, split_of(scope, people))
+    entries = entries_from(scope, books)
     return LedgerPage(
         filters=filters,
         chips=tuple(chips_of(scope, people)),
         sort=chip("sort", "", SORTS, filters),
-        job=job_chip(scope, filters.job) if filters.job else None,
+        job=job_chip(filters, entries.page) if filters.job else None,
         totals=totals_from(scope, books, people),
-        entries=entries_from(scope, books),
+        entries=entries,
         export_url=filters.url("ledger-export"),
         charts_url=filters.url("ledger-charts", sort=""),
     )
@@ -93,7 +93,7 @@ def totals_of(reader: Membership, filters: Filters) -> Totals:
     return totals_from(scope, books_of(scope, split_of(scope, people)), people)
 
 
-def entries_of(reader: Membership, filters: Filters, known: int) -> Entries:
+def entries_of(reader: Membership, filters: Filters, known: int | None) -> Entries:
     """`known`: the newest row that the reader has; what came after it is marked."""
     scope = scope_of(reader.team, filters)
     return entries_from(scope, books_of(scope), known)
@@ -111,7 +111,7 @@ def totals_from(scope: Scope, books: Books, people: Sequence[Membership]) -> Tot
     )
 
 
-def entries_from(scope: Scope, books: Books, known: int = 0) -> Entries:
+def entries_from(scope: Scope, books: Books, known: int | None = None) -> Entries:
     filters, page = scope.filters, page_of(scope, books, known)
     return Entries(
         page=page,
@@ -165,10 +165,7 @@ def chosen_too(value: str, options: dict[str, str]) -> dict[str, str]:
     return dict(sorted(options.items(), key=itemgetter(1)))
 
 
-def job_chip(scope: Scope, job_id: UUID) -> Chip:
-    """A job is chosen by a link, not from a hundred thousand."""
-    titles = Job.objects.filter(vault=scope.team.vault_id, pk=job_id).values_list(
-        "title", flat=True
-    )
-    says = titles.first() or "none of this team"
-    return Chip("job", "Video", says, (), scope.filters.url(job=None))
+def job_chip(filters: Filters, page: Page) -> Chip:
+    """A job is chosen by a link, not from a hundred thousand; its rows know its title."""
+    says = next((row.job for day in page.days for row in day.rows), "no entry here")
+    return Chip("job", "Video", says, (), filters.url(job=None))

@@ -75,15 +75,15 @@ class Page:
     first_url: str
 
 
-def page_of(scope: Scope, books: Books, known: int = 0) -> Page:
-    """One query. `known`: keys above it are new to the reader; 0: nothing is."""
+def page_of(scope: Scope, books: Books, known: int | None = None) -> Page:
+    """One query. `known`: keys above it are new to the reader; None: nothing is."""
     found = list(found_rows(scope, books))
     listed, filters = found[:PAGE], scope.filters
     more = len(found) > PAGE
     return Page(
         days=tuple(grouped(listed, scope, books, known)),
         shown=len(listed),
-        newest=max((entry.pk for entry in listed), default=known),
+        newest=max((entry.pk for entry in listed), default=known or 0),
         next_url=filters.url(after=place_of(listed[-1])) if more else "",
         first_url=filters.url() if filters.after else "",
     )
@@ -145,7 +145,9 @@ def place_of(entry: Entry) -> Place:
     return Place(entry.happened_at, entry.account_id, entry.position)
 
 
-def grouped(entries: Iterable[Entry], scope: Scope, books: Books, known: int) -> Iterable[Day]:
+def grouped(
+    entries: Iterable[Entry], scope: Scope, books: Books, known: int | None
+) -> Iterable[Day]:
     days: dict[date, list[Row]] = {}
     for entry in entries:
         at = entry.happened_at.astimezone(scope.zone)
@@ -154,7 +156,7 @@ def grouped(entries: Iterable[Entry], scope: Scope, books: Books, known: int) ->
         yield Day(titled(day, scope.today), books.days.get(day, Figures()).net, tuple(rows))
 
 
-def row_of(entry: Entry, at: datetime, filters: Filters, known: int) -> Row:
+def row_of(entry: Entry, at: datetime, filters: Filters, known: int | None) -> Row:
     state, glyph, word = attributed(entry)
     job = entry.job
     return Row(
@@ -171,7 +173,7 @@ def row_of(entry: Entry, at: datetime, filters: Filters, known: int) -> Row:
         word=word,
         reason=entry.reason,
         amount=entry.amount,
-        is_new=0 < known < entry.pk,
+        is_new=known is not None and entry.pk > known,
     )
 
 

@@ -1,0 +1,91 @@
+"""Northlight's ledger: one account, rows with and without a charge, and the sums of their days."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.models import Membership, Team
+from proxyapi.day_sums import days_of, recount
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token
+from tests.factories import (
+    AccountFactory,
+    ChargeFactory,
+    EntryFactory,
+    JobFactory,
+    TokenFactory,
+)
+
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # a Friday
+Book = Callable[..., Entry]
+
+
+@pytest.fixture(autouse=True)
+def _noon():
+    with time_machine.travel(NOON, tick=False):
+        yield
+
+
+def ago(**span: float) -> datetime:
+    return timezone.now() - timedelta(**span)
+
+
+@pytest.fixture
+def account(northlight: Team) -> Account:
+    return whole(AccountFactory.create(vault=northlight.vault))
+
+
+def whole(account: Account) -> Account:
+    """Its ledger was read to the end."""
+    Ledger.objects.create(account=account, read_at=timezone.now(), balance_exact=account.balance)
+    return account
+
+
+@pytest.fixture
+def token(account: Account, priya: Membership) -> Token:
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+def sum_up(account: Account) -> None:
+    moments = account.entries.values_list("happened_at", flat=True)
+    with transaction.atomic():
+        recount(account, days_of(account, moments))
+
+
+@pytest.fixture
+def book(account: Account, token: Token) -> Book:
+    """Books a row: 96 cr for a render of Priya's, unless said otherwise; `by` None is nobody's."""
+
+    def make(spend: str = "-96", by: str = "Priya", **fields: Any) -> Entry:
+        given = {"happened_at": ago(hours=1), "credit_spend": spend, "account": account, **fields}
+        if by:
+            given = {**matched(token, given.pop("operation", "faceless.render")), **given}
+        entry = EntryFactory.create(**given)
+        sum_up(entry.account)
+        return entry
+
+    return make
+
+
+def matched(token: Token, operation: str) -> dict[str, Any]:
+    charge = charge_of(token, operation)
+    return {
+        "charge": charge,
+        "member": charge.member,
+        "job": charge.job,
+        "operation": operation,
+        "confidence": "certain",
+        "reason": "The amount fits this charge alone.",
+    }
+
+
+def charge_of(token: Token, operation: str) -> Charge:
+    job = JobFactory.create(account=token.account, token=token, title="How to read a glacier")
+    spent = {"state": ChargeState.CONFIRMED, "cost": 96, "sent_at": ago(hours=1, seconds=4)}
+    return ChargeFactory.create(job=job, operation=operation, **spent)

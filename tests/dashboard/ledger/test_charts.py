@@ -1,0 +1,137 @@
+"""The drawings of the ledger say what the entries add up to."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from dashboard.queries.ledger.figures import books_of
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.overtime import Charts, charts_of
+from dashboard.queries.ledger.page import people_of
+from dashboard.queries.ledger.scope import scope_of
+from dashboard.queries.ledger.spend import spend_of, split_of
+from proxyapi.models import Ledger
+from tests.dashboard.ledger.conftest import ago, sum_up
+from tests.factories import EntryFactory, MembershipFactory
+
+
+def spend(reader, **query):
+    scope, people = scope_of(reader.team, filters_of(query)), people_of(reader)
+    return spend_of(scope, books_of(scope, split_of(scope, people)), people)
+
+
+def told(reader, **query) -> Charts:
+    return charts_of(reader, filters_of(query))
+
+
+def test_the_spend_of_a_day_is_split_by_member(book, thea, luca, priya):
+    book("-96")
+    book("-14", member=luca.user)
+    book("-42", by=None)
+    book("+500", by=None)
+    today = spend(thea).columns[-1]
+    assert today.is_now
+    assert dict(today.amounts) == {
+        str(priya.user_id): 96,
+        str(luca.user_id): 14,
+        "outside": 42,
+        "others": 0,
+    }
+    assert spend(thea).total == 152
+    assert "Priya 96" in spend(thea).bars[-1].says
+
+
+def test_who_joined_late_is_with_the_others(book, thea):
+    for number in range(6):
+        MembershipFactory.create(team=thea.team, user__name=f"Person {number}")
+    late = MembershipFactory.create(team=thea.team, user__name="Late Comer")
+    book("-96", member=late.user)
+    assert spend(thea).columns[-1].amounts["others"] == 96
+    assert "Late" not in [one.label for one in spend(thea).series]
+
+
+def test_the_spend_is_split_by_feature_too(book, thea):
+    book("-96")
+    book("-14", operation="faceless.export")
+    chart = spend(thea, by="feature")
+    assert [one.label for one in chart.series] == ["Render", "Export"]
+    assert chart.columns[-1].amounts["faceless.export"] == 14
+
+
+@pytest.mark.parametrize(("period", "columns"), [("", 30), ("90d", 14), ("2026-11", 30)])
+def test_long_periods_are_drawn_by_week(period, columns, book, thea):
+    book(happened_at=ago(days=70))
+    book()
+    assert len(spend(thea, period=period).columns) == columns
+
+
+def test_years_are_drawn_by_month_and_begin_with_the_first_row(book, thea):
+    book(happened_at=ago(days=500))
+    columns = spend(thea, period="all").columns
+    assert (columns[0].name, columns[-1].name) == ("July 2025", "November 2026")
+    assert sum(column.total for column in columns) == 96
+
+
+def test_the_balance_walks_back_from_what_is_left(book, account, thea):
+    book("-96", happened_at=ago(days=1))
+    book("+2000", by=None, happened_at=ago(days=2))
+    Ledger.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
+    chart = told(thea, period="2026-11-17..2026-11-20").balance
+    assert chart is not None
+    assert [(came, left) for _, came, left in chart.table] == [
+        (0, 4000),
+        (0, 4000),
+        (2000, 4096),
+        (0, 2096),
+    ]
+    (mark,) = chart.marks
+    assert (mark.kind, mark.title) == ("in", "Wed 18 Nov: credits in 2,000 cr")
+
+
+def test_days_after_the_period_count_towards_its_balance(book, account, thea):
+    book("-96")
+    book("-4", happened_at=ago(days=60))
+    Ledger.objects.filter(pk=account.pk).update(balance_exact=Decimal(1000))
+    chart = told(thea, period="2026-09").balance
+    assert chart is not None
+    assert chart.table[0][2] == 1096
+
+
+def test_a_refund_has_a_mark_of_its_own(book, account, thea):
+    debit = book("-96")
+    given = {name: getattr(debit, name) for name in ("charge", "member", "job", "operation")}
+    refund = {"credit_spend": "96", "confidence": "certain", "happened_at": ago(minutes=5)}
+    EntryFactory.create(account=account, **given, **refund)
+    sum_up(account)
+    chart = told(thea).balance
+    assert chart is not None
+    assert [mark.kind for mark in chart.marks] == ["refund"]
+
+
+def test_shares_are_in_order_and_outside_comes_last(book, thea):
+    book("-96")
+    book("-300", operation="faceless.export")
+    book("-500", by=None)
+    shares = told(thea).shares
+    assert [(one.label, one.amount, one.tone) for one in shares] == [
+        ("Export", 300, ""),
+        ("Render", 96, ""),
+        ("Outside the portal", 500, "outside"),
+    ]
+    assert [round(one.width) for one in shares] == [60, 19, 100]
+
+
+def test_charts_without_rows_say_so(account, thea, client_of):
+    html = client_of(thea).get("/ledger/charts/").content.decode()
+    assert "No balance is known for these days." in html
+    assert "Nothing was spent in these days." in html
+
+
+def test_the_charts_have_a_table_and_a_sentence(book, thea, client_of):
+    book()
+    html = client_of(thea).get("/ledger/charts/").content.decode()
+    assert html.count("As a table") == 1
+    assert 'aria-label="Last 30 days: the balance ended at' in html
+    assert "style=" not in html

@@ -1,0 +1,137 @@
+"""The file: the same rows as the page, safe to open in a spreadsheet, streamed."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import AsyncClient
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.queries.ledger import export
+from dashboard.queries.ledger.export import HEAD, next_lines, safe, source_of
+from dashboard.queries.ledger.filters import filters_of
+from tests.dashboard.ledger.conftest import ago
+from tests.factories import EntryFactory
+
+BAD = ("=1+2", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx")
+
+
+def told(membership, query=None) -> list[dict[str, str]]:
+    """All rows, as they are when nothing is streamed."""
+    source, place, text = source_of(membership.team, filters_of(query or {})), None, ""
+    while True:
+        part, place = next_lines(source, place)
+        text += part
+        if place is None:
+            return list(csv.DictReader(io.StringIO(text), fieldnames=HEAD))
+
+
+async def whole(answer: Any) -> bytes:
+    return b"".join([part async for part in answer.streaming_content])
+
+
+def test_a_row_has_the_services_string_and_the_attribution(book, thea):
+    entry = book("-0.6800", booked_at="2026-11-20T12:00:00+01:00")
+    (row,) = told(thea)
+    assert row["credit_spend"] == "-0.6800"
+    assert row["created_at"] == "2026-11-20T12:00:00+01:00"
+    assert (row["feature"], row["member"], row["video"]) == (
+        "Render",
+        "Priya Raman",
+        "How to read a glacier",
+    )
+    assert (row["confidence"], row["through_api"]) == ("certain", "yes")
+    assert row["charge_id"] == str(entry.charge_id)
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_no_cell_is_a_formula(text, book, thea):
+    entry = book(label=text, content_type=text, booked_at=text)
+    entry.job.title = entry.member.name = entry.account.name = text
+    for changed in (entry.job, entry.member, entry.account):
+        changed.save()
+    (row,) = told(thea)
+    for name in ("label", "content_type", "created_at", "video", "member", "account"):
+        assert row[name] == f"'{text}", name
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [("-96", "-96"), ("+2000", "+2000"), ("-0.68", "-0.68"), ("-1+2", "'-1+2"), ("=9", "'=9")],
+)
+def test_the_amount_is_a_plain_number_or_it_is_text(text, cell, book, account, thea):
+    EntryFactory.create(account=account, credit_spend=text, amount=-1)
+    book("-5")
+    assert cell in {row["credit_spend"] for row in told(thea)}
+
+
+def test_what_is_safe_already_stays_as_it_is():
+    assert [safe(text) for text in ("Render", "a=b", "", None)] == ["Render", "a=b", "", ""]
+
+
+def test_the_file_has_the_rows_of_the_filters_in_their_order(book, thea, luca):
+    book("-96")
+    book("-14", happened_at=ago(hours=2), member=luca.user)
+    book("-7", happened_at=ago(days=50))
+    assert [row["credit_spend"] for row in told(thea)] == ["-96", "-14"]
+    every = told(thea, {"period": "all", "sort": "oldest"})
+    assert [row["credit_spend"] for row in every] == ["-7", "-14", "-96"]
+    mine = told(thea, {"period": "all", "member": str(luca.user_id)})
+    assert [row["credit_spend"] for row in mine] == ["-14"]
+
+
+def test_many_stretches_are_one_file(book, account, thea, monkeypatch):
+    monkeypatch.setattr(export, "STRETCH", 10)
+    for _ in range(35):
+        EntryFactory.create(account=account, happened_at=ago(hours=3))
+    book("-5")
+    rows = told(thea)
+    assert len({row["position"] for row in rows}) == len(rows) == 36
+
+
+def test_a_stretch_is_one_question(book, thea):
+    book()
+    source = source_of(thea.team, filters_of({}))
+    with CaptureQueriesContext(connection) as asked:
+        next_lines(source, None)
+    assert len(asked) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_comes_as_a_stream_with_a_name(book, thea):
+    book("-96", label="Søren's video")
+
+    async def fetched() -> tuple[dict[str, str], bytes]:
+        browser = AsyncClient()
+        await browser.aforce_login(thea.user)
+        answer = await browser.get("/ledger/export/?period=2026-11&direction=out")
+        assert answer.status_code == 200
+        assert answer.streaming
+        return dict(answer.headers), await whole(answer)
+
+    headers, body = asyncio.run(fetched())
+    assert headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert headers["Content-Disposition"] == 'attachment; filename="ledger-2026-11-filtered.csv"'
+    assert "no-store" in headers["Cache-Control"]
+    lines = body.decode("utf-8-sig").splitlines()
+    assert lines[0] == ",".join(HEAD)
+    assert "Søren's video" in lines[1]
+    assert len(lines) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_of_a_stranger_has_no_row_of_ours(book, otto):
+    entry = book("-96")
+
+    async def fetched() -> bytes:
+        browser = AsyncClient()
+        await browser.aforce_login(otto.user)
+        answer = await browser.get(f"/ledger/export/?account={entry.account_id}&period=all")
+        return await whole(answer)
+
+    assert asyncio.run(fetched()).decode("utf-8-sig").splitlines() == [",".join(HEAD)]

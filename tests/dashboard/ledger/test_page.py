@@ -1,0 +1,239 @@
+"""The ledger page: what each row says, what the filters leave, what is said of half a ledger."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.models import Membership
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.page import LedgerPage, ledger_of
+from dashboard.queries.ledger.rows import Row
+from proxyapi.models import Account, Entry, Ledger
+from tests.dashboard.ledger.conftest import ago, sum_up, whole
+from tests.factories import AccountFactory, EntryFactory, MembershipFactory
+
+MOST_QUERIES = 12
+
+
+def page(reader: Membership, **query: object) -> LedgerPage:
+    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+
+
+def rows(shown: LedgerPage) -> list[Row]:
+    return [row for day in shown.entries.page.days for row in day.rows]
+
+
+def spent(reader: Membership, **query: object) -> list[int]:
+    return [int(row.amount) for row in rows(page(reader, **query))]
+
+
+def test_a_row_says_who_what_and_how_sure(book, thea):
+    book()
+    (row,) = rows(page(thea))
+    assert (row.clock, row.what, row.kind, row.who) == (
+        "11:00",
+        "Render",
+        "ai-visuals",
+        "Priya Raman",
+    )
+    assert (row.job, row.glyph, row.word) == ("How to read a glacier", "completed", "Certain")
+    assert row.reason == "The amount fits this charge alone."
+    assert row.state == ""
+
+
+def test_what_no_charge_explains_is_outside_the_portal(book, thea, client_of):
+    book(by=None, label="Faceless video")
+    (row,) = rows(page(thea))
+    assert (row.state, row.glyph, row.word) == ("outside", "outside", "Outside the portal")
+    assert page(thea).totals.figures.explained == "0 %"
+    html = client_of(thea).get("/ledger/").content.decode()
+    assert 'class="hatch"' in html  # the bar of the day
+    assert 'data-state="outside"' in html
+
+
+def test_credits_that_came_need_no_charge(book, thea):
+    book("+2000", by=None, label="Automatic top-up")
+    (row,) = rows(page(thea))
+    assert (row.is_, row.state, row.word) == ("in", "", "")
+    assert page(thea).totals.figures.came == 2000
+
+
+def test_days_are_groups_with_their_sums(book, thea):
+    for hours in (1, 2, 26, 27):
+        book(happened_at=ago(hours=hours))
+    days = page(thea).entries.page.days
+    assert [(day.title, int(day.net)) for day in days] == [
+        ("Today, Fri 20 Nov", -192),
+        ("Yesterday, Thu 19 Nov", -192),
+    ]
+
+
+def test_days_are_those_of_the_teams_zone(book, thea):
+    """pitfall_68: half past eleven in UTC is tomorrow in Auckland."""
+    thea.team.vault.time_zone = "Pacific/Auckland"
+    thea.team.vault.save()
+    entry = book(by=None, happened_at=ago(minutes=30))
+    entry.account.refresh_from_db()
+    sum_up(Account.objects.get(pk=entry.account_id))
+    (day,) = page(thea).entries.page.days
+    assert (day.title, day.rows[0].clock) == ("Today, Sat 21 Nov", "00:30")
+
+
+@pytest.fixture
+def mixed(book, token, luca) -> None:
+    book("-96")
+    book("-14", operation="faceless.export", label="Faceless video export")
+    book("-42", by=None, label="Text to video", via_api=False)
+    book("+96", label="Refund", charge=None, confidence="", job=None, member=None, operation="")
+    book("-4", member=luca.user, operation="faceless.scripts", label="Script generation")
+    book("-7", happened_at=ago(days=40))
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ({}, [-96, -42, -14, -4, 96]),
+        ({"period": "all"}, [-96, -42, -14, -7, -4, 96]),
+        ({"period": "2026-10"}, [-7]),
+        ({"period": "2026-11-20"}, [-96, -42, -14, -4, 96]),
+        ({"period": "2026-10-01..2026-10-12"}, [-7]),
+        ({"feature": "faceless.export"}, [-14]),
+        ({"label": "Text to video"}, [-42]),
+        ({"direction": "in"}, [96]),
+        ({"direction": "out"}, [-96, -42, -14, -4]),
+        ({"source": "web"}, [-42]),
+        ({"source": "api", "direction": "out"}, [-96, -14, -4]),
+        ({"match": "no"}, [-42, 96]),
+        ({"match": "yes"}, [-96, -14, -4]),
+        ({"job": uuid.UUID(int=1)}, []),
+        ({"account": uuid.UUID(int=1)}, []),
+        ({"period": "yesterday", "direction": "up", "after": "x"}, [-96, -42, -14, -4, 96]),
+    ],
+)
+@pytest.mark.usefixtures("mixed")
+def test_a_filter_leaves_what_it_says(query, left, thea):
+    shown = page(thea, **query)
+    assert sorted(int(row.amount) for row in rows(shown)) == left
+    assert int(shown.totals.figures.net) == sum(left)
+    assert shown.entries.rows == len(left)
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_member_and_a_job_are_filters_too(thea, luca, priya):
+    assert spent(thea, member=luca.user_id) == [-4]
+    assert sorted(spent(thea, member=priya.user_id)) == [-96, -14]
+    job = Entry.objects.get(amount=-14).job_id
+    assert spent(thea, job=job) == [-14]
+    chosen = page(thea, job=job).job
+    assert chosen is not None
+    assert chosen.says == "How to read a glacier"
+
+
+@pytest.mark.usefixtures("mixed")
+def test_filters_live_in_the_address(client_of, thea):
+    query = "/ledger/?feature=faceless.export&period=all&sort=oldest"
+    html = client_of(thea).get(query).content.decode()
+    assert '<option value="faceless.export" selected>' in html
+    assert "/ledger/export/?feature=faceless.export&amp;period=all&amp;sort=oldest" in html
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_script_and_a_long_label_stay_text(book, client_of, thea):
+    book(by=None, label="<script>alert(1)</script>", content_type="{{ 7|add:7 }}")
+    html = client_of(thea).get("/ledger/").content.decode()
+    assert "<script>alert(1)" not in html
+    assert "&lt;script&gt;alert(1)" in html
+
+
+def test_a_ledger_that_is_still_being_read_says_how_far(book, thea, client_of):
+    account = book().account
+    Ledger.objects.filter(pk=account.pk).update(low=200, high=1_200, total=41_000)
+    (banner,) = page(thea).totals.banners
+    assert banner.text.startswith("1,000 of 41,000 entries are here.")
+    assert "1,000 of 41,000" in client_of(thea).get("/ledger/").content.decode()
+
+
+def test_a_ledger_that_is_not_read_on_says_why(book, thea):
+    account = book().account
+    Ledger.objects.filter(pk=account.pk).update(problem="Row 7 reads differently now.")
+    assert [(one.state, one.text) for one in page(thea).totals.banners] == [
+        ("late", "Row 7 reads differently now.")
+    ]
+
+
+def test_an_account_whose_ledger_was_never_read_says_so(thea, client_of):
+    AccountFactory.create(vault=thea.team.vault, name="Spare")
+    (banner,) = page(thea).totals.banners
+    assert banner.title == "The ledger of Spare has not been read yet."
+    assert "No entries in these days" in client_of(thea).get("/ledger/").content.decode()
+
+
+def test_two_accounts_are_one_ledger_or_each_its_own(book, thea):
+    """pitfall_66: several accounts of a team, each read once."""
+    first = book().account
+    second = whole(AccountFactory.create(vault=thea.team.vault))
+    EntryFactory.create(account=second, credit_spend="-5", happened_at=ago(hours=2))
+    sum_up(second)
+    assert spent(thea) == [-96, -5]
+    assert spent(thea, account=first.pk) == [-96]
+    assert spent(thea, account=second.pk) == [-5]
+
+
+def test_nothing_of_another_team_is_counted(book, thea, otto):
+    entry = book()
+    assert rows(page(otto)) == []
+    assert rows(page(otto, account=entry.account_id)) == []
+    assert rows(page(otto, job=entry.job_id, period="all")) == []
+
+
+def test_a_new_entry_is_marked_when_the_list_looks_again(book, thea, client_of):
+    book()
+    browser = client_of(thea)
+    url = re.search(r'hx-get="([^"]*part=entries[^"]*)"', browser.get("/ledger/").content.decode())
+    assert url is not None
+    fresh: Any = url[1].replace("&amp;", "&")
+    assert b"data-new" not in browser.get(fresh).content
+    book("-14")
+    again = browser.get(fresh).content.decode()
+    assert again.count("data-new") == 1
+    assert again.lstrip().startswith('<section class="card card--flush" id="ledger-entries"')
+    assert 'hx-trigger="reelroom:ledger from:body"' in again
+
+
+def test_the_very_first_entry_is_marked_too(book, account, thea, client_of):
+    browser = client_of(thea)
+    assert b"part=entries&amp;known=0" in browser.get("/ledger/").content
+    book()
+    assert b"data-new" in browser.get("/ledger/?part=entries&known=0").content
+
+
+@pytest.mark.usefixtures("mixed")
+@pytest.mark.parametrize(
+    "path",
+    ["", "?by=feature", "?period=all&sort=oldest", "?job={job}", "?member={member}", "charts/"],
+)
+def test_a_page_asks_the_database_twelve_times_at_most(path, client_of, thea):
+    entry = Entry.objects.get(amount=-14)
+    for number in range(8):
+        MembershipFactory.create(team=thea.team, user__name=f"Person {number}")
+    browser = client_of(thea)
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get(f"/ledger/{path.format(job=entry.job_id, member=entry.member_id)}")
+    assert len(asked) <= MOST_QUERIES
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_choice_of_filters_refreshes_the_body_and_the_address(client_of, thea):
+    answer = client_of(thea).get(
+        "/ledger/?match=no", headers={"HX-Request": "true", "HX-Trigger": "ledger-filters"}
+    )
+    assert answer.headers["HX-Push-Url"] == "/ledger/?match=no"
+    html = answer.content.decode()
+    assert "<html" not in html
+    assert 'id="ledger-chips" hx-swap-oob="true"' in html

@@ -1,0 +1,129 @@
+"""Pages by key: every row once, whatever comes in between; the sum shown is that of the rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.utils import timezone
+
+from dashboard.archive.team import Size, make
+from dashboard.models import Membership
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.page import LedgerPage, ledger_of
+from dashboard.queries.ledger.rows import PAGE
+from proxyapi.models import Account, DaySum, DayTotal, Entry
+from tests.dashboard.ledger.conftest import sum_up
+from tests.factories import EntryFactory
+
+
+@pytest.fixture
+def ada(mira: Membership) -> Membership:
+    """The owner of a small archive: three accounts, forty people, four months."""
+    team = make(Size(entries=900, members=40, jobs=120, days=120), mira.user, seed=3)
+    return team.memberships.get(user=mira.user)
+
+
+def walk(reader: Membership, **query: str) -> Iterator[LedgerPage]:
+    """Every page from the first on, as somebody who presses the button would see them."""
+    while True:
+        page = ledger_of(reader, filters_of(query))
+        yield page
+        if not page.entries.page.next_url:
+            return
+        query = dict(parse_qsl(urlsplit(page.entries.page.next_url).query))
+
+
+def amounts(page: LedgerPage) -> list[Decimal]:
+    return [row.amount for day in page.entries.page.days for row in day.rows]
+
+
+def places(page: LedgerPage) -> list[str]:
+    return [row.url for day in page.entries.page.days for row in day.rows]
+
+
+def some_filters(ada: Membership, chance: random.Random) -> dict[str, str]:
+    entry = chance.choice(list(Entry.objects.filter(charge__isnull=False)[:200]))
+    wanted = {
+        "period": ["all", "", "90d", "2026-10"],
+        "account": [str(chance.choice(Account.objects.values_list("pk", flat=True)))],
+        "member": [str(entry.member_id)],
+        "job": [str(entry.job_id)],
+        "feature": [entry.operation],
+        "label": [entry.label],
+        "direction": ["in", "out"],
+        "source": ["api", "web"],
+        "match": ["yes", "no"],
+        "sort": ["oldest"],
+    }
+    chosen = {name for name in wanted if chance.random() < (0.8 if name == "period" else 0.25)}
+    return {name: chance.choice(wanted[name]) for name in sorted(chosen)}
+
+
+def test_the_sum_shown_is_that_of_the_rows_listed_over_all_pages(ada):
+    chance = random.Random(11)  # noqa: S311
+    seen = 0
+    for _ in range(40):
+        query = some_filters(ada, chance)
+        pages = list(walk(ada, **query))
+        listed = [amount for page in pages for amount in amounts(page)]
+        figures = pages[0].totals.figures
+        assert (sum(listed), len(listed)) == (figures.net, figures.rows), query
+        assert -sum(one for one in listed if one <= 0) == figures.spent, query
+        assert len({url for page in pages for url in places(page)}) == len(listed), query
+        seen += len(listed)
+    assert seen > 1_000
+
+
+@pytest.mark.parametrize("sort", ["", "oldest"])
+def test_rows_are_in_order_over_all_pages(ada, sort):
+    names = Entry.objects.values_list("account_id", "position", "happened_at")
+    times = {(str(account), position): at for account, position, at in names}
+    keys = []
+    for page in walk(ada, period="all", sort=sort):
+        for url in places(page):
+            _, _, account, position, _ = url.split("/")
+            keys.append(times[account, int(position)])
+    assert len(keys) == 900
+    assert keys == sorted(keys, reverse=not sort)
+
+
+@pytest.mark.parametrize("account", ["", "one"])
+def test_rows_that_come_meanwhile_move_nothing(ada, account):
+    """pitfall_63: a page by number would show rows twice."""
+    one = Account.objects.get(name="Archive Studio")
+    query = {"period": "all", **({"account": str(one.pk)} if account else {})}
+    before = set(Entry.objects.filter(**{"account": one} if account else {}).values_list("pk"))
+    listed: list[str] = []
+    for number, page in enumerate(walk(ada, **query)):
+        listed += places(page)
+        at = timezone.now() + timedelta(seconds=number)
+        EntryFactory.create(account=one, happened_at=at)
+        sum_up(one)
+    assert len(listed) == len(set(listed)) == len(before)
+
+
+def test_many_rows_of_one_second_are_listed_once(book, thea, account):
+    """pitfall_62: equal rows of one moment are still rows of their own."""
+    at = timezone.now()
+    for _ in range(2 * PAGE + 3):
+        EntryFactory.create(account=account, happened_at=at)
+    sum_up(account)
+    for sort in ("", "oldest"):
+        listed = [url for page in walk(thea, sort=sort) for url in places(page)]
+        assert len(listed) == len(set(listed)) == 2 * PAGE + 3
+
+
+def test_the_seeded_archive_agrees_with_itself(ada):
+    for account in Account.objects.filter(vault=ada.team.vault):
+        rows = list(account.entries.order_by("position"))
+        assert [row.position for row in rows] == list(range(len(rows)))
+        assert [row.happened_at for row in rows] == sorted(row.happened_at for row in rows)
+        assert account.balance == 250_000 + sum(row.amount for row in rows)
+        assert account.ledger.high == len(rows)
+    for sums in (DaySum, DayTotal):
+        assert sum(row.entries for row in sums.objects.all()) == 900

@@ -1,0 +1,50 @@
+"""The seeding command: it says what it does, and does it only where books may be made up."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from dashboard.models import Team
+from proxyapi.models import Charge, Entry, Job, Token, TokenState
+
+SMALL = {"entries": 300, "members": 20, "jobs": 40, "days": 30}
+
+
+@pytest.mark.django_db
+def test_it_names_what_it_adds_and_touches_no_other_team(mira):
+    said = StringIO()
+    call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=said)
+    assert "Adding the team Archive with 300 ledger rows, 40 jobs and 20 members" in said.getvalue()
+    team = Team.objects.get(name="Archive")
+    assert team.memberships.count() == 20
+    assert team.memberships.get(user=mira.user).role == "owner"
+    assert Entry.objects.filter(account__vault=team.vault).count() == 300
+    assert Job.objects.filter(vault=team.vault).count() == 40
+    debits = Entry.objects.filter(charge__isnull=False, amount__lt=0)
+    assert Charge.objects.filter(vault=team.vault).count() == debits.count() > 200
+    assert mira.team.memberships.count() == 1
+
+
+@pytest.mark.django_db
+def test_nothing_is_ever_sent_for_it(mira):
+    call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=StringIO())
+    assert set(Token.objects.values_list("state")) == {(TokenState.REMOVED,)}
+
+
+@pytest.mark.django_db
+def test_it_refuses_where_the_books_are_real(settings):
+    settings.VIDEO_API_IS_SANDBOX = False
+    with pytest.raises(CommandError, match="only with the sandbox"):
+        call_command("seed_archive", **SMALL)
+    assert not Team.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("wrong", [{"owner": "nobody@northlight.example"}, {"entries": 0}])
+def test_it_refuses_what_it_cannot_do(wrong):
+    with pytest.raises(CommandError):
+        call_command("seed_archive", **{**SMALL, **wrong}, stdout=StringIO())
+    assert not Team.objects.exists()
