@@ -16,7 +16,7 @@ from proxyapi.top_up.inferred import (
     utc_midnight,
 )
 from proxyapi.top_up.reading import Reading, due, refresh
-from proxyapi.top_up.save import ask, save, seen_now, token_for
+from proxyapi.top_up.save import ask, save, token_for
 from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "refresh",
     "save",
     "says_so",
-    "seen_now",
     "token_for",
     "utc_midnight",
 ]

@@ -17,8 +17,8 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange, TopUpChangeState
-from proxyapi.refusals import AlreadyOpen, NotReady, Stale, TokenRefused
+from proxyapi.models import Account, Plan, Token, TopUpChange, TopUpChangeState
+from proxyapi.refusals import AlreadyOpen, NotReady, TokenRefused
 from proxyapi.top_up import reading, words
 from proxyapi.top_up.setting import Setting
 from proxyapi.upstream import errors
@@ -188,10 +188,3 @@ def token_for(account: Account, member_id: int) -> Token:
     if token is None:
         raise TokenRefused(reading.TOKENLESS)
     return token
-
-
-def seen_now(account: Account) -> Setting:
-    row = TopUp.objects.filter(account=account, read_at__isnull=False).first()
-    if row is None:
-        raise Stale(words.NEVER_READ)
-    return Setting.of_row(row)

@@ -7,10 +7,9 @@ from proxyapi.top_up.reading import PLANLESS
 from proxyapi.top_up.setting import Setting
 from proxyapi.upstream import errors
 
-__all__ = ["LOST", "NEVER_READ", "ON_ITS_WAY", "PLANLESS", "UNREAD"]
+__all__ = ["LOST", "ON_ITS_WAY", "PLANLESS", "UNREAD"]
 
 ON_ITS_WAY = "A change of this top-up is on its way already. Nothing more was sent."
-NEVER_READ = "The setting was not read from the service yet. Nothing was sent."
 UNREAD = (
     "Not saved. The service did not answer when the setting was read again, "
     "so nothing was sent. The setting is as it was."

@@ -1,0 +1,123 @@
+"""Automatic top-up over the real processes: asked in a page, sent by the worker, told by push."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.album import Album
+from tests.browser.desk import Desk
+from tests.browser.house import House
+from tests.browser.stage import Guest, Stage
+
+DeskOf = Callable[..., Desk]
+SAVED = 30_000  # milliseconds: a read and a PUT on two busy cores
+BUYS = {"enabled": True, "type": "dynamic-credits", "units": 3}
+
+
+@pytest.fixture
+def guest(stage: Stage, desk_of: DeskOf) -> Guest:
+    """An account of its own, opened by Mira."""
+    guest = stage.account()
+    desk_of("Mira").join(guest)
+    return guest
+
+
+@pytest.fixture
+def thea(desk_of: DeskOf, guest: Guest) -> Page:
+    """The treasurer at the newest account's top-up."""
+    page: Page = desk_of("Thea").page
+    page.goto("/top-up/")
+    page.get_by_role("navigation", name="Account").get_by_role("link").last.click()
+    expect(page.locator("#what-if")).to_contain_text("What if")
+    return page
+
+
+def choose(page: Page, credits: str) -> None:
+    """On, for so many credits a time; up to the question."""
+    page.get_by_label("Top up automatically").check()
+    page.locator(".unit", has_text=credits).first.click()
+    page.get_by_role("button", name="Save").click()
+
+
+def at_the_service(house: House, guest: Guest, **body: Any) -> dict[str, Any]:
+    """What somebody else's program does with the same token."""
+    url = f"{house.sandbox}/v2/account/auto-topup"
+    headers = {"Authorization": f"Bearer {guest.token}"}
+    if body:
+        httpx.put(url, json=body, headers=headers, trust_env=False).raise_for_status()
+    shown: dict[str, Any] = httpx.get(url, headers=headers, trust_env=False).json()["data"]
+    return shown
+
+
+def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
+    thea: Page, desk_of: DeskOf, house: House, guest: Guest, album: Album
+) -> None:
+    mira = desk_of("Mira").page
+    mira.goto(thea.url)
+    choose(thea, "500")
+    question = thea.locator("dialog[open]")
+    expect(question).to_contain_text("+1,500")
+    question.get_by_role("button", name="Save and let it buy").click()
+    notices = thea.locator("#top-up-notices")
+    expect(notices).to_contain_text("Saved.", timeout=SAVED)
+    expect(thea.locator("#top-up-history")).to_contain_text("Off On, 500 cr each time Saved")
+    expect(mira.locator("#top-up-notices")).to_contain_text("Thea asked at", timeout=SAVED)
+    expect(mira.locator("#top-up-notices")).to_contain_text("changed while this page was open")
+    shown = at_the_service(house, guest)
+    assert (shown["enabled"], shown["type"], shown["units"]) == (True, "dynamic-credits", 5)
+    album.take(thea, "top-up")
+
+
+def test_somebody_changed_it_at_the_service_meanwhile(
+    thea: Page, house: House, guest: Guest
+) -> None:
+    choose(thea, "500")
+    at_the_service(house, guest, **BUYS)
+    thea.locator("dialog[open]").get_by_role("button", name="Save and let it buy").click()
+    notices = thea.locator("#top-up-notices")
+    expect(notices).to_contain_text("Not saved.", timeout=SAVED)
+    expect(notices).to_contain_text("Somebody changed the setting meanwhile")
+    expect(notices).to_contain_text("now it is on, 300 cr each time")
+    assert at_the_service(house, guest)["units"] == 3
+
+
+def test_without_a_saved_payment_method_it_says_what_to_do(
+    thea: Page, stage: Stage, guest: Guest
+) -> None:
+    stage.change(guest, payment_method=False)
+    choose(thea, "500")
+    thea.locator("dialog[open]").get_by_role("button", name="Save and let it buy").click()
+    notices = thea.locator("#top-up-notices")
+    expect(notices).to_contain_text("no saved payment method", timeout=SAVED)
+    expect(thea.get_by_label("Top up automatically")).not_to_be_checked()
+
+
+def test_typed_units_are_said_in_credits_and_unchoose_the_presets(thea: Page) -> None:
+    thea.get_by_label("Top up automatically").check()
+    thea.locator(".unit", has_text="500").first.click()
+    typed = thea.get_by_label("More than 100 units")
+    typed.fill("150")
+    expect(thea.locator("#units-more")).to_have_text("units, that is 15,000 credits")
+    expect(thea.locator(".unit input:checked")).to_have_count(0)
+    thea.locator(".unit", has_text="500").first.click()
+    expect(typed).to_have_value("")
+    typed.fill("100")
+    thea.get_by_role("button", name="Save").click()
+    expect(thea.locator("#id_more_error")).to_contain_text("101 to 199,999")
+
+
+def test_a_batch_is_reckoned_from_the_address(thea: Page, album: Album) -> None:
+    account = parse_qs(urlsplit(thea.url).query)["account"][0]
+    thea.goto(f"/forecast/?account={account}")
+    thea.get_by_label("How many").fill("5")
+    thea.get_by_label("About each, cr").fill("96")
+    thea.get_by_role("button", name="Reckon").click()
+    expect(thea.locator("#batch")).to_contain_text("Yes, all of it now.")
+    assert "n=5" in thea.url
+    album.take(thea, "forecast")
