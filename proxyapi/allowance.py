@@ -22,6 +22,7 @@ whose 429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -142,6 +143,20 @@ def room(store: redis.Redis, name: str, lane: Lane, *, at: int | None = None) ->
     return _run(store, name, "room", *_numbers(lane), at=at)[0]
 
 
+def rooms(store: redis.Redis, names: Sequence[str], lane: Lane) -> list[int]:
+    """The room of several buckets, in one round trip."""
+    arguments: list[str | int] = ["room", WINDOW, DEFAULT_LIMIT, "", *_numbers(lane)]
+    script = store.register_script(_LUA)
+    try:
+        with store.pipeline(transaction=False) as pipeline:
+            for name in names:
+                script(keys=_keys(name), args=arguments, client=pipeline)
+            return [answer[0] for answer in pipeline.execute()]
+    except redis.RedisError:
+        pass
+    raise AllowanceUnknown(1.0)
+
+
 def wait_for(store: redis.Redis, token_id: str, lane: Lane, timeout: float) -> None:
     """Take one request, waiting up to `timeout` seconds for it.
 
@@ -195,7 +210,11 @@ def _connected(url: str) -> redis.Redis:
 def _numbers(lane: Lane) -> list[int]:
     share = _SHARES[lane]
     people = lane == Lane.PERSON
-    return [share.reserve, share.follows, share.pace, share.burst, people, lane]
+    return [int(number) for number in (*share[:4], people, lane)]
+
+
+def _keys(name: str) -> list[str]:
+    return ["allowance:epoch", f"allowance:{name}", f"allowance:{name}:log"]
 
 
 def _run(
@@ -206,11 +225,10 @@ def _run(
     limit: int = DEFAULT_LIMIT,
     at: int | None = None,
 ) -> list[int]:
-    keys = ["allowance:epoch", f"allowance:{name}", f"allowance:{name}:log"]
     script = store.register_script(_LUA)
     now = "" if at is None else at
     try:
-        answer = script(keys=keys, args=[verb, WINDOW, limit, now, *map(int, numbers)])
+        answer = script(keys=_keys(name), args=[verb, WINDOW, limit, now, *numbers])
     except redis.RedisError:
         pass
     else:

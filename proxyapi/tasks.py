@@ -4,7 +4,7 @@ lost."""
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from celery import Task, shared_task
@@ -46,8 +46,8 @@ def _ring(task: Task[[str], None], id: str) -> None:
 def tick() -> None:
     """Every second: ring for whatever is due (law 7)."""
     connection().set(HEARTBEAT, timezone.now().isoformat(), ex=30)
-    for job_id in due.jobs():
-        look_at.delay(str(job_id))
+    for job_id, until in due.jobs():
+        look_at.delay(str(job_id), until.isoformat())
     for job_id in due.quotes():
         quote.delay(str(job_id))
     for charge_id, state in due.charges():
@@ -67,8 +67,8 @@ def settle_charge(charge_id: str) -> None:
 
 
 @shared_task
-def look_at(job_id: str) -> None:
-    look(UUID(job_id))
+def look_at(job_id: str, until: str) -> None:
+    look(UUID(job_id), datetime.fromisoformat(until))
 
 
 @shared_task

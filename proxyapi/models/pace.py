@@ -23,8 +23,12 @@ class PaceQuerySet(models.QuerySet["Pace"]):
     @transaction.atomic
     def learn(self, job: Job, seconds: float) -> None:
         """Note how long a run took. Two workers that learn at once both leave their figure."""
-        key = {"kind": job.kind, "variety": job.variety, "length": job.length}
-        self.get_or_create(environment=job.account.environment, **key)
+        self.get_or_create(
+            environment=job.account.environment,
+            kind=job.kind,
+            variety=job.variety,
+            length=job.length,
+        )
         pace = self.of(job).select_for_update().get()
         pace.seconds = [*pace.seconds, round(seconds, 1)][-KEPT:]
         pace.save(update_fields=["seconds", "updated_at"])

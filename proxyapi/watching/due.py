@@ -1,27 +1,102 @@
 """What is due: rows whose time came, claimed by pushing their time on, so that two ticks take none
-twice."""
+twice.
+
+A tick costs what is due, not what runs: the tokens with due jobs first, then, of those that may
+ask now, the jobs, then one update for all that are taken. Seven queries at most, however many.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from random import randrange
+from typing import NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
 
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi import allowance
+from proxyapi.allowance import AllowanceUnknown, Lane, connection
+from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.watching import interest, outage
+from proxyapi.watching.choice import Candidate, best
+from proxyapi.watching.experience import Experience, Sort
 
-# As long as a look or a settling may take at worst; after that somebody else may try.
-LEASE = timedelta(seconds=45)
+# As long as a settling may take at worst; after that somebody else may try.
+LEASE = timedelta(seconds=25)
+# A doorbell that no worker heard for so long was lost, or its worker was.
+HEARD_WITHIN = timedelta(seconds=15)
+# A look that is due before the next tick half-way comes is taken now, and sent at its time.
+EARLY = timedelta(milliseconds=200)
 BATCH = 50
+FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
 
 
-def jobs() -> Iterator[UUID]:
-    """Running jobs whose next look is due, each leased to the caller."""
+class Lease(NamedTuple):
+    """A job to look at, and the time in its row by which the caller is known to have it."""
+
+    job: UUID
+    until: datetime
+
+
+def jobs() -> list[Lease]:
+    """The jobs to look at now, the best of each token's, leased to the caller.
+
+    Empty while the counter of requests does not answer: nothing could be sent.
+    """
     now = timezone.now()
-    for id, due_at in Job.objects.due(now).values_list("pk", "next_look_at")[:BATCH]:
-        if Job.objects.filter(pk=id, next_look_at=due_at).update(next_look_at=now + LEASE):
-            yield id
+    due = Job.objects.due(now + EARLY)
+    tokens = due.order_by().values_list("token_id", "account__environment").distinct()
+    try:
+        rooms = rooms_of(list(tokens))
+    except AllowanceUnknown:
+        return []
+    chosen = choose(now, rooms) if rooms else []
+    return lease(now, chosen) if chosen else []
+
+
+def rooms_of(tokens: list[tuple[UUID, str]]) -> dict[UUID, int]:
+    """How many looks each token may send now. Of a service that is away, one token asks one."""
+    by_service: defaultdict[str, list[UUID]] = defaultdict(list)
+    for token, environment in tokens:
+        by_service[environment].append(token)
+    rooms: dict[UUID, int] = {}
+    for environment, of_service in by_service.items():
+        found = allowance.rooms(connection(), [str(token) for token in of_service], Lane.WATCHING)
+        free = {token: room for token, room in zip(of_service, found, strict=True) if room}
+        if free and outage.is_away(environment):
+            probed = list(free)[randrange(len(free))]  # noqa: S311 - any will do
+            free = {probed: 1} if outage.may_probe(environment) else {}
+        rooms |= free
+    return rooms
+
+
+def choose(now: datetime, rooms: dict[UUID, int]) -> list[UUID]:
+    due = Job.objects.due(now + EARLY).filter(token__in=rooms)
+    rows = list(due.values_list(*FIELDS, "account__environment", *Sort._fields[1:]))
+    experience = Experience({row[6] for row in rows})
+    weights = interest.asked([(row[2], row[0]) for row in rows])
+    by_token: defaultdict[UUID, list[Candidate[UUID]]] = defaultdict(list)
+    for (id, token, _, started_at, looked_at, *sort), weight in zip(rows, weights, strict=True):
+        started_at = started_at or looked_at or now
+        seen, age = ((at - started_at).total_seconds() for at in (looked_at or started_at, now))
+        durations = experience.durations(Sort(*sort))
+        by_token[token].append(Candidate(id, max(0.0, seen), age, durations, weight))
+    return [one.id for token, its in by_token.items() for one in best(its, rooms[token])]
+
+
+def lease(now: datetime, ids: list[UUID]) -> list[Lease]:
+    """Take those that nobody else took meanwhile, all by one update.
+
+    The new time is this tick's own to the microsecond, so that it shows whose the row is.
+    """
+    until = now + HEARD_WITHIN + timedelta(microseconds=randrange(1_000_000))  # noqa: S311
+    # On the row alone: a join would not be looked at again when another tick was faster.
+    due = Job.objects.filter(pk__in=ids, state=JobState.RUNNING, next_look_at__lte=now + EARLY)
+    due.update(next_look_at=until)
+    taken = set(Job.objects.filter(pk__in=ids, next_look_at=until).values_list("pk", flat=True))
+    return [Lease(id, until) for id in ids if id in taken]
 
 
 def quotes() -> Iterator[UUID]:

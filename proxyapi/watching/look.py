@@ -3,7 +3,9 @@ know."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from random import SystemRandom
+from threading import Event as Alarm
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -12,34 +14,71 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Charge, Job, JobState, Token
+from proxyapi.models import Job, JobState, Pace
 from proxyapi.upstream import errors
+from proxyapi.watching import outage
+from proxyapi.watching.experience import Experience, Sort
+from proxyapi.watching.lag import SHORTEST, Durations
+from proxyapi.watching.parking import counted
 from proxyapi.watching.states import WAYS, Sight, read
+from proxyapi.watching.unseen import saw_nothing
 
-# Spec, Limits: every 5 to 10 seconds; never more often than 5 s on one resource (law 5).
-SHORTEST = 5.0
-# Of 30 requests a minute, what is left for watching when people keep a reserve.
-WATCHING_A_MINUTE = 22
-AFTER_ERROR = timedelta(seconds=20)
-WHILE_STOPPED = timedelta(minutes=2)
+# As long as a look may take at worst; after that its worker was lost.
+LOOKING = timedelta(seconds=35)
+A_MOMENT = 0.5  # seconds for which a worker may wait
+BETWEEN = timedelta(seconds=SHORTEST)
+# Watched for so long without an end, a job is looked at again only when a person says so.
+WATCHED_FOR = timedelta(days=30)
+RESTING = timedelta(days=3650)
+STOPPED = "Still {word} after 30 days, so looking stopped. Look again by hand."
+chance = SystemRandom()
 
 
-def look(job_id: UUID, lane: Lane = Lane.WATCHING) -> None:
-    """Look at a running job once."""
+def look(job_id: UUID, until: datetime | None = None, lane: Lane = Lane.WATCHING) -> None:
+    """Look at a running job once.
+
+    `until` is the lease that the tick gave; without one the job has to be due. A doorbell that
+    rings twice, or late, finds another time in the row and does nothing.
+    """
     job = Job.objects.select_related("token__account", "account").get(pk=job_id)
-    if job.state != JobState.RUNNING:
+    if not claim(job, until):
         return
-    way = WAYS[job.kind]
+    if (early := too_early(job)) > A_MOMENT:
+        this_run(job).update(next_look_at=timezone.now() + timedelta(seconds=early))
+        return
+    Alarm().wait(max(0.0, early))
+    with counted(job):
+        glance(job, lane)
+
+
+def claim(job: Job, until: datetime | None) -> bool:
+    now = timezone.now()
+    if job.next_look_at is None or (until is None and job.next_look_at > now):
+        return False
+    mine = this_run(job).filter(next_look_at=until or job.next_look_at)
+    return bool(mine.update(next_look_at=now + LOOKING))
+
+
+def too_early(job: Job) -> float:
+    """Seconds; a tick takes a job a little before its time, rather than a second after it."""
+    if job.looked_at is None:
+        return 0.0
+    return (job.looked_at + BETWEEN - timezone.now()).total_seconds()
+
+
+def glance(job: Job, lane: Lane) -> None:
+    asked_at, environment = timezone.now(), job.account.environment
+    path = {"id": str(job.remote_id)}
     try:
-        reply = calls.call(job.token, way.operation, lane, path={"id": str(job.remote_id)})
+        reply = calls.call(job.token, WAYS[job.kind].operation, lane, path=path)
     except AllowanceExhausted as exhausted:
-        this_run(job).update(
-            next_look_at=timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
-        )
+        again_at = asked_at + timedelta(seconds=max(1.0, exhausted.wait))
+        this_run(job).update(next_look_at=again_at)
     except errors.UpstreamError as error:
         saw_nothing(job, error)
     else:
-        saw(job, read(job.kind, reply.data))
+        outage.answered(environment)
+        saw(job, read(job.kind, reply.data), asked_at)
 
 
 def this_run(job: Job) -> QuerySet[Job]:
@@ -47,52 +86,66 @@ def this_run(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
 
 
-def saw(job: Job, sight: Sight) -> None:
+def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
     """Note what a look saw."""
-    now = timezone.now()
+    durations = Experience({job.kind}).durations(Sort.of(job))
     fields: dict[str, object] = {
-        "looked_at": now,
-        "next_look_at": now + cadence(job.token),
+        "looked_at": asked_at,
+        "crashes": 0,
         "look_error": "",
         "look_error_since": None,
     }
     if sight.raw:
         fields["raw_status"] = sight.raw
-    if sight.state == JobState.COMPLETED:
-        fields |= {
-            "state": sight.state,
-            "finished_at": now,
-            "media_url": sight.media_url,
-            "media_as_of": now,
-        }
-    elif sight.state == JobState.FAILED:
-        fields |= {
-            "state": sight.state,
-            "finished_at": now,
-            "failure_code": sight.failure_code,
-            "failure_message": sight.failure_message,
-        }
-    if this_run(job).update(**fields) and sight.state == JobState.FAILED:
-        Charge.objects.owe(job, now)  # a failed clip is given back (spec, Credit charges)
+    if sight.state in (JobState.COMPLETED, JobState.FAILED):
+        fields |= ending(sight)
+    else:
+        fields |= going_on(job, sight, asked_at, durations)
+    if this_run(job).update(**fields) and "finished_at" in fields:
+        learn(job, asked_at, durations)
     publish(job.vault_id, Event.JOB, job.pk)
 
 
-def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
+def ending(sight: Sight) -> dict[str, object]:
     now = timezone.now()
-    stopped = isinstance(error, (errors.Unauthorized, *calls.PLAN_ERRORS))
-    wait = WHILE_STOPPED if stopped else max(AFTER_ERROR, timedelta(seconds=error.retry_after or 0))
-    this_run(job).update(
-        look_error=error.user_message,
-        look_error_since=job.look_error_since or now,
-        next_look_at=now + wait,
+    fields: dict[str, object] = {"state": sight.state, "finished_at": now}
+    if sight.state == JobState.COMPLETED:
+        return fields | {"media_url": sight.media_url, "media_as_of": now}
+    code, message = sight.failure_code, sight.failure_message
+    return fields | {"failure_code": code, "failure_message": message}
+
+
+def going_on(job: Job, sight: Sight, asked_at: datetime, durations: Durations) -> dict[str, object]:
+    """When to look again; after a month only when somebody asks (pitfall 18)."""
+    age = age_of(job, asked_at)
+    if age > WATCHED_FOR.total_seconds():
+        said = STOPPED.format(word=sight.raw or job.raw_status or "running")
+        return {
+            "next_look_at": asked_at + RESTING,
+            "look_error": said,
+            "look_error_since": asked_at,
+        }
+    return {"next_look_at": asked_at + timedelta(seconds=durations.rest(age))}
+
+
+def learn(job: Job, asked_at: datetime, durations: Durations) -> None:
+    """It ended between the last look that saw it running and this one."""
+    if job.started_at is not None:
+        seen = age_of(job, job.looked_at or job.started_at)
+        Pace.objects.learn(job, durations.estimate(seen, age_of(job, asked_at), chance))
+
+
+def age_of(job: Job, at: datetime) -> float:
+    return max(0.0, (at - (job.started_at or at)).total_seconds())
+
+
+def again(job: Job) -> bool:
+    """Look in 5 s: a person wants to know, whatever stopped or slowed the looking."""
+    taken_up = this_run(job).update(
+        next_look_at=timezone.now() + BETWEEN, crashes=0, look_error="", look_error_since=None
     )
     publish(job.vault_id, Event.JOB, job.pk)
-
-
-def cadence(token: Token) -> timedelta:
-    """The time to the next look: the token's running jobs share what is left for watching."""
-    running = Job.objects.filter(token=token, state=JobState.RUNNING).count()
-    return timedelta(seconds=max(SHORTEST, 60 * running / WATCHING_A_MINUTE))
+    return bool(taken_up)
 
 
 def refresh_media(job: Job) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxyapi.models import Job, JobKind, JobState, Plan, TokenState
 from proxyapi.watching import due
-from proxyapi.watching.look import cadence, look, refresh_media
+from proxyapi.watching.look import look, refresh_media
 from proxyapi.watching.states import read
 from tests.factories import JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -29,12 +29,14 @@ def job(db: None) -> Job:
         state=JobState.RUNNING,
         raw_status="rendering",
         started_at=now,
-        looked_at=now,
+        looked_at=now - timedelta(seconds=5),
         next_look_at=now,
     )
 
 
 def seen(job: Job) -> Job:
+    """The job after a look whose time came."""
+    Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
     look(job.pk)
     job.refresh_from_db()
     return job
@@ -109,23 +111,9 @@ def test_a_good_look_after_trouble_clears_it(job: Job, upstream: Upstream) -> No
     assert job.look_error_since is None
 
 
-def test_pitfall_19_jobs_of_a_token_share_its_minute(job: Job) -> None:
-    assert cadence(job.token) == timedelta(seconds=5)
-    for number in range(8, 18):
-        JobFactory(
-            token=job.token,
-            account=job.account,
-            vault=job.vault,
-            remote_id=str(number),
-            state=JobState.RUNNING,
-            next_look_at=timezone.now(),
-        )
-    assert cadence(job.token) == timedelta(seconds=30)
-
-
 def test_two_ticks_take_a_due_job_once(job: Job) -> None:
-    assert list(due.jobs()) == [job.pk]
-    assert list(due.jobs()) == []
+    assert [lease.job for lease in due.jobs()] == [job.pk]
+    assert due.jobs() == []
 
 
 def test_a_finished_film_whose_address_died_is_read_again(job: Job, upstream: Upstream) -> None:

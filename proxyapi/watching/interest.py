@@ -1,0 +1,52 @@
+"""Who looks at what: pages that are open mark their team and their video for a few seconds.
+
+A flushed Redis only forgets for as long as it takes the pages to say it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+import redis
+
+from proxyapi.allowance import connection
+
+LASTS = 20  # seconds; an open page says it again sooner
+NOBODY, A_TEAM, A_VIDEO = 1.0, 1.5, 4.0  # how much more a look is worth
+
+
+def mark(vaults: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:
+    """Pages of these vaults are open, and of these videos (vault, job). Without Redis nobody
+    hears it."""
+    keys = [_team(vault) for vault in vaults] + [_video(*video) for video in videos]
+    if not keys:
+        return
+    try:
+        with connection().pipeline(transaction=False) as pipeline:
+            for key in keys:
+                pipeline.set(key, 1, ex=LASTS)
+            pipeline.execute()
+    except redis.RedisError:
+        return
+
+
+def asked(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
+    """How much each job (vault, job) matters now because somebody looks."""
+    if not jobs:
+        return []
+    keys = [_team(vault) for vault, _ in jobs] + [_video(*job) for job in jobs]
+    try:
+        open_pages = [bool(found) for found in connection().mget(keys)]
+    except redis.RedisError:
+        return [NOBODY] * len(jobs)
+    pairs = zip(open_pages[: len(jobs)], open_pages[len(jobs) :], strict=True)
+    return [A_VIDEO if video else A_TEAM if team else NOBODY for team, video in pairs]
+
+
+def _team(vault: UUID) -> str:
+    return f"watching:open:{vault}"
+
+
+def _video(vault: UUID, job: UUID) -> str:
+    return f"watching:open:{vault}:{job}"

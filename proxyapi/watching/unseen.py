@@ -1,0 +1,75 @@
+"""A look that told nothing: what we know of the job keeps its age, and the next look waits.
+
+| what happened | the next look |
+|---|---|
+| nobody answers, or a 5xx | 5 to 15 s later; three in a row are an outage (outage.py) |
+| 429 | when the service said |
+| 401, the plan lapsed | as soon as the token works again: due rows leave other tokens out |
+| 404, 403 and other refusals | 20 s later, then as long again as it lasts, at most 15 minutes |
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from random import SystemRandom
+
+from django.utils import timezone
+
+from proxyapi import calls
+from proxyapi.events import Event, publish
+from proxyapi.models import Job, JobState
+from proxyapi.upstream import errors
+from proxyapi.watching import outage
+
+UNANSWERED = (5.0, 15.0)  # seconds; from, to
+REFUSED = (20.0, 900.0)
+WHILE_STOPPED = 20.0
+LEAST = 5.5  # a tick may take a job 0.2 s before its time
+JITTER = 0.2  # of the wait, either way: many that failed together do not come back together
+chance = SystemRandom()
+
+
+def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
+    """Note a look that failed. The job's state stays what it was (law 6; pitfall 14)."""
+    now = timezone.now()
+    since = job.look_error_since or now
+    run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
+    run.update(
+        look_error=error.user_message,
+        look_error_since=since,
+        next_look_at=now + jittered(wait_after(error, (now - since).total_seconds())),
+    )
+    publish(job.vault_id, Event.JOB, job.pk)
+    environment = job.account.environment
+    if not isinstance(error, outage.UNREACHABLE):
+        if error.status is not None:
+            outage.answered(environment)
+    elif outage.failed(environment):
+        tell_all(environment, error, now)
+
+
+def wait_after(error: errors.UpstreamError, lasts: float) -> float:
+    """Seconds, for trouble that lasts for so many already."""
+    if isinstance(error, (errors.Unauthorized, *calls.PLAN_ERRORS)):
+        return WHILE_STOPPED
+    if isinstance(error, errors.RateLimited):
+        return max(UNANSWERED[0], error.retry_after or 0)
+    shortest, longest = REFUSED if isinstance(error, errors.Refused) else UNANSWERED
+    return max(min(max(lasts, shortest), longest), error.retry_after or 0)
+
+
+def jittered(seconds: float) -> timedelta:
+    return timedelta(seconds=max(LEAST, seconds * chance.uniform(1 - JITTER, 1 + JITTER)))
+
+
+def tell_all(environment: str, error: errors.UpstreamError, now: datetime) -> None:
+    """The service is away: that is known of every job on it, though few were looked at."""
+    unaware = Job.objects.filter(
+        account__environment=environment, state=JobState.RUNNING, look_error=""
+    )
+    told = list(unaware.values_list("pk", "vault_id"))
+    Job.objects.filter(pk__in=[pk for pk, _ in told], look_error="").update(
+        look_error=error.user_message, look_error_since=now
+    )
+    for pk, vault in told:
+        publish(vault, Event.JOB, pk)
