@@ -99,15 +99,15 @@ def test_watching_gets_what_people_leave_unused(store):
 def steady(store, *, clicks):
     """Looks in a minute when the minutes before were like this one."""
     looks, name = 0, f"steady-{clicks}"
-    for second in range(240):
+    for second in range(300):
         at = 10**13 + 1000 * second
         allowance.correct(store, name, 30, 30, at=at)
         if clicks and second % (60 // clicks) == 0:
             grant = allowance.take(store, name, Lane.PERSON, at=at)
-            assert grant.granted or second < 120, "people wait for nobody"
+            assert grant.granted or second < 180, "people wait for nobody"
         for _ in range(2):
             grant = allowance.take(store, name, Lane.WATCHING, at=at)
-            looks += grant.granted and second >= 180
+            looks += grant.granted and second >= 240
     return looks
 
 
