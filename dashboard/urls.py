@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from dashboard.views import (
+    alerts,
     asks,
     budgets,
+    costs,
     errors,
     forecast,
     health,
@@ -74,6 +76,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("top-up/packs/", top_up.packs, name="credit-packs"),
     path("top-up/packs/<int:pack_id>/removals/", top_up.pack_removals, name="credit-pack-removals"),
     # The books
+    path("costs/", costs.costs, name="costs"),
     path("reconciliation/", reconciliation.reconciliation, name="reconciliation"),
     path(
         "reconciliation/charges/<uuid:charge_id>/write-offs/",
@@ -95,6 +98,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
         reconciliation.anchors,
         name="account-anchors",
     ),
+    # Alerts
+    path("alerts/", alerts.alerts, name="alerts"),
+    path("alerts/rules/", alerts.rules, name="alert-rules"),
+    path("alerts/rules/additions/", alerts.additions, name="alert-additions"),
+    path("alerts/webhook/", alerts.webhook, name="alert-webhook"),
+    path("alerts/webhook/removals/", alerts.webhook_removals, name="alert-webhook-removals"),
+    path("alerts/tests/", alerts.tests, name="alert-tests"),
+    path("notices/", alerts.notices, name="notices"),
+    path("notices/readings/", alerts.readings, name="notice-readings"),
     # The team
     path("members/", members.members, name="members"),
     path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),

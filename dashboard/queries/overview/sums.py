@@ -30,6 +30,7 @@ from dashboard.models import Membership, Team
 from dashboard.queries.overview.window import Window, month_before
 from proxyapi.day_sums import CreditSum
 from proxyapi.models import DaySum, DayTotal
+from proxyapi.models.account import CREDITS
 
 MOST_COLOURS = 5
 NOTHING = Decimal(0)
@@ -166,7 +167,7 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
             nothing=text(""),
             none=text(""),
             no=Value(False),
-            zero=Cast(Value(0), DecimalField()),
+            zero=Cast(Value(0), DecimalField(**CREDITS)),
             rows=Value(0),
         )
         .values_list(

@@ -1,0 +1,46 @@
+"""The cost map of an account as a list: what a use costs, and how many are free (spec, Credit cost
+map). Its keys are not shown in the spec: known ones have names, others are told as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from proxyapi.upstream import wire
+
+NAMES = {
+    "CONTENT_PROMPT_REQUESTED": "Script",
+    "IDEA_DISCOVERY": "Idea search",
+    "IDEAS_DISCOVER": "Idea search",
+    "CHARACTER_TRAIN": "Character training",
+    "CHARACTER_TRAINING": "Character training",
+    "CHARACTER_PREVIEW": "Character preview",
+    "VOICE_CLONE_SLOT": "Voice clone slot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """`credits` per use; None where the service's word cannot be read. `free` uses come first."""
+
+    name: str
+    key: str
+    credits: Decimal | None
+    free: int
+
+
+def prices_of(costs: Mapping[str, object]) -> Iterator[Price]:
+    """In the order of their names, whatever case the keys are in (pitfall 59)."""
+    found = []
+    for key, value in costs.items():
+        row = wire.mapping(value)
+        free = wire.amount(row.get("free"))
+        found.append(
+            Price(name_of(key), key, wire.amount(row.get("credits")), int(free) if free else 0)
+        )
+    yield from sorted(found, key=lambda price: price.name.casefold())
+
+
+def name_of(key: str) -> str:
+    return NAMES.get(key.upper()) or key.replace("_", " ").replace("-", " ").strip().capitalize()

@@ -1,0 +1,78 @@
+"""The costs page: the service's list as it is, what was paid, and honest when there is nothing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from dashboard.queries.costs.prices import prices_of
+from tests.factories import AccountFactory, TokenFactory
+
+URL = "/costs/"
+LIST = {"content_prompt_requested": {"credits": 4, "free": 10}, "CHARACTER_TRAIN": {"credits": 10}}
+
+
+def page(client_of, reader, query=""):
+    answer = client_of(reader).get(f"{URL}{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_pitfall_59_known_keys_have_names_in_any_case():
+    assert [(one.name, one.credits, one.free) for one in prices_of(LIST)] == [
+        ("Character training", 10, 0),
+        ("Script", 4, 10),
+    ]
+
+
+@pytest.mark.parametrize("row", [None, 4, "4", [], {}, {"credits": "much", "free": None}])
+def test_a_row_that_cannot_be_read_has_no_price(row):
+    (one,) = prices_of({"NEW_THING": row})
+    assert (one.name, one.credits, one.free) == ("New thing", None, 0)
+
+
+def test_pitfall_57_free_uses_are_told_and_what_is_left_is_not(client_of, vera, account, token):
+    account.costs = LIST
+    account.save()
+    shown = page(client_of, vera)
+    assert "how many are left, the service does not tell" in shown
+
+
+def test_what_was_paid_and_how_close_it_was(client_of, vera, charged):
+    charged(101, quote=Decimal(96))
+    charged(93, quote=Decimal(96))
+    shown = page(client_of, vera)
+    assert "93 to 101" in shown
+    assert "−4 to +6 %" in shown
+
+
+def test_without_charges_nothing_is_made_up(client_of, vera, account, token):
+    shown = page(client_of, vera)
+    assert "Nothing was paid for in the last 90 days" in shown
+    assert "Nothing to compare yet" in shown
+    assert "The list was not read yet" in shown
+
+
+def test_the_page_takes_twelve_queries(client_of, vera, charged, django_assert_max_num_queries):
+    charged(96, quote=Decimal(96))
+    browser = client_of(vera)
+    browser.get(URL)
+    with django_assert_max_num_queries(12):
+        browser.get(URL)
+
+
+def test_each_account_has_its_own_list(client_of, vera, northlight, account, token, priya):
+    costs = {"IDEA_DISCOVERY": {"credits": 15}}
+    other = AccountFactory.create(vault=northlight.vault, costs=costs)
+    TokenFactory.create(account=other, owner=priya.user)
+    assert "Idea search" not in page(client_of, vera, f"?account={account.pk}")
+    assert "Idea search" in page(client_of, vera, f"?account={other.pk}")
+
+
+def test_the_list_of_another_team_does_not_exist(client_of, otto, account, token):
+    assert client_of(otto).get(f"{URL}?account={account.pk}").status_code == 404
+
+
+def test_a_team_without_an_account_is_told_so(client_of, otto):
+    assert "No account yet" in page(client_of, otto)
