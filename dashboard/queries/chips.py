@@ -22,16 +22,22 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter: its name in the URL, what it says now, its options; `clear_url` when it is set."""
+    """A filter: its name in the URL, what it says now, its options; `clear_url` when it is set.
+
+    A `plain` one says enough without its label, such as a month.
+    """
 
     name: str
     label: str
     says: str
     options: tuple[Option, ...]
     clear_url: str
+    plain: bool = False
 
 
-def chip(name: str, label: str, options: Mapping[str, str], filters: Addressed) -> Chip:
+def chip(
+    name: str, label: str, options: Mapping[str, str], filters: Addressed, *, plain: bool = False
+) -> Chip:
     """`options`: value in the URL to what it says; the value "" is no filter."""
     value = str(getattr(filters, name) or "")
     chosen = value if value in options else ""
@@ -41,4 +47,5 @@ def chip(name: str, label: str, options: Mapping[str, str], filters: Addressed) 
         options[chosen],
         tuple(Option(value, says, value == chosen) for value, says in options.items()),
         filters.url(**{name: ""}) if chosen else "",
+        plain,
     )

@@ -31,6 +31,14 @@ class Figures:
         return self.came - self.spent
 
     @property
+    def spent_is(self) -> str:
+        return "out" if self.spent else "exact"
+
+    @property
+    def came_is(self) -> str:
+        return "in" if self.came else "exact"
+
+    @property
     def explained(self) -> str:
         """How much of what was spent has a charge of ours, such as "97.8 %"; empty without any."""
         if not self.spent:

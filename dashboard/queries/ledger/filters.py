@@ -15,9 +15,9 @@ from django.utils import timezone
 from dashboard.queries.ledger.period import is_period
 
 SORTS = {"": "Newest first", "oldest": "Oldest first"}
-DIRECTIONS = {"": "any", "out": "spent", "in": "credits in"}
+DIRECTIONS = {"": "any", "out": "out", "in": "in"}
 SOURCES = {"": "any", "api": "the API", "web": "not the API"}
-MATCHES = {"": "any", "yes": "a charge of ours", "no": "outside the portal"}
+MATCHES = {"": "any", "yes": "one of ours", "no": "none of ours"}
 STACKS = {"": "By member", "feature": "By feature"}
 NARROWING = ("account", "member", "job", "feature", "label", "direction", "source", "match")
 

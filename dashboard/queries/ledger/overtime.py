@@ -114,7 +114,7 @@ def charts_of(reader: Membership, filters: Filters) -> Charts:
 
 def chips_of(scope: Scope) -> Iterator[Chip]:
     filters = Addressed(scope.filters)
-    yield chip("period", "Period", periods(scope.filters.period, scope.today), filters)
+    yield chip("period", "Period", periods(scope.filters.period, scope.today), filters, plain=True)
     if len(scope.accounts) > 1:
         names = {str(one.pk): one.name or one.email for one in scope.accounts}
         yield chip("account", "Account", {"": "all", **names}, filters)

@@ -121,7 +121,7 @@ def entries_from(scope: Scope, books: Books, known: int | None = None) -> Entrie
         sort_url=filters.url(sort="" if filters.oldest else "oldest"),
         sorted="ascending" if filters.oldest else "descending",
         clear_url=Filters(period=filters.period).url(),
-        whole_url=Filters(period=EVERYTHING).url(),
+        whole_url="" if filters.period == EVERYTHING else Filters(period=EVERYTHING).url(),
         bare=not filters.narrow and not books.whole.rows,
     )
 
@@ -139,7 +139,7 @@ def people_of(reader: Membership) -> Sequence[Membership]:
 def chips_of(scope: Scope, people: Sequence[Membership]) -> Iterator[Chip]:
     """One query: the features and labels of these days, whatever else is asked for."""
     filters = scope.filters
-    yield chip("period", "Period", periods(filters.period, scope.today), filters)
+    yield chip("period", "Period", periods(filters.period, scope.today), filters, plain=True)
     if len(scope.accounts) > 1:
         names = {str(one.pk): one.name or one.email for one in scope.accounts}
         yield chip("account", "Account", {"": "all", **names}, filters)
@@ -153,9 +153,9 @@ def chips_of(scope: Scope, people: Sequence[Membership]) -> Iterator[Chip]:
     yield chip("feature", "Feature", {"": "any", **chosen_too(filters.feature, features)}, filters)
     labels = {label: label for _, label in sorted(pairs, key=itemgetter(1))[:MOST] if label}
     yield chip("label", "Label", {"": "any", **chosen_too(filters.label, labels)}, filters)
-    yield chip("direction", "Direction", DIRECTIONS, filters)
-    yield chip("source", "Through", SOURCES, filters)
-    yield chip("match", "Attribution", MATCHES, filters)
+    yield chip("direction", "Credits", DIRECTIONS, filters)
+    yield chip("source", "Via", SOURCES, filters)
+    yield chip("match", "Charge", MATCHES, filters)
 
 
 def chosen_too(value: str, options: dict[str, str]) -> dict[str, str]:
