@@ -1,0 +1,57 @@
+"""Every fifteen seconds: what no doorbell rang for, and what has grown old."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.celery import app
+from proxyapi import tasks
+from proxyapi.models import Account, Token, TopUp, TopUpChange, TopUpChangeState
+from tests.proxyapi.top_up.conftest import MORE, PATH, preference
+from tests.proxyapi.upstream_script import Upstream, answer
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tasks that were rung for, by name and id."""
+    rung: list[str] = []
+    for task in (tasks.save_top_up, tasks.refresh_top_up):
+        monkeypatch.setattr(task, "delay", lambda id, name=task.name: rung.append(f"{name} {id}"))
+    return rung
+
+
+def test_beat_knows_it() -> None:
+    entry = app.conf.beat_schedule["top-ups"]
+    assert (entry["task"], entry["schedule"]) == (tasks.keep_top_ups.name, 15.0)
+
+
+def test_it_rings_for_what_is_due_and_for_nothing_else(
+    asked: Callable[..., TopUpChange], account: Account, rung: list[str]
+) -> None:
+    change, now = asked(), timezone.now()
+    save, read = (
+        f"{tasks.save_top_up.name} {change.pk}",
+        f"{tasks.refresh_top_up.name} {account.pk}",
+    )
+    tasks.keep_top_ups()
+    assert rung == [save, read]
+    TopUp.objects.create(account=account, due_at=now + timedelta(minutes=4))
+    TopUpChange.objects.update(state=TopUpChangeState.SENDING, due_at=now + timedelta(minutes=2))
+    tasks.keep_top_ups()
+    assert rung == [save, read]
+
+
+def test_a_lost_doorbell_costs_time_and_not_the_change(
+    asked: Callable[..., TopUpChange], token: Token, upstream: Upstream
+) -> None:
+    upstream.on("PUT", PATH, answer(preference(MORE)))
+    change = asked()
+    tasks.save_top_up(str(change.pk))
+    tasks.refresh_top_up(str(token.account_id))
+    change.refresh_from_db()
+    assert change.state == TopUpChangeState.SAVED
+    assert TopUp.objects.get().enabled
