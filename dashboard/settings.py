@@ -121,8 +121,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:
     # Persistent connections do not work under ASGI; the pool takes their place.
+    # Seconds until "it is away" is said, and until a new attempt takes the place of one that waits
+    # longer and longer.
     DATABASES["default"]["OPTIONS"] = {
-        "pool": {"min_size": 1, "max_size": 8, "timeout": 5}  # seconds until "it is away"
+        "pool": {"min_size": 1, "max_size": 8, "timeout": 3, "reconnect_timeout": 5}
     }
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR / 'valkey.sock'}")

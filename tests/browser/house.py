@@ -23,6 +23,9 @@ FOREIGN = (
     *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS"),
 )
 
+# The log at its longest is searched for tokens; and an unknown charge settles within seconds.
+ALOUD_AND_SOON = {"LOG_LEVEL": "DEBUG", "CHARGE_BOOKED_WITHIN": "6", "CHARGE_AGAIN_AFTER": "2"}
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -46,15 +49,16 @@ class House:
         return next(one for one in self.people if one.name.startswith(f"{first_name} "))
 
 
-def running_house(var: Path, ports: tuple[str, str] | None = None) -> Iterator[House]:
+def running_house(var: Path, ports: tuple[str, str] | None = None, **more: str) -> Iterator[House]:
     """Start it, wait until it says that it is ready, stop it by its id at the end.
 
-    `ports` of portal and sandbox: those of an earlier start in this folder, else any.
+    `ports` of portal and sandbox: those of an earlier start in this folder, else any. `more` goes
+    into its environment.
     """
     environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     port, sandbox_port = ports or free_ports()
     environ |= {"PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": str(var)}
-    environ["LOG_LEVEL"] = "DEBUG"  # what is said at most is searched for tokens
+    environ |= ALOUD_AND_SOON | more
     command = [sys.executable, "-m", "dashboard.up"]
     with subprocess.Popen(
         command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
