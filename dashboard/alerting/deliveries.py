@@ -6,7 +6,7 @@ Each try is claimed by one conditional update. A worker that dies in one leaves 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -28,11 +28,12 @@ SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
 }
 
 
-def schedule(event: AlertEvent) -> list[Delivery]:
-    """A row for each address of an alert, in the caller's transaction."""
+def schedule(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
+    """A row for each address of an alert, in the caller's transaction; `to`: these people alone."""
     rule, rows = event.rule, []
     if rule is None or rule.by_email:
-        rows = [row(event, Channel.EMAIL, person.email) for person in recipients(event)]
+        people = to or recipients(event)
+        rows = [row(event, Channel.EMAIL, person.email) for person in people]
     hook = Webhook.objects.filter(team=event.team_id).first()
     if hook and (rule is None or (rule.by_webhook and not is_personal(event))):
         rows.append(row(event, Channel.WEBHOOK, hook.host))

@@ -38,7 +38,8 @@ def of_budget(rule: AlertRule, standing: Standing, limit: Decimal) -> Finding:
     when = NAMES[Period(budget.period)]
     capped = limit == budget.hard
     of = f" of {credits(budget.hard)}" if budget.hard is not None else ""
-    taken = f"{credits(standing.spent)} spent and {credits(standing.held)} held."
+    held = f" and {credits(standing.held)} held" if standing.held else ""
+    taken = f"{credits(standing.spent)} spent{held}."
     return Finding(
         rule,
         str(budget.pk),

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from dashboard.models import Membership
+from dashboard.models import AlertEvent, Membership
 from dashboard.queries.purse import Counts, Purse, accounts_of, counts_of, purse_from
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
@@ -66,6 +67,7 @@ class Shell:
     role: str
     may_render: bool
     may_manage_money: bool
+    unread: int  # alerts, of the reader
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
     accounts: tuple[Account, ...]
@@ -77,6 +79,7 @@ def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> S
     held, counts = counts_of(vault)
     wanted = accounts_of(vault) if rows is None else rows
     accounts = list(wanted.annotate(own=own_token(membership)))
+    teams, unread = teams_of(membership)
     own = next((account.own for account in accounts if account.own), None)
     return Shell(
         team=membership.team.name,
@@ -90,7 +93,8 @@ def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> S
         role=membership.get_role_display(),
         may_render=allows(membership.role, Permission.RENDER),
         may_manage_money=allows(membership.role, Permission.MANAGE_MONEY),
-        teams=teams_of(membership),
+        unread=unread,
+        teams=teams,
         themes=themes_of(user.theme),
         accounts=tuple(accounts),
     )
@@ -133,12 +137,21 @@ def environment() -> str:
     return "Reelroom, sandbox" if settings.VIDEO_API_IS_SANDBOX else "Reelroom, live account"
 
 
-def teams_of(membership: Membership) -> tuple[TeamChoice, ...]:
-    mine = Membership.objects.filter(user_id=membership.user_id).values_list(
-        "team_id", "team__name"
-    )
-    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name in mine)
-    return teams if len(teams) > 1 else ()
+def teams_of(membership: Membership) -> tuple[tuple[TeamChoice, ...], int]:
+    """The teams to choose from, and how many alerts of this one are not read: one query."""
+    rows = Membership.objects.filter(user_id=membership.user_id)
+    rows = rows.annotate(unread=Coalesce(unread_of(membership), 0))
+    mine = rows.values_list("team_id", "team__name", "unread")
+    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, _ in mine)
+    unread = sum(count for pk, _, count in mine if pk == membership.team_id)
+    return teams if len(teams) > 1 else (), unread
+
+
+def unread_of(reader: Membership) -> Subquery:
+    money = allows(reader.role, Permission.MANAGE_MONEY)
+    since = reader.notices_read_at or reader.joined_at
+    events = AlertEvent.objects.seen_by(reader, money=money).filter(happened_at__gt=since)
+    return Subquery(events.order_by().values("team").annotate(n=Count("pk")).values("n"))
 
 
 def themes_of(chosen: str) -> tuple[ThemeChoice, ...]:

@@ -43,12 +43,12 @@ def meter_of(standing: Standing) -> Meter:
 
 
 def limits(standing: Standing) -> str:
-    """ "refused above 2,500, warned at 2,000"."""
+    """ "of 2,500, alert at 2,000"."""
     budget, words = standing.budget, []
     if budget.hard is not None:
-        words.append(f"refused above {credits(budget.hard)}")
+        words.append(f"of {credits(budget.hard)}")
     if budget.soft is not None:
-        words.append(f"warned at {credits(budget.soft)}")
+        words.append(f"alert at {credits(budget.soft)}")
     return ", ".join(words)
 
 

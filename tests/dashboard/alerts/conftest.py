@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -54,7 +54,7 @@ def event(northlight: Team, rule: Callable[..., AlertRule]) -> Callable[..., Ale
         usual: dict[str, Any] = {
             "subject": "x",
             "state": "late",
-            "happened_at": NOON,
+            "happened_at": NOON + timedelta(minutes=1),
             "title": "900 cr are free, less than 1,000",
             "text": "On Northlight Films.",
             "threshold": 1000,

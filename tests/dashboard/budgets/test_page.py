@@ -51,7 +51,7 @@ def test_a_meter_shows_spent_held_and_the_alert(priya, budget, spent, client_of)
     spent(priya, 650)
     spent(priya, 100, state="held")
     seen = page(client_of(priya))
-    assert 'aria-label="650 spent and 100 held, refused above 1,000, warned at 800"' in seen
+    assert 'aria-label="650 spent and 100 held, of 1,000, alert at 800"' in seen
     assert '<rect class="meter__spent" x="65%" width="10%"' in seen
     assert '<rect class="meter__alert" x="80%"' in seen
     assert "This month, until 1 Dec" in seen
@@ -74,7 +74,7 @@ def test_a_budget_that_only_warns_says_so(priya, budget, spent, client_of):
     spent(priya, 900)
     seen = page(client_of(priya))
     assert "no limit" in seen
-    assert "Warned at 800" in seen
+    assert "Alert at 800" in seen
 
 
 def test_the_part_fetches_itself_without_the_rest(priya, budget, client_of):

@@ -1,0 +1,135 @@
+"""Alerts: which thresholds are watched, where they are told, a test, and what was read."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from dashboard import doorbell
+from dashboard.access import check
+from dashboard.actions.audit import note
+from dashboard.alerting import webhook
+from dashboard.alerting.deliveries import schedule
+from dashboard.alerting.errors import DeliveryFailed
+from dashboard.models import AlertEvent, AlertRule, Delivery, Membership, Watch, Webhook
+from dashboard.roles import Permission
+from proxyapi.events import Event, publish
+from proxyapi.refusals import Refusal
+
+TWICE = "There is this threshold already."
+WAYS = ("threshold", "active", "by_email", "by_webhook")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a rule should be."""
+
+    id: uuid.UUID
+    threshold: Decimal
+    active: bool
+    by_email: bool
+    by_webhook: bool
+
+
+@transaction.atomic
+def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
+    """Change those that differ; answers how many. Raises `Refusal` for a threshold that is there
+    twice."""
+    check(by, Permission.MANAGE_MONEY)
+    rules = {rule.pk: rule for rule in by.team.alert_rules.select_for_update().order_by("pk")}
+    changed = 0
+    for one in wanted:
+        rule = rules.get(one.id)
+        if rule is None or all(getattr(rule, name) == getattr(one, name) for name in WAYS):
+            continue
+        before = said(rule)
+        for name in WAYS:
+            setattr(rule, name, getattr(one, name))
+        save(rule)
+        note(by, "alert.change", rule.pk, watch=rule.watch, before=before, after=said(rule))
+        changed += 1
+    if changed:
+        doorbell.ring(doorbell.EVALUATE, by.team_id)
+    return changed
+
+
+@transaction.atomic
+def add_rule(*, by: Membership, watch: Watch, threshold: Decimal) -> AlertRule:
+    check(by, Permission.MANAGE_MONEY)
+    rule = AlertRule(team=by.team, watch=watch, threshold=threshold)
+    save(rule)
+    note(by, "alert.add", rule.pk, watch=rule.watch, before={}, after=said(rule))
+    doorbell.ring(doorbell.EVALUATE, by.team_id)
+    return rule
+
+
+@transaction.atomic
+def set_webhook(*, by: Membership, url: str) -> str:
+    """Post alerts there from now on; answers the secret that signs them, this once.
+
+    Raises `Refusal` for an address that would not be connected to.
+    """
+    check(by, Permission.MANAGE_MONEY)
+    try:
+        webhook.judged(webhook.parsed(url))
+    except DeliveryFailed as error:
+        raise Refusal(error.sentence, field="url") from None
+    # A new row with each secret: the seal is bound to the row's key.
+    Webhook.objects.filter(team=by.team).delete()
+    hook, secret = Webhook(team=by.team, url=url), webhook.new_secret()
+    webhook.seal_in(hook, secret)
+    hook.save(force_insert=True)
+    note(by, "webhook.set", hook.pk, host=hook.host)
+    return secret
+
+
+@transaction.atomic
+def remove_webhook(*, by: Membership) -> None:
+    check(by, Permission.MANAGE_MONEY)
+    for hook in Webhook.objects.filter(team=by.team):
+        note(by, "webhook.remove", hook.pk, host=hook.host)
+        hook.delete()
+
+
+@transaction.atomic
+def send_test(*, by: Membership) -> list[Delivery]:
+    """An alert that says it is a test, on every way there is; the e-mail to the sender alone."""
+    check(by, Permission.MANAGE_MONEY)
+    event = AlertEvent.objects.create(
+        team=by.team,
+        subject="test",
+        period=timezone.now().isoformat(),
+        state="info",
+        title=f"{by.user.first_name} tests the alerts",
+        text="Nothing happened. This is how an alert arrives.",
+        url="/alerts/",
+    )
+    rows = schedule(event, to=[by.user])
+    note(by, "alert.test", event.pk, ways=[row.channel for row in rows])
+    publish(by.team.vault_id, Event.ALERT, event.pk)
+    for row in rows:
+        doorbell.ring(doorbell.DELIVER, row.pk)
+    return rows
+
+
+def mark_read(*, by: Membership) -> None:
+    """Everything told up to now. Nobody else's business, so no audit row."""
+    Membership.objects.filter(pk=by.pk).update(notices_read_at=timezone.now())
+
+
+def save(rule: AlertRule) -> None:
+    try:
+        with transaction.atomic():
+            rule.save()
+    except IntegrityError:
+        raise Refusal(TWICE, field=f"threshold-{rule.pk}") from None
+
+
+def said(rule: AlertRule) -> dict[str, object]:
+    told: dict[str, object] = {name: getattr(rule, name) for name in WAYS}
+    return {**told, "threshold": f"{rule.threshold.normalize():f}"}

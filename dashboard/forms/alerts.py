@@ -1,0 +1,132 @@
+"""Forms of the alerts: the rules as one form, one more threshold, where the webhook is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django import forms
+from django.forms import BoundField
+
+from dashboard.actions.alerts import Wanted
+from dashboard.models import AlertRule, Watch
+from dashboard.queries.alerts import SENTENCES
+
+
+class Range(NamedTuple):
+    """The thresholds that make sense, and their unit."""
+
+    least: int
+    most: int
+    unit: str
+
+
+# What is watched without a threshold to choose is not in here.
+RANGES: Mapping[str, Range] = {
+    Watch.BALANCE: Range(1, 9_999_999, "cr"),
+    Watch.FORECAST: Range(1, 60, "days"),
+    Watch.TOP_UP_FAILED: Range(1, 3, "of 3"),
+    Watch.UNKNOWN: Range(1, 1440, "min"),
+}
+OUTSIDE = "From {least:,} to {most:,}, a whole number."
+WAYS = ("active", "by_email", "by_webhook")
+
+
+class Threshold(forms.DecimalField):
+    def __init__(self, watch: str, **kwargs: Any) -> None:
+        least, most, self.limit = RANGES[watch]
+        sentence = OUTSIDE.format(least=least, most=most)
+        names = ("invalid", "required", "min_value", "max_value", "max_decimal_places")
+        super().__init__(
+            **{"min_value": least, "max_value": most, "decimal_places": 0, **kwargs},
+            error_messages=dict.fromkeys(names, sentence),
+            widget=forms.NumberInput(attrs={"step": "1", "inputmode": "numeric"}),
+        )
+
+
+class RuleRow(NamedTuple):
+    sentence: str
+    threshold: BoundField | None
+    unit: str
+    active: BoundField
+    by_email: BoundField
+    by_webhook: BoundField
+
+
+class RulesForm(forms.Form):
+    """A threshold and three boxes for each rule."""
+
+    def __init__(self, rules: list[AlertRule], data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False)
+        self.rules = rules
+        for rule in rules:
+            for way in WAYS:
+                self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(
+                    required=False, initial=getattr(rule, way)
+                )
+            if rule.watch in RANGES:
+                initial = f"{rule.threshold.normalize():f}"
+                self.fields[f"threshold-{rule.pk}"] = Threshold(rule.watch, initial=initial)
+
+    def rows(self) -> Iterator[RuleRow]:
+        """The fields of each rule, for its line of the table."""
+        for rule in self.rules:
+            name = f"threshold-{rule.pk}"
+            threshold = self[name] if name in self.fields else None
+            boxes = tuple(self[f"{way}-{rule.pk}"] for way in WAYS)
+            unit = RANGES[rule.watch].unit if rule.watch in RANGES else ""
+            yield RuleRow(SENTENCES[Watch(rule.watch)], threshold, unit, *boxes)
+
+    def wanted(self) -> Iterator[Wanted]:
+        for rule in self.rules:
+            active, by_email, by_webhook = (self.cleaned_data[f"{way}-{rule.pk}"] for way in WAYS)
+            threshold = self.cleaned_data.get(f"threshold-{rule.pk}", rule.threshold)
+            yield Wanted(rule.pk, threshold, active, by_email, by_webhook)
+
+
+class RuleForm(forms.Form):
+    """One more threshold of something that has them."""
+
+    watch = forms.ChoiceField(
+        label="Tell us when",
+        choices=[
+            (Watch.BALANCE, "Free credits fall under"),
+            (Watch.FORECAST, "The credits last fewer days than"),
+            (Watch.TOP_UP_FAILED, "So many top-ups fail in a row"),
+            (Watch.UNKNOWN, "A charge is unknown for more minutes than"),
+        ],
+    )
+    threshold = forms.DecimalField(
+        label="From",
+        decimal_places=0,
+        error_messages={"invalid": "A whole number.", "required": "A whole number."},
+        widget=forms.NumberInput(attrs={"step": "1", "min": "1", "inputmode": "numeric"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False)
+
+    def clean_threshold(self) -> Decimal:
+        threshold = Decimal(self.cleaned_data["threshold"])
+        least, most, _ = RANGES.get(self.cleaned_data.get("watch", ""), Range(1, 9_999_999, ""))
+        if not least <= threshold <= most:
+            raise forms.ValidationError(OUTSIDE.format(least=least, most=most))
+        return threshold
+
+
+class WebhookForm(forms.Form):
+    url = forms.URLField(
+        label="Address",
+        max_length=500,
+        assume_scheme="https",
+        help_text="A public https address. What is posted there is signed.",
+        error_messages={
+            "required": "Paste the address that alerts are posted to.",
+            "invalid": "This is no address. It begins with https://.",
+        },
+        widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False)

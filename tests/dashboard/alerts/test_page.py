@@ -1,0 +1,219 @@
+"""The page of the alerts: told and read, rules, the webhook's secret once, tests, the log."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from dashboard.alerting.rules import give_usual
+from dashboard.models import AlertRule, AuditEvent, Delivery, Watch, Webhook
+from dashboard.queries.shell import shell_of
+from tests.dashboard.alerts.conftest import NOON
+
+HTMX = {"HX-Request": "true"}
+
+
+def page(browser, url="/alerts/", **headers):
+    return browser.get(url, headers=headers).content.decode()
+
+
+@pytest.fixture
+def rules(northlight):
+    give_usual(northlight)
+    return {(rule.watch, int(rule.threshold)): rule for rule in northlight.alert_rules.all()}
+
+
+def form(rules, **changed):
+    """What the page would post, with some fields changed; None leaves a box empty."""
+    fields = {}
+    for (_, threshold), rule in rules.items():
+        fields |= {f"{way}-{rule.pk}": "on" for way in ("active", "by_email", "by_webhook")}
+        fields[f"threshold-{rule.pk}"] = str(threshold)
+    fields |= changed
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def test_everybody_reads_what_is_theirs(event, thea, priya, luca, client_of):
+    event(title="For the team", rule=None)
+    event(title="About Priya", member=priya.user, for_money=True, rule=None)
+    event(title="For Priya alone", member=priya.user, rule=None)
+    event(title="For who decides", for_money=True, rule=None)
+    for member, expected in (
+        (thea, ["For the team", "About Priya", "For who decides"]),
+        (priya, ["For the team", "About Priya", "For Priya alone"]),
+        (luca, ["For the team"]),
+    ):
+        seen = page(client_of(member))
+        titles = ["For the team", "About Priya", "For Priya alone", "For who decides"]
+        assert [title for title in titles if title in seen] == expected
+        assert shell_of(member).unread == len(expected)
+
+
+def test_another_teams_alerts_are_not_told(event, otto, client_of):
+    event(title="Northlight's own")
+    assert "Northlight" not in page(client_of(otto))
+    assert shell_of(otto).unread == 0
+
+
+def test_what_was_told_before_somebody_joined_is_not_news_to_them(event, priya):
+    event(happened_at=NOON - timedelta(days=1))
+    assert shell_of(priya).unread == 0
+
+
+def test_read_is_read_for_oneself(event, priya, luca, client_of, time_machine):
+    event(title="900 cr are free")
+    time_machine.shift(120)
+    browser = client_of(priya)
+    assert "1 not read yet." in page(browser)
+    assert browser.post("/notices/readings/").url == "/alerts/"
+    assert "All of it was read." in page(browser)
+    luca.refresh_from_db()
+    assert shell_of(luca).unread == 1
+
+
+def test_the_bell_fetches_its_number(event, priya, client_of):
+    event()
+    bell = page(client_of(priya), "/notices/")
+    assert re.search(r'id="bell-wide" hx-swap-oob="true">1<', bell)
+    assert re.search(r'id="bell-phone" hx-swap-oob="true">1<', bell)
+
+
+def test_titles_are_escaped(event, priya, client_of):
+    event(title="<b>bold</b>", text="<i>it</i>")
+    seen = page(client_of(priya))
+    assert "<b>bold" not in seen
+    assert "<i>it" not in seen
+
+
+def test_only_who_decides_sees_rules_and_log(event, rules, thea, priya, client_of):
+    Delivery.objects.create(event=event(rule=None), channel="email", address="thea@x.example")
+    seen = page(client_of(thea))
+    assert "thea@x.example" in seen
+    assert "Tell us when" in seen
+    seen = page(client_of(priya))
+    assert "thea@x.example" not in seen
+    assert "Tell us when" not in seen
+
+
+def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):
+    balance, books = rules[Watch.BALANCE, 1000], rules[Watch.BOOKS, 0]
+    changed = {f"threshold-{balance.pk}": "1200", f"by_email-{books.pk}": None}
+    assert client_of(thea).post("/alerts/rules/", form(rules, **changed)).url == "/alerts/"
+    assert AlertRule.objects.get(pk=balance.pk).threshold == 1200
+    books.refresh_from_db()
+    assert (books.by_email, books.by_webhook, books.active) == (False, True, True)
+    told = AuditEvent.objects.get(target=str(balance.pk)).details
+    assert (told["before"]["threshold"], told["after"]["threshold"]) == ("1000", "1200")
+    assert AuditEvent.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("watch", "threshold", "typed"),
+    [
+        *((Watch.BALANCE, 1000, typed) for typed in ("0", "-1", "1.5", "many", "", "10000000")),
+        *((Watch.FORECAST, 7, "61"), (Watch.TOP_UP_FAILED, 1, "4"), (Watch.UNKNOWN, 15, "1441")),
+        (Watch.BALANCE, 1000, "200"),  # there is one
+    ],
+)
+def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, watch, threshold, typed):
+    rule = rules[watch, threshold]
+    answer = client_of(thea).post("/alerts/rules/", form(rules, **{f"threshold-{rule.pk}": typed}))
+    assert answer.status_code == 422
+    assert 'aria-invalid="true"' in answer.content.decode()
+    rule.refresh_from_db()
+    assert rule.threshold == threshold
+    assert not AuditEvent.objects.exists()
+
+
+def test_a_rule_of_another_team_is_not_touched(rules, otto, client_of):
+    rule = rules[Watch.BALANCE, 1000]
+    client_of(otto).post("/alerts/rules/", form(rules, **{f"threshold-{rule.pk}": "1200"}))
+    rule.refresh_from_db()
+    assert rule.threshold == 1000
+
+
+@pytest.mark.parametrize(
+    ("watch", "threshold", "status"),
+    [
+        *(("balance", "500", 302), ("balance", "1000", 422), ("balance", "0", 422)),
+        *(("top_up_failed", "3", 302), ("top_up_failed", "4", 422), ("ask", "1", 422)),
+    ],
+)
+def test_one_more_threshold(rules, thea, client_of, watch, threshold, status):
+    answer = client_of(thea).post(
+        "/alerts/rules/additions/", {"watch": watch, "threshold": threshold}
+    )
+    assert answer.status_code == status
+    assert AlertRule.objects.count() == len(rules) + (status == 302)
+
+
+def test_the_webhooks_secret_is_shown_once(thea, heard, client_of):
+    browser = client_of(thea)
+    answer = browser.post("/alerts/webhook/", {"url": heard.url})
+    found = re.search(r"whsec_[\w+/=]+", answer.content.decode())
+    assert found
+    assert "no-store" in answer.headers["Cache-Control"]
+    seen = page(browser)
+    assert "whsec_" not in seen
+    assert "key=of-the-receiver" not in seen  # the address may hold a secret of the receiver's
+    assert "Posts to <b>127.0.0.1</b>" in seen
+    details = str(list(AuditEvent.objects.values_list("details", flat=True)))
+    assert found[0] not in details
+    assert "of-the-receiver" not in details
+
+
+def test_a_new_address_gets_a_new_secret(thea, heard, hook, client_of):
+    old = bytes(hook.sealed)
+    client_of(thea).post("/alerts/webhook/", {"url": heard.url})
+    assert bytes(Webhook.objects.get().sealed) != old
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "ftp://127.0.0.1/x", "https://10.0.0.1/x"])
+def test_an_address_that_is_not_connected_to_is_not_taken(thea, client_of, url):
+    answer = client_of(thea).post("/alerts/webhook/", {"url": url})
+    assert answer.status_code == 422
+    assert not Webhook.objects.exists()
+
+
+def test_posting_stops(thea, hook, client_of):
+    assert client_of(thea).post("/alerts/webhook/removals/").url == "/alerts/"
+    assert not Webhook.objects.exists()
+
+
+def test_a_test_goes_every_way_and_to_its_sender_alone(mira, thea, hook, client_of):
+    html = client_of(thea).post("/alerts/tests/", follow=True).content.decode()
+    assert "A test is on its way by e-mail and webhook." in html
+    assert set(Delivery.objects.values_list("channel", "address")) == {
+        ("email", "thea@northlight.example"),
+        ("webhook", "127.0.0.1"),
+    }
+    assert "Thea tests the alerts" in html
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, ["Waiting"]),
+        ({"state": "delivered", "tries": 1, "delivered_at": NOON}, ["Delivered"]),
+        ({"state": "delivered", "tries": 3, "delivered_at": NOON}, ["12:00, at try 3"]),
+        ({"tries": 1, "said": "It answered 500."}, ["Trying again", "500. Next try 12:00."]),
+        ({"tries": 6, "state": "parked", "said": "No."}, ["Given up", "No. Tried 6 times."]),
+    ],
+)
+def test_the_log_says_how_each_went(event, thea, client_of, fields, expected):
+    Delivery.objects.create(event=event(), channel="webhook", address="x.example", **fields)
+    log = page(client_of(thea), "/alerts/?part=log", **HTMX)
+    assert "<html" not in log
+    assert all(words in log for words in expected)
+
+
+def test_the_page_takes_few_queries(event, rules, thea, client_of, django_assert_max_num_queries):
+    for number in range(20):
+        made = event(rule=None, subject=str(number))
+        Delivery.objects.create(event=made, channel="email", address="x@x.example")
+    browser = client_of(thea)
+    page(browser)
+    with django_assert_max_num_queries(12):
+        page(browser)
