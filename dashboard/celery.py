@@ -30,7 +30,10 @@ app.conf.update(
         "visibility_timeout": VISIBILITY_SECONDS,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
-        "socket_connect_timeout": 5,
+        "socket_connect_timeout": 2,
+        "socket_timeout": 5,
+        # A doorbell at a dead broker is given up at once; worker and beat have their own patience.
+        "max_retries": 0,
         "health_check_interval": 10,
         "global_keyprefix": "reelroom:",
     },
