@@ -17,18 +17,9 @@ from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
 from proxyapi.upstream.client import Client
 from tests.factories import JobFactory, UserFactory, VaultFactory
-from tests.proxyapi.money.stage import SETTINGS, Stage
+from tests.proxyapi.money.stage import PAID, SETTINGS, Stage
 
 STARTS_WITHIN = 20.0  # seconds
-PAID = {
-    "name": "Northlight",
-    "email": "account@northlight.example",
-    "email_verified": True,
-    "subscription": "paid",
-    "plan": "Studio",
-    "monthly_credits": 12_000,
-    "credits": 5_000,
-}
 
 
 @pytest.fixture(scope="session")

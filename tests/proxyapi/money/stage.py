@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,8 +13,10 @@ from typing import Any
 import httpx
 from django.utils import timezone
 
+from proxyapi import tokens
 from proxyapi.charges import send, settle
 from proxyapi.models import Charge, ChargeState, Token
+from tests.factories import UserFactory, VaultFactory
 
 # Everything charges, so that a lost charge can be told from a lost gift.
 PRICED = {
@@ -41,7 +45,17 @@ SETTINGS: dict[str, Any] = {
     "wizard_prompt_charged": True,
     "storyboard_charged": "at_clips",
     "journal_lines": 10**6,
+    "double_charge_seconds": 0,  # searches are repeated knowingly; blind retries are told anyway
     "costs": PRICED,
+}
+PAID = {
+    "name": "Northlight",
+    "email": "account@northlight.example",
+    "email_verified": True,
+    "subscription": "paid",
+    "plan": "Studio",
+    "monthly_credits": 12_000,
+    "credits": 5_000,
 }
 ENDED = (
     ChargeState.CONFIRMED,
@@ -59,11 +73,14 @@ class Stage:
     direct: httpx.Client
     account_id: int
     token: Token
+    aside: Decimal = Decimal(0)  # what was spent on the sandbox without us
 
     def data(self, method: str, path: str, **sent: Any) -> Any:
         answer = self.direct.request(method, path, **sent)
         assert answer.is_success, answer.text
-        return answer.json()["data"]
+        body = answer.json()
+        self.aside += Decimal((body.get("meta") or {}).get("credits", {}).get("cost", 0))
+        return body["data"]
 
     def money(self) -> dict[str, Any]:
         return dict(self.control.get(f"accounts/{self.account_id}/money").json())
@@ -91,6 +108,21 @@ class Stage:
                 return found
             threading.Event().wait(0.02)
         raise AssertionError(f"{path} did not become {word}")
+
+
+@contextmanager
+def opened(control: httpx.Client, credits: int = 10**7) -> Iterator[Stage]:
+    """An empty world with one account in it, and its token here, in a vault of its own."""
+    control.post("reset", json={})
+    assert control.put("settings", json=SETTINGS).is_success
+    account = control.post("accounts", json={**PAID, "credits": credits}).json()
+    token = tokens.add(VaultFactory(), UserFactory().pk, account["token"])
+    tokens.refresh(token.account)
+    token.account.refresh_from_db()
+    bearer = {"Authorization": f"Bearer {account['token']}"}
+    address = str(control.base_url).replace("_sandbox/", "v2")
+    with httpx.Client(base_url=address, headers=bearer, timeout=30) as direct:
+        yield Stage(control, direct, account["account_id"], token)
 
 
 def carried(charge: Charge, seconds: float = 30.0) -> Charge:

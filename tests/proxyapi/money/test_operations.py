@@ -9,24 +9,11 @@ import pytest
 from proxyapi.charges import record
 from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import Stage, carried
 
 CREATES = {"text_to_video.create", "voice_clones.create"}
 GIFTS = {"ai_visuals.upload"}  # what the sandbox never charges
-
-
-def last(path: str) -> str:
-    return "*/" + path.rsplit("/", 1)[-1]
-
-
-def path_of(operation: str) -> str:
-    """The pattern of the operation's path, for a fault."""
-    return (
-        "/v2"
-        + CATALOG[operation].path.split("{")[0].rstrip("/")
-        + ("*" + last(CATALOG[operation].path)[1:] if "{" in CATALOG[operation].path else "")
-    )
 
 
 def test_no_charging_operation_is_left_out() -> None:

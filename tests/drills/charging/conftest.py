@@ -1,0 +1,39 @@
+"""The real sandbox, a client with short time-outs, and waits that a drill can wait for.
+
+Shortened: `CHARGE_BOOKED_WITHIN` 30 → 0.2 s, `CHARGE_AGAIN_AFTER` 10 → 0.1 s, the time-outs of
+the charging calls 60 to 150 → 0.8 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from proxyapi import calls
+from tests.proxyapi.money.conftest import sandbox
+from tests.proxyapi.money.wire import Wire, impatient
+
+__all__ = ["sandbox"]
+
+
+@pytest.fixture
+def control(sandbox: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def wire(
+    sandbox: str,
+    transactional_db: None,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Wire]:
+    settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
+    settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
+    with impatient(f"{sandbox}/v2", monkeypatch) as (client, wire):
+        monkeypatch.setattr(calls, "client", lambda: client)
+        yield wire

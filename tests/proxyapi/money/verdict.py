@@ -1,0 +1,59 @@
+"""The verdict on charges: the sandbox's own books against ours, by law 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from proxyapi import ledger
+from proxyapi.allowance import Lane
+from proxyapi.models import Account, Charge, ChargeState
+from proxyapi.models.charge import SPENT
+from tests.proxyapi.money.stage import ENDED, Stage
+
+
+@dataclass
+class Verdict:
+    """What went wrong, by kind, with how to find it; and how many charges were looked at."""
+
+    charges: int = 0
+    double: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    false_failed: list[str] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    slowest: float = 0.0  # seconds from the fault's end to the settling
+
+    @property
+    def problems(self) -> list[str]:
+        return [*self.double, *self.lost, *self.false_failed, *self.unexplained, *self.open]
+
+    def judge(self, charge: Charge, taken: Decimal, what: str) -> None:
+        """One charge, and what the sandbox took for it."""
+        self.charges += 1
+        told = f"{what}: {charge.state} {charge.cost} {charge.code}, the sandbox took {taken}"
+        if charge.state not in ENDED:
+            self.open.append(told)
+        elif charge.state not in SPENT and taken:
+            self.false_failed.append(told)
+        elif charge.state in SPENT and charge.cost != taken:
+            self.unexplained.append(told)
+
+    def weigh(self, stage: Stage, what: str) -> None:
+        """a5: the whole account: the sandbox's audit, and our mirror of its ledger."""
+        books = stage.money()
+        self.double += [f"{what}: {charge}" for charge in books["double_charges"]]
+        account = Account.objects.get(pk=stage.token.account_id)
+        ledger.mirror(account, Lane.PERSON, 5)
+        ours = ledger.books(account)
+        told = f"{what}: ledger {books['ledger_sum']}, mirrored {ours.entries}"
+        if not books["balanced"] or Decimal(str(books["ledger_sum"])) != ours.entries:
+            self.unexplained.append(told)
+        if ours.unexplained or ours.outside != stage.aside:
+            self.unexplained.append(
+                f"{told}, charged {ours.charged}, matched {ours.matched}, "
+                f"outside {ours.outside} of {stage.aside}"
+            )
+        held = Charge.objects.filter(account=account, state=ChargeState.HELD).count()
+        if held:
+            self.open.append(f"{what}: {held} held")
