@@ -23,15 +23,20 @@ class Range:
 def range_of(outlook: Outlook) -> Range:
     forecast = outlook.forecast
     if forecast is None:
-        known = outlook.pattern.known
-        ready = outlook.today + timedelta(days=FEWEST_DAYS - known)
-        days = "1 whole day" if known == 1 else f"{known} whole days"
-        when = f"With {FEWEST_DAYS} there is a forecast, {said(ready)}."
-        return Range("Not enough days", (f"The ledger has {days} so far. {when}",))
+        return Range("Not enough days", (too_few(outlook),))
     if not forecast.spend_a_day:
         return Range("Nothing is spent", ("No credits went in the days that are known.",))
     lines = [chance(forecast), *renewal(outlook, forecast), *without(outlook, forecast)]
     return Range(span(forecast), tuple(lines))
+
+
+def too_few(outlook: Outlook) -> str:
+    known = outlook.pattern.known
+    if outlook.ledger.first is None:
+        return f"The ledger has no entry yet. A forecast needs {FEWEST_DAYS} whole days of it."
+    ready = outlook.today + timedelta(days=FEWEST_DAYS - known)
+    days = "1 whole day" if known == 1 else f"{known} whole days"
+    return f"The ledger has {days} so far. With {FEWEST_DAYS} there is a forecast: {said(ready)}."
 
 
 def span(forecast: Forecast) -> str:
