@@ -1,0 +1,139 @@
+"""The foundry: makes web and worker processes at once, by forking one that has all it needs.
+
+Run as a process of its own. A line of JSON comes in, a line goes out:
+
+    {"do": "press", "intent": …, "point": …}   a web process writes the intent and rings → its end
+    {"do": "work", "point": …}                 a worker process begins → its pid
+    {"do": "await", "pid": …, "seconds": …}    → the signal that ended it, or null if it lives
+    {"do": "kill", "pid": …}                   kill -9
+
+`point` is the failpoint (`proxyapi/failpoints.py`) at which that process dies, or "".
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import django
+
+ENDS: dict[int, int] = {}  # the signals of those that ended
+REDELIVERED_AFTER = 2  # seconds instead of ten minutes
+
+
+def main() -> None:
+    django.setup()
+    import proxyapi.tasks  # noqa: F401 - imported once, before the forks
+
+    for line in sys.stdin:
+        print(json.dumps(obeyed(json.loads(line))), flush=True)
+
+
+def obeyed(order: dict[str, Any]) -> int | None:
+    if order["do"] == "press":
+        return ended(forked(order), 30)
+    if order["do"] == "work":
+        return forked(order)
+    if order["do"] == "kill":
+        os.kill(order["pid"], signal.SIGKILL)
+    return ended(order["pid"], order.get("seconds", 5))
+
+
+def forked(order: dict[str, Any]) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(0, 1)  # a worker's banner is no answer
+    warnings.simplefilter("ignore")  # nor that it runs as root, where it does
+    try:
+        arm(order["point"])
+        (press if order["do"] == "press" else work)(order)
+    except BaseException as error:  # told, for a forked process must not go on as its parent
+        print(repr(error), file=sys.stderr, flush=True)
+        os._exit(1)
+    os._exit(0)
+
+
+def arm(point: str) -> None:
+    from proxyapi import failpoints
+
+    failpoints.NAMED, failpoints._left = point, 1
+
+
+def press(order: dict[str, Any]) -> None:
+    """What a web process does when somebody presses the button."""
+    from django.db import transaction
+
+    from proxyapi import tasks
+    from proxyapi.charges import record
+
+    with transaction.atomic():
+        charge = record(intent(order["intent"]))
+        tasks.ring(tasks.send_charge, charge.pk)
+
+
+def intent(told: dict[str, Any]) -> Any:
+    from proxyapi.charges import Intent
+    from proxyapi.models import Job, Token, Upload
+
+    uploads = [
+        Upload(field=field, name=name, content_type=kind, content=base64.b64decode(content))
+        for field, name, kind, content in told["uploads"]
+    ]
+    return Intent(
+        job=Job.objects.get(pk=told["job"]) if told["job"] else None,
+        member_id=told["member"],
+        operation=told["operation"],
+        nonce=UUID(told["nonce"]),
+        hold=Decimal(told["hold"]),
+        quote=Decimal(told["quote"]),
+        body=told["body"],
+        path=told["path"],
+        token=Token.objects.get(pk=told["token"]) if told["token"] else None,
+        uploads=tuple(uploads),
+    )
+
+
+def work(_: dict[str, Any]) -> None:
+    """A Celery worker, as it is started for the site."""
+    from dashboard.celery import app
+
+    app.conf.broker_transport_options |= {
+        "visibility_timeout": REDELIVERED_AFTER,
+        "unacked_restore_interval": 1,
+        "unacked_restore_throttle": 1,
+    }
+    worker = app.Worker(
+        pool="solo",
+        queues=["work"],
+        loglevel="ERROR",
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        hostname=f"drill-{os.getpid()}@here",
+    )
+    worker.start()
+
+
+def ended(pid: int, seconds: float) -> int | None:
+    until = time.monotonic() + seconds
+    while pid not in ENDS and time.monotonic() < until:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            ENDS[pid] = -os.waitstatus_to_exitcode(status)
+        else:
+            signal.sigtimedwait([], 0.01)
+    return ENDS.get(pid)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Hands on the foundry: press, start workers, see how they end; the beat that finds the rest."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from proxyapi import tasks
+from proxyapi.charges import Intent
+from proxyapi.models import Charge, ChargeState
+from proxyapi.watching import due
+from tests.proxyapi.money.stage import ENDED
+
+# Shortened: 15, 30, 10 and 60 seconds else.
+WAITS = {
+    "CHARGE_SILENCE": "1.5",
+    "CHARGE_BOOKED_WITHIN": "0.5",
+    "CHARGE_AGAIN_AFTER": "0.2",
+    "CHARGE_LONG_CALL": "1000",
+}
+KILLED = 9
+
+
+class Hands:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def _tell(self, **order: Any) -> int | None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        answer: int | None = json.loads(self._process.stdout.readline())
+        return answer
+
+    def press(self, intent: Intent, point: str = "") -> int | None:
+        """A web process writes the intent down; the signal that ended it, 0 for none."""
+        return self._tell(do="press", intent=told(intent), point=point)
+
+    @contextmanager
+    def worker(self, point: str = "") -> Iterator[int]:
+        """A worker process; it is killed in the end, if it lives."""
+        pid = self._tell(do="work", point=point)
+        assert pid
+        try:
+            yield pid
+        finally:
+            if self.ends(pid, 0.05) is None:
+                self._tell(do="kill", pid=pid)
+
+    def ends(self, pid: int, seconds: float) -> int | None:
+        try:
+            return self._tell(do="await", pid=pid, seconds=seconds)
+        except json.JSONDecodeError:
+            return None
+
+
+def told(intent: Intent) -> dict[str, Any]:
+    uploads = [
+        (it.field, it.name, it.content_type, base64.b64encode(it.content).decode())
+        for it in intent.uploads
+    ]
+    return {
+        "job": str(intent.job.pk) if intent.job else None,
+        "token": str(intent.token.pk) if intent.token else None,
+        "member": intent.member_id,
+        "operation": intent.operation,
+        "nonce": str(intent.nonce),
+        "hold": str(intent.hold),
+        "quote": str(intent.quote),
+        "body": intent.body,
+        "path": intent.path,
+        "uploads": uploads,
+    }
+
+
+@contextmanager
+def foundry(sandbox: str) -> Iterator[Hands]:
+    """The foundry on the database and the Redis of this test."""
+    environment = {
+        **os.environ,
+        **WAITS,
+        "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+        "DATABASE_URL": database_url(connection.settings_dict),
+        "REDIS_URL": settings.REDIS_URL,
+        "VIDEO_API_BASE_URL": f"{sandbox}/v2",
+    }
+    command = [sys.executable, "-m", "tests.drills.charging.foundry"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=environment, stdin=pipe, stdout=pipe, text=True, bufsize=1
+    ) as process:
+        yield Hands(process)
+        assert process.stdin
+        process.stdin.close()
+
+
+def database_url(database: Mapping[str, Any]) -> str:
+    if "sqlite" in database["ENGINE"]:
+        return f"sqlite:///{database['NAME']}"
+    return f"postgres://{database['USER']}@/{database['HOST']}/{database['NAME']}"
+
+
+def swept(charge: Charge, seconds: float) -> float:
+    """Ring for what is due, as the beat does, until the charge is settled; how long that took."""
+    began = time.monotonic()
+    charge.refresh_from_db()
+    while charge.state not in ENDED and time.monotonic() - began < seconds:
+        for charge_id, state in due.charges():
+            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            task.delay(str(charge_id))
+        threading.Event().wait(0.1)
+        charge.refresh_from_db()
+    return time.monotonic() - began
