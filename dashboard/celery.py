@@ -53,6 +53,7 @@ app.conf.update(
             "options": {"expires": 5},
         },
         "alerts": {"task": "dashboard.tasks.evaluate_all_alerts", "schedule": 30.0},
+        "forecasts": {"task": "dashboard.tasks.evaluate_forecasts", "schedule": 900.0},
         "deliveries": {"task": "dashboard.tasks.deliver_due_alerts", "schedule": 10.0},
     },
 )

@@ -14,7 +14,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from dashboard.outages import is_outage
 
-SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr)_[A-Za-z0-9_\-]{8,}")
+SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr|whsec)_[A-Za-z0-9_\-+/=]{8,}")
 # What a person reading along does not need: the first half of every request, and the watchers.
 PROBES = ("/healthz", "/readyz")
 CHATTER = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}

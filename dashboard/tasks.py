@@ -9,6 +9,7 @@ from celery import shared_task
 from celery.signals import task_postrun
 from django.utils import timezone
 
+from dashboard.alerting import foresight
 from dashboard.alerting.deliveries import deliver
 from dashboard.alerting.evaluate import evaluate
 from dashboard.models import Delivery, Team
@@ -26,6 +27,19 @@ def evaluate_all_alerts() -> None:
     """Every half minute: balances, top-ups, budgets and doubts change without anybody's deed."""
     for team_id in Team.objects.values_list("pk", flat=True):
         evaluate_alerts.delay(str(team_id))
+
+
+@shared_task
+def evaluate_forecasts() -> None:
+    """Every quarter of an hour: a forecast moves slowly and takes a while."""
+    for team_id in Team.objects.values_list("pk", flat=True):
+        foresee_alerts.delay(str(team_id))
+
+
+@shared_task
+def foresee_alerts(team_id: str) -> None:
+    for delivery in evaluate(UUID(team_id), foresight.LOOKS):
+        deliver_alert.delay(str(delivery.pk))
 
 
 @shared_task

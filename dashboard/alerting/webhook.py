@@ -46,6 +46,15 @@ def seal_in(hook: Webhook, secret: str) -> None:
     hook.sealed = seal.seal(secret.encode(), hook.seal_row(), seal.ring())
 
 
+def reseal(hook: Webhook) -> bool:
+    """Seal the secret again with the current key; False when it was there, or changed meanwhile."""
+    old, ring = bytes(hook.sealed), seal.ring()
+    if seal.key_id(old) == ring.current:
+        return False
+    new = seal.seal(seal.open_sealed(old, hook.seal_row(), ring), hook.seal_row(), ring)
+    return bool(Webhook.objects.filter(pk=hook.pk, sealed=old).update(sealed=new))
+
+
 def send(delivery: Delivery) -> int:
     """Post it; answers the status. Raises `DeliveryFailed`."""
     hook = Webhook.objects.filter(team=delivery.event.team_id).first()

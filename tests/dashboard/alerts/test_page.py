@@ -27,7 +27,7 @@ def rules(northlight):
 
 def form(rules, **changed):
     """What the page would post, with some fields changed; None leaves a box empty."""
-    fields = {}
+    fields: dict[str, str | None] = {}
     for (_, threshold), rule in rules.items():
         fields |= {f"{way}-{rule.pk}": "on" for way in ("active", "by_email", "by_webhook")}
         fields[f"threshold-{rule.pk}"] = str(threshold)

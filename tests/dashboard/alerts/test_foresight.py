@@ -1,0 +1,64 @@
+"""Credits that do not last: told from how they were spent, unless the plan renews before."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from dashboard.alerting import foresight
+from dashboard.alerting.evaluate import evaluate
+from dashboard.models import AlertEvent, Watch
+from proxyapi.models import DayTotal, Ledger
+from tests.dashboard.alerts.conftest import NOON
+
+
+@pytest.fixture
+def spending(account):
+    """Three weeks of 100 credits a day, all of them read."""
+    Ledger.objects.create(account=account, read_at=NOON)
+    for back in range(1, 22):
+        DayTotal.objects.create(
+            account=account,
+            day=(NOON - timedelta(days=back)).date(),
+            entries=1,
+            amount=-100,
+            is_credit=False,
+            is_matched=True,
+            via_api=True,
+        )
+    return account
+
+
+def told(team):
+    evaluate(team.pk, foresight.LOOKS)
+    return list(AlertEvent.objects.values_list("title", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("balance", "threshold", "expected"),
+    [
+        (450, 7, ["The credits may last 4 days"]),
+        (450, 4, []),
+        (50, 1, ["The credits may run out today"]),
+    ],
+)
+def test_credits_that_do_not_last(northlight, spending, rule, balance, threshold, expected):
+    rule(Watch.FORECAST, threshold)
+    spending.balance = Decimal(balance)
+    spending.save()
+    assert told(northlight) == expected
+    assert told(northlight) == expected  # once a week
+
+
+def test_a_plan_that_renews_before_is_no_news(northlight, spending, rule):
+    rule(Watch.FORECAST, 7)
+    spending.balance, spending.plan_ends_at = Decimal(450), NOON + timedelta(days=3)
+    spending.save()
+    assert told(northlight) == []
+
+
+def test_without_enough_days_nothing_is_foretold(northlight, account, rule):
+    rule(Watch.FORECAST, 60)
+    assert told(northlight) == []
