@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
@@ -17,9 +18,10 @@ from dashboard.actions import books
 from dashboard.http import TeamRequest
 from dashboard.queries import reconciliation as queries
 from dashboard.queries.overview.credits import ledgered
-from dashboard.queries.shell import Shell, shell_of
+from dashboard.queries.shell import shell_of
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import credits as shown
+from proxyapi.models import Account
 from proxyapi.refusals import Refusal
 
 PAGE, BODY = "dashboard/reconciliation/page.html", "dashboard/reconciliation/_body.html"
@@ -32,11 +34,11 @@ READ = require_http_methods(["GET", "HEAD", "POST"])
 def reconciliation(request: TeamRequest) -> HttpResponse:
     """`?account=` names one; `?part=body` is what changes of the page."""
     check(request.membership, Permission.SEE)
+    wanted = request.GET.get("account", "")
     if request.GET.get("part") == "body":
-        return render(
-            request, BODY, {"page": page_of(request, tuple(ledgered(request.team.vault)))}
-        )
-    return render(request, PAGE, whole(request))
+        accounts = tuple(ledgered(request.team.vault))
+        return render(request, BODY, {"page": page_of(request, accounts, wanted)})
+    return render(request, PAGE, whole(request, wanted))
 
 
 @READ
@@ -50,9 +52,9 @@ def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
         else:
             held = shown(charge.hold)
             messages.success(request, f"Written off. The {held} cr held are free again.")
-            return redirect("reconciliation")
+            return back(charge.account_id)
     context = {"question": queries.writing_off(charge), "words": words, "error": error}
-    return asked(request, f"{ROOM}/_write_off.html", context, bad=bool(error))
+    return asked(request, "_write_off", charge.account_id, context, bad=bool(error))
 
 
 @READ
@@ -67,9 +69,9 @@ def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
             error = refusal.sentence
         else:
             messages.success(request, f"Settled: it was charged {shown(charge.cost)} cr.")
-            return redirect("reconciliation")
+            return back(charge.account_id)
     context = {"matching": queries.matching(charge), "error": error}
-    return asked(request, f"{ROOM}/_match.html", context, bad=bool(error))
+    return asked(request, "_match", charge.account_id, context, bad=bool(error))
 
 
 @READ
@@ -82,9 +84,9 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
             error = refusal.sentence
         else:
             messages.success(request, f"Row {rewrite.position:,} reads as the service shows it.")
-            return redirect("reconciliation")
+            return back(rewrite.account_id)
     context = {"question": queries.rewording(rewrite), "act": "Take this version", "error": error}
-    return asked(request, f"{ROOM}/_question.html", context, bad=bool(error))
+    return asked(request, "_question", rewrite.account_id, context, bad=bool(error))
 
 
 @READ
@@ -95,29 +97,44 @@ def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     if request.method == "POST":
         books.start_anew(by=request.membership, account=account)
         messages.success(request, "The next balance that is read is the new start.")
-        return redirect("reconciliation")
+        return back(account.pk)
     context = {"question": queries.anchoring(account), "act": "Start anew from here"}
-    return asked(request, f"{ROOM}/_question.html", context)
+    return asked(request, "_question", account.pk, context)
 
 
 def asked(
-    request: TeamRequest, dialog: str, context: Mapping[str, Any], *, bad: bool = False
+    request: TeamRequest,
+    dialog: str,
+    account: UUID,
+    context: Mapping[str, Any],
+    *,
+    bad: bool = False,
 ) -> HttpResponse:
-    """The dialog alone for htmx, the page with the dialog on it without script."""
+    """The dialog alone for htmx, the account's page with the dialog on it without script."""
+    name, status = f"{ROOM}/{dialog}.html", 422 if bad else 200
     given = {**context, "action": request.path, "fragment": bool(request.htmx)}
-    status = 422 if bad else 200
+    given["back"] = address(account)
     if request.htmx:
-        return render(request, dialog, given, status=status)
-    return render(request, PAGE, {**whole(request), **given, "dialog": dialog}, status=status)
+        return render(request, name, given, status=status)
+    page = whole(request, str(account))
+    return render(request, PAGE, {**page, **given, "dialog": name}, status=status)
 
 
-def whole(request: TeamRequest) -> dict[str, Any]:
-    shell: Shell = shell_of(request.membership, ledgered(request.team.vault))
-    return {"page": page_of(request, shell.accounts), "shell": shell}
+def whole(request: TeamRequest, wanted: str) -> dict[str, Any]:
+    shell = shell_of(request.membership, ledgered(request.team.vault))
+    return {"page": page_of(request, shell.accounts, wanted), "shell": shell}
 
 
-def page_of(request: TeamRequest, accounts: tuple[Any, ...]) -> queries.Page | None:
-    wanted = request.GET.get("account", "")
+def page_of(request: TeamRequest, accounts: Sequence[Account], wanted: str) -> queries.Page | None:
     if wanted and all(str(account.pk) != wanted for account in accounts):
-        raise Http404("There is no such account in this team.")
+        # One that no token opens any more keeps its books.
+        accounts = fetch_account(request, wanted)[1]
     return queries.page_of(request.membership, accounts, wanted)
+
+
+def back(account: UUID) -> HttpResponse:
+    return redirect(address(account))
+
+
+def address(account: UUID) -> str:
+    return f"{reverse('reconciliation')}?account={account}"

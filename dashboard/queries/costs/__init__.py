@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard.queries.costs.page import Page, page_of, priced
+from dashboard.queries.costs.page import Closeness, Page, closeness_of, page_of, priced
 
-__all__ = ["Page", "page_of", "priced"]
+__all__ = ["Closeness", "Page", "closeness_of", "page_of", "priced"]

@@ -6,41 +6,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.costs.paid import Estimate, Paid, estimates_of, paid_of, rows_of
+from dashboard.queries.accounts import AccountTab, tabs_of
+from dashboard.queries.costs.paid import Estimate, Paid, Row, estimates_of, paid_of, rows_of
 from dashboard.queries.costs.prices import Price, prices_of
 from dashboard.queries.purse import accounts_of
 from proxyapi.models import Account, Vault
 
 DAYS = 90
+LOOK_BACK = timedelta(days=DAYS)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """An account of the team."""
+class Closeness:
+    """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one."""
 
-    name: str
-    url: str
-    current: bool
+    estimates: tuple[Estimate, ...]
+    ends: int
+    margin: int
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one."""
+    """The list is one account's, what was paid is the team's."""
 
-    choices: tuple[Choice, ...]
+    tabs: tuple[AccountTab, ...]
     prices: tuple[Price, ...]
     read_at: datetime | None
     paid: tuple[Paid, ...]
-    estimates: tuple[Estimate, ...]
-    ends: int
-    margin: int
+    closeness: Closeness
     days: int = DAYS
 
     @property
@@ -62,24 +62,21 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
     if not accounts:
         return None
     account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
-    rows = rows_of(reader.team.vault_id, timezone.now() - timedelta(days=DAYS))
-    estimates, ends = estimates_of(rows)
+    rows = rows_of(reader.team.vault_id, timezone.now() - LOOK_BACK)
     return Page(
-        choices=choices_of(accounts, account),
+        tabs=tabs_of("costs", accounts, account),
         prices=tuple(prices_of(account.costs)),
         read_at=account.refreshed_at,
         paid=tuple(paid_of(rows)),
-        estimates=estimates,
-        ends=ends,
-        margin=round(100 * (float(settings.HOLD_MARGIN) - 1)),
+        closeness=closeness_from(rows),
     )
 
 
-def choices_of(accounts: Sequence[Account], chosen: Account) -> tuple[Choice, ...]:
-    """Empty where there is nothing to choose."""
-    if len(accounts) < 2:
-        return ()
-    return tuple(
-        Choice(one.name or one.email, f"{reverse('costs')}?account={one.pk}", one.pk == chosen.pk)
-        for one in accounts
-    )
+def closeness_of(vault_id: UUID) -> Closeness:
+    """How close the estimates were, alone. One query."""
+    return closeness_from(rows_of(vault_id, timezone.now() - LOOK_BACK))
+
+
+def closeness_from(rows: Sequence[Row]) -> Closeness:
+    estimates, ends = estimates_of(rows)
+    return Closeness(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)))

@@ -146,7 +146,7 @@ def estimates_of(rows: Iterable[Row]) -> tuple[tuple[Estimate, ...], int]:
             count=sum(misses[name].values()),
             low=low,
             high=high,
-            x=50 + 50 * low / ends,
+            x=min(98.8, 50 + 50 * low / ends),
             width=max(1.2, 50 * (high - low) / ends),
         )
         for name, (low, high) in spans.items()

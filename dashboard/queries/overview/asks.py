@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
+from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.overview.concerns import Concern
 from dashboard.queries.videos.cost import Amount
@@ -69,12 +71,12 @@ def unknown(one: Concern, now: datetime) -> Ask:
     return Ask(
         kind="unknown",
         state="unknown",
-        title="One charge is unknown",
+        title=f"A charge of {first_name(one)} is unknown",
         text=f"{whose(one)}, sent {clock(one.since)}, got no answer. It costs",
         amount=Amount(one.amount, "unknown"),
         after="; it was not sent again.",
         act="Follow it",
-        url=books(f"charge-{one.id}"),
+        url=books(one, f"charge-{one.id}"),
         next=seconds_until(one.then, now),
     )
 
@@ -87,7 +89,7 @@ def orphan(one: Concern, now: datetime) -> Ask:
         text=f"{whose(one)} was charged at {clock(one.since)}, and its number never reached us. "
         "The service has no list of these. Write to its support with the time and the amount.",
         act="See the charge",
-        url=books(f"charge-{one.id}"),
+        url=books(one, f"charge-{one.id}"),
     )
 
 
@@ -98,7 +100,7 @@ def refund(one: Concern, now: datetime) -> Ask:
         title=f"The service owes {credits(one.amount)} cr back",
         text=f"{whose(one)} failed. The refund is not in the ledger yet, since {clock(one.since)}.",
         act="See what is owed",
-        url=books("refunds"),
+        url=books(one, "refunds"),
     )
 
 
@@ -150,7 +152,7 @@ def rewrite(one: Concern, now: datetime) -> Ask:
         text=f"Noticed at {clock(one.since)}. Nothing more is read of it until somebody has "
         "looked at both versions.",
         act="Compare them",
-        url=books("rewrites"),
+        url=books(one, "rewrites"),
     )
 
 
@@ -177,7 +179,7 @@ def outside(one: Concern, now: datetime) -> Ask:
         title=f"{credits(one.amount)} cr spent outside the portal",
         text=f"{entries} this month, the last one {at(one.since)}.",
         act="See the entries",
-        url=address("ledger", "?matched=no"),
+        url=Filters(account=UUID(one.account), match="no", direction="out").url(),
     )
 
 
@@ -199,12 +201,17 @@ def of_account(account: Account, *, stopped: bool) -> Iterator[Ask]:
     ledger = related(account, "ledger")
     if stopped and isinstance(ledger, Ledger) and ledger.problem:
         yield Ask(
-            "problem", "paused", "The ledger is not read on", ledger.problem, "See why", books()
+            "problem",
+            "paused",
+            "The ledger is not read on",
+            ledger.problem,
+            "See why",
+            of_books(account.pk),
         )
     top_up = related(account, "top_up")
     if isinstance(top_up, TopUp) and (said := of_top_up(top_up)):
         state, title, text = said
-        url = address("top-up", f"?account={account.pk}")
+        url = f"{reverse('top-up')}?account={account.pk}"
         yield Ask("top_up", state, title, text, "Open top-up", url)
 
 
@@ -239,16 +246,12 @@ def related(account: Account, name: str) -> object | None:
     return row
 
 
-def books(place: str = "") -> str:
-    return address("reconciliation", f"#{place}" if place else "")
+def books(one: Concern, place: str) -> str:
+    return of_books(UUID(one.account), place)
 
 
-def address(page: str, rest: str = "") -> str:
-    """Of a page that may not be there yet."""
-    try:
-        return reverse(page) + rest
-    except NoReverseMatch:
-        return ""
+def of_books(account: UUID, place: str = "") -> str:
+    return f"{reverse('reconciliation')}?account={account}{f'#{place}' if place else ''}"
 
 
 def whose(one: Concern) -> str:

@@ -37,14 +37,16 @@ FAILED_WITHIN = timedelta(days=14)
 ORPHANS_WITHIN = timedelta(days=30)
 MOST = 200  # rows of the statement; a page shows far fewer
 Rows: TypeAlias = QuerySet[Any, Any]
-COLUMNS = ("kind", "ref", "since", "then", "who", "what", "word", "amount", "many")
+COLUMNS = ("kind", "ref", "account", "since", "then", "who", "what", "word", "amount", "many")
 
 
 class Concern(NamedTuple):
-    """`ref` is an id as text; `amount` positive credits; `count` of what the row stands for."""
+    """`ref` and `account` are ids as text; `amount` positive credits; `many`: what the row stands
+    for, counted."""
 
     kind: str
     ref: str
+    account: str
     since: datetime
     then: datetime | None
     who: str
@@ -87,6 +89,7 @@ def charges(vault: UUID, kind: str, those: Q, since: str) -> Rows:
         Charge.objects.filter(those, vault=vault),
         kind,
         ref=Cast("pk", CharField()),
+        account=Cast("account_id", CharField()),
         since=F(since),
         then=F("due_at"),
         who=F("member__name"),
@@ -128,7 +131,7 @@ def plans(vault: UUID) -> Rows:
     return row(
         Token.objects.filter(vault=vault, state=TokenState.PAUSED).values("account"),
         "plan",
-        ref=Cast("account", CharField()),
+        account=Cast("account", CharField()),
         since=Min("state_since"),
         what=Max("account__name"),
         many=Count("pk"),
@@ -140,7 +143,7 @@ def rewrites(accounts: Sequence[UUID]) -> Rows:
     return row(
         found.values("account"),
         "rewrite",
-        ref=Cast("account", CharField()),
+        account=Cast("account", CharField()),
         since=Min("noticed_at"),
         what=Max("account__name"),
         many=Count("pk"),
@@ -178,7 +181,7 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
     return row(
         spent.values("account"),
         "outside",
-        ref=Cast("account", CharField()),
+        account=Cast("account", CharField()),
         since=Max("happened_at"),
         what=Max("account__name"),
         amount=-Sum("amount"),
@@ -189,6 +192,8 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
 def row(rows: Rows, kind: str, **columns: Any) -> Rows:
     """The columns in their order, with the given ones filled."""
     nothing: dict[str, Any] = {
+        "ref": text(""),
+        "account": text(""),
         "then": Cast(Value(None), DateTimeField()),
         "who": text(""),
         "what": text(""),

@@ -9,6 +9,9 @@ from datetime import datetime, time
 from django.utils import timezone
 
 from dashboard.models import Membership
+from dashboard.queries.costs import Closeness, closeness_of
+from dashboard.queries.forecast.page import page_of as forecast_of
+from dashboard.queries.forecast.words import Range
 from dashboard.queries.overview.asks import Asks, asks_from
 from dashboard.queries.overview.concerns import concerns_of
 from dashboard.queries.overview.credits import Credits, credits_from, ledgered
@@ -30,6 +33,8 @@ class Overview:
     asks: Asks | None = None
     spend: Spend | None = None
     running: Running | None = None
+    forecast: Range | None = None
+    closeness: Closeness | None = None
 
 
 def overview_of(reader: Membership, shell: Shell, span: str) -> Overview:
@@ -70,12 +75,26 @@ def running_part(reader: Membership, span: str) -> Overview:
     return Overview(window_for(reader, span), running=running)
 
 
+def forecast_part(reader: Membership, span: str) -> Overview:
+    """Of a team with one account; each of several has its own forecast."""
+    accounts = tuple(ledgered(reader.team.vault).select_related("vault"))
+    told = forecast_of(accounts[0], accounts).range if len(accounts) == 1 else None
+    return Overview(window_for(reader, span), forecast=told)
+
+
+def estimates_part(reader: Membership, span: str) -> Overview:
+    return Overview(window_for(reader, span), closeness=closeness_of(reader.team.vault_id))
+
+
 PARTS: Mapping[str, Callable[[Membership, str], Overview]] = {
     "credits": credits_part,
     "asks": asks_part,
     "spend": spend_part,
     "spenders": spend_part,
     "running": running_part,
+    # What is worth a page of its own comes after the page.
+    "forecast": forecast_part,
+    "estimates": estimates_part,
 }
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dashboard.access import can
 from dashboard.models import Membership
+from dashboard.queries.accounts import AccountTab, tabs_of
 from dashboard.queries.overview.credits import Agreement, agreement_of, ledger_of, progress
 from dashboard.queries.reconciliation.differences import (
     Act,
@@ -31,15 +32,6 @@ from proxyapi.models import Account, Ledger, Rewrite
 from proxyapi.models.account import moment
 
 MOST = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An account of the team."""
-
-    name: str
-    url: str
-    current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +58,7 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Page:
     account: Account
-    choices: tuple[Choice, ...]
+    tabs: tuple[AccountTab, ...]
     agreement: Agreement | None
     statement: Statement
     items: tuple[Item, ...]
@@ -91,7 +83,7 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
     items = items_of(ledger, charges, entries_of(account), now, may_act=may_act)
     return Page(
         account=account,
-        choices=choices_of(accounts, account),
+        tabs=tabs_of("reconciliation", accounts, account),
         agreement=agreement_of([account]),
         statement=statement_of(account, ledger),
         items=tuple(items),
@@ -99,15 +91,6 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
         rewordings=rewordings_of(account, now, may_act=may_act),
         progress=progress_of(ledger),
         url=url_of(account.pk),
-    )
-
-
-def choices_of(accounts: Sequence[Account], chosen: Account) -> tuple[Choice, ...]:
-    """Empty where there is nothing to choose."""
-    if len(accounts) < 2:
-        return ()
-    return tuple(
-        Choice(one.name or one.email, url_of(one.pk), one.pk == chosen.pk) for one in accounts
     )
 
 

@@ -36,7 +36,7 @@ def test_pitfall_57_free_uses_are_told_and_what_is_left_is_not(client_of, vera, 
     account.costs = LIST
     account.save()
     shown = page(client_of, vera)
-    assert "how many are left, the service does not tell" in shown
+    assert "How many free uses are left, the service does not tell." in shown
 
 
 def test_what_was_paid_and_how_close_it_was(client_of, vera, charged):
