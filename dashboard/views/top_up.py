@@ -20,6 +20,7 @@ from dashboard.actions import top_up as actions
 from dashboard.forms.top_up import PackForm, TopUpForm
 from dashboard.http import TeamRequest
 from dashboard.queries.top_up import (
+    UNFINISHED,
     Facts,
     arrivals_of,
     confirm_of,
@@ -74,16 +75,14 @@ def state(request: TeamRequest) -> HttpResponse:
 @require_GET
 @in_team_zone
 def what_if(request: TeamRequest) -> HttpResponse:
-    """The last thirty days under the setting on the form. An unfinished form replays nothing."""
+    """The last thirty days under the setting on the form; an unfinished one is not replayed."""
     facts = facts_in(request)
     if not request.htmx:
         return redirect(f"{address(facts.account)}&replay=1")
     form = TopUpForm(facts.packs, shown_of(facts), request.GET if "seen" in request.GET else None)
-    setting = form.drawn
-    if form.is_bound:
-        if not form.is_valid():
-            return HttpResponse(status=204)
-        setting = form.wanted()
+    if form.is_bound and not form.is_valid():
+        return render(request, WHAT_IF, {"what_if": UNFINISHED})
+    setting = form.wanted() if form.is_bound else form.drawn
     return render(request, WHAT_IF, {"what_if": what_if_of(facts.account, setting)})
 
 

@@ -9,9 +9,10 @@ from dashboard.queries.top_up.history import Change, history_of
 from dashboard.queries.top_up.packs import Pack
 from dashboard.queries.top_up.page import TopUpPage, page_of
 from dashboard.queries.top_up.state import State, digest, state_of
-from dashboard.queries.top_up.what_if import WhatIf, what_if_of
+from dashboard.queries.top_up.what_if import UNFINISHED, WhatIf, what_if_of
 
 __all__ = [
+    "UNFINISHED",
     "Arrival",
     "Change",
     "Confirm",

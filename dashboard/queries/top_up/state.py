@@ -49,9 +49,11 @@ class State:
     notices: tuple[Notice, ...]
     is_saving: bool
     setting: str
+    purchase: str
     read_at: datetime | None
     failures: Gauge
     rest: str
+    is_rest_inferred: bool
     today: Gauge
     day: str
     each: Decimal | None
@@ -76,9 +78,11 @@ def state_of(facts: Facts, drawn: str = "") -> State:
         notices=notices_of(account, row, change, bought, is_stale),
         is_saving=change is not None and change.is_open,
         setting=setting.words(),
+        purchase=setting.purchase(),
         read_at=row.read_at,
         failures=failures_of(row),
         rest=rest_of(row, inferred, zone),
+        is_rest_inferred=row.consecutive_failures > 0,
         today=Gauge(min(inferred.today, PER_DAY), "info", f"{inferred.today} of {PER_DAY}"),
         day=day_words(inferred, zone),
         each=None if bought is None else Decimal(bought),

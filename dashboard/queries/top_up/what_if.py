@@ -71,6 +71,9 @@ class WhatIf:
         return len(self.gaps) + self.more_gaps
 
 
+UNFINISHED = WhatIf("", 0, trouble="The form above is not finished. Then it is replayed here.")
+
+
 def what_if_of(account: Account, setting: Setting) -> WhatIf:
     """Three queries, and no request to the service."""
     now, packs = timezone.now(), packs_of(account)

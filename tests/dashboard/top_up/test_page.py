@@ -34,7 +34,7 @@ def test_the_treasurer_sees_the_setting_as_it_is(browser: Client) -> None:
     assert 'name="enabled" type="checkbox" checked' in html
 
 
-def test_pitfall_76_failures_are_n_of_3_and_toggling_does_not_clear_them(
+def test_pitfalls_76_and_81_failures_are_n_of_3_and_toggling_does_not_clear_them(
     browser: Client, account: Account
 ) -> None:
     seen = timezone.now() - timedelta(hours=2)
@@ -44,6 +44,7 @@ def test_pitfall_76_failures_are_n_of_3_and_toggling_does_not_clear_them(
     assert "Switching it off and on here does not clear the count." in page
     assert "The last automatic top-up failed" in page
     assert "waits 24 hours; that ends" in page
+    assert "at the latest. inferred" in page
 
 
 def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothing_on(

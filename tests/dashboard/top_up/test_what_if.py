@@ -114,11 +114,11 @@ def test_the_form_is_replayed_as_it_stands(
     assert said in text_of(answer)
 
 
-def test_an_unfinished_form_changes_nothing_and_without_script_the_page_replays(
+def test_an_unfinished_form_is_not_replayed_and_without_script_the_page_replays(
     spent: Account, thea: Membership, client_of: ClientOf
 ) -> None:
     browser = client_of(thea)
     unfinished = browser.get("/top-up/what-if/", wish(spent, more="1"), headers=HTMX)
-    assert (unfinished.status_code, unfinished.content) == (204, b"")
+    assert "The form above is not finished." in text_of(unfinished)
     led = browser.get("/top-up/what-if/", {"account": str(spent.pk)}, follow=True)
     assert "it would have bought once, 2,000 credits" in text_of(led)
