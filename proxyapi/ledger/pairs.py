@@ -4,8 +4,8 @@ Contract: pure; each charge gets one debit at most, and each debit one charge (l
 amount and time are all a row tells (pitfall 67), so every pair has a confidence and its reason.
 
 An exact amount in the charge's own time goes first, then one a little later, shared out so that as
-many as possible find theirs: the earliest debit to the charge whose time ends first. Where equal
-debits or equal charges stand side by side, which is whose cannot be told; the sum is right anyway.
+many as possible find theirs. Where equal debits or equal charges stand side by side, which is whose
+cannot be told; the sum is right anyway.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def of_one_cost(claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds) 
     found: list[tuple[Claim, Entry]] = []
     for usual in (True, False):
         for window in WINDOWS:
-            for claim, entry in shared_out(open_claims, free, window, kinds if usual else {}):
+            pairs = list(shared_out(open_claims, free, window, kinds if usual else {}))
+            for claim, entry in pairs:
                 found.append((claim, entry))
                 open_claims.remove(claim)
                 free.remove(entry)
@@ -74,13 +75,19 @@ def shared_out(
     window: tuple[timedelta, timedelta],
     kinds: Kinds,
 ) -> Iterator[tuple[Claim, Entry]]:
-    waiting = list(claims)
-    for entry in list(debits):
+    """As many pairs as possible; `debits` by time.
+
+    Within its own time a charge is booked at its end, just before the answer: there the last debit
+    goes to the charge that began last. Otherwise the first goes to the charge that ends first.
+    """
+    waiting, from_end = list(claims), window == WINDOWS[0]
+    for entry in reversed(debits) if from_end else debits:
         fitting = [it for it in waiting if it.holds(entry, window) and is_usual(it, entry, kinds)]
         if fitting:
-            first = min(fitting, key=lambda it: it.end)
-            waiting.remove(first)
-            yield first, entry
+            ordered = sorted(fitting, key=lambda it: it.start if from_end else it.end)
+            chosen = ordered[-1] if from_end else ordered[0]
+            waiting.remove(chosen)
+            yield chosen, entry
 
 
 def is_usual(claim: Claim, entry: Entry, kinds: Kinds) -> bool:

@@ -197,11 +197,10 @@ def test_pitfall_63_rows_that_arrive_while_paging_shift_nothing(
 def test_a_ledger_too_long_to_be_read_to_the_time_of_sending_proves_nothing_yet(
     charge: Callable[..., Charge], upstream: Upstream
 ) -> None:
-    """Its first page tells how long it is, its last page is the newest; then so many downward."""
     upstream.on(*LEDGER, paged([debit("4", 1) for _ in range(600)]))
     lost = charge()
     assert settled(lost).state == ChargeState.UNKNOWN
-    assert Ledger.objects.get().low == 550 - 50 * PAGES
+    assert 0 < 600 - 50 * (PAGES + 2) <= Ledger.objects.get().low
 
 
 def test_an_unknown_charge_settles_while_a_huge_history_is_still_being_filled_up(

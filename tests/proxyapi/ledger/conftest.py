@@ -39,6 +39,7 @@ class Book:
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     web: set[int] = field(default_factory=set)  # positions of spend made outside the API
+    view: list[dict[str, Any]] | None = None  # what source=api shows; None: rows not of the web
     balance: Decimal = Decimal(10_000)
     pages: list[tuple[int, str]] = field(default_factory=list)
     before_page: Callable[[], None] = lambda: None
@@ -50,13 +51,14 @@ class Book:
         self.rows += rows
 
     def history(self, request: httpx.Request) -> httpx.Response:
+        self.before_page()
         if self.cut_after is not None and len(self.pages) >= self.cut_after:
             raise httpx.ReadError("the wire broke")
-        self.before_page()
         asked = request.url.params
         page, size, source = int(asked["page"]), int(asked["per_page"]), asked.get("source", "")
         self.pages.append((page, source))
         rows = [row for at, row in enumerate(self.rows) if not source or at not in self.web]
+        rows = self.view if source and self.view is not None else rows
         if asked.get("order", "DESC") != "ASC":
             rows = rows[::-1]
         shown = rows[size * (page - 1) : size * page]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import api_view
+from proxyapi.ledger import overlay
 from proxyapi.models import Account, DaySum, Entry, Ledger
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line
@@ -77,24 +77,32 @@ def test_sums_of_days_know_of_it(account: Account, book: Book) -> None:
     assert [(via_api, int(amount)) for via_api, amount in told] == [(False, -2), (True, -1)]
 
 
+@pytest.mark.parametrize("minute", [0.5, 1.5, 9])
 def test_a_view_that_does_not_fit_is_said_and_left_for_an_hour(
-    account: Account, book: Book
+    account: Account, book: Book, minute: float
 ) -> None:
     book.add(line(-1, 1), line(-2, 2))
-    shown = book.rows
-    book.before_page = lambda: setattr(
-        book, "rows", [line(-9, 9)] if len(book.pages) % 2 else shown
-    )
+    book.view = [line(-9, minute)]
+    assert ledger.mirror(account), "the mirror itself has no trouble"
+    assert Ledger.objects.get().api_problem == overlay.APART
+    book.pages.clear()
     ledger.mirror(account)
-    assert Ledger.objects.get().api_problem == api_view.APART
-    asked = len(book.pages)
-    book.before_page = lambda: setattr(book, "rows", shown)
-    ledger.mirror(account)
-    assert len(book.pages) == asked + 1
+    assert book.pages == [(1, "")]
     Ledger.objects.update(api_read_at=timezone.now() - timedelta(hours=2))
+    book.view = None
     ledger.mirror(account)
     assert Ledger.objects.get().api_problem == ""
-    assert not Entry.objects.filter(via_api=None).exists()
+    assert list(Entry.objects.values_list("via_api", flat=True)) == [True, True]
+
+
+def test_a_view_that_changed_under_us_is_laid_anew(account: Account, book: Book) -> None:
+    book.add(line(-1, 1), line(-2, 2))
+    ledger.mirror(account)
+    book.web = {1}
+    book.add(line(-3, 3))
+    ledger.mirror(account)
+    ledger.mirror(account)
+    assert of_web(account) == [1]
 
 
 @REPEATED

@@ -1,0 +1,220 @@
+"""Laying the view source=api over the mirrored rows, a page in each short transaction.
+
+The view's rows are the mirror's with gaps, in the same order and without ids, too. So each is laid
+greedily on the next row of the same words: downward from a border under which both have the same
+rows, upward from the last row that was laid. A row that is passed over is not of the API (pitfall
+65). Equal rows may swap; their words and amounts are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import takewhile
+
+from django.db import transaction
+from django.db.models import Min, QuerySet
+from django.utils import timezone
+
+from proxyapi.ledger import changes, pairs, segment
+from proxyapi.ledger.page import Page
+from proxyapi.ledger.row import Row, words_of
+from proxyapi.models import Account, DaySum, Entry, Ledger
+
+APART = (
+    "The service's view of API spend shows a row that its whole ledger does not show. "
+    "Which rows are of the API is not known from there on."
+)
+
+
+@transaction.atomic
+def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
+    """Lay the first rows, downward from a place where both views have the same rows beneath them.
+
+    That is the first row of the mirror's newest second: of older ones none can come any more. Where
+    a whole page is of one second, it is the end of both, if they stood still (`still`).
+    """
+    changes.lock(account)
+    ledger = segment.of(account)
+    border, rows = (page.mirrored, page.rows) if still else older(ledger, page)
+    if is_opened(ledger) or border <= ledger.low or (not rows and page.start):
+        return ledger
+    free = unlaid(ledger).filter(position__lt=border)
+    hits, passed = place(rows[::-1], free.order_by("-position").iterator(chunk_size=500))
+    if rows and not hits and not is_beneath(ledger, rows):
+        return ledger
+    ledger.api_high = page.start + len(rows)
+    ledger.api_low = ledger.api_high - len(hits)
+    told = mark(hits, True) + mark(passed, False)
+    told += [] if hits else close(free)
+    ledger.save(update_fields=["api_low", "api_high"])
+    changes.note(account, told)
+    return ledger
+
+
+def older(ledger: Ledger, page: Page) -> tuple[int, tuple[Row, ...]]:
+    """The mirror's rows and the page's that are older than the mirror's newest second."""
+    rows = Entry.objects.filter(account_id=ledger.pk)
+    newest = rows.filter(position__lt=page.mirrored).order_by("-position").first()
+    if newest is None:
+        return 0, ()
+    second = newest.happened_at
+    border = rows.filter(happened_at__gte=second).aggregate(at=Min("position"))["at"]
+    return border, tuple(takewhile(lambda row: is_older(row, second), page.rows))
+
+
+def is_older(row: Row, second: datetime) -> bool:
+    return row.happened_at is not None and row.happened_at < second
+
+
+@transaction.atomic
+def start_anew(account: Account) -> None:
+    """What did not fit is tried from the end again."""
+    changes.lock(account)
+    ledger = segment.of(account)
+    if ledger.api_problem:
+        forget(ledger)
+        ledger.api_problem = ""
+        ledger.save(update_fields=["api_low", "api_high", "api_problem"])
+
+
+@transaction.atomic
+def lay(account: Account, page: Page) -> Ledger:
+    """Lay a page of the view over the mirror; answers how far it is laid now."""
+    changes.lock(account)
+    ledger = segment.of(account)
+    if not is_opened(ledger):
+        return ledger
+    if agrees(ledger, page):
+        told = [*downward(ledger, page), *upward(ledger, page)]
+        changes.note(account, told + closing(ledger, page))
+        if ledger.api_high == page.total:
+            ledger.api_read_at, ledger.api_problem = page.asked_at, ""
+    else:
+        forget(ledger)
+    ledger.save(update_fields=["api_low", "api_high", "api_read_at", "api_problem"])
+    return ledger
+
+
+def is_opened(ledger: Ledger) -> bool:
+    """Whether anything is known of the view; it may show no row at all."""
+    return told_of(ledger).exists()
+
+
+def agrees(ledger: Ledger, page: Page) -> bool:
+    """Whether the last row that was laid still reads the same."""
+    if page.total < min(page.known, ledger.api_high):
+        return False
+    last = ledger.api_high - 1
+    if not page.start <= last < page.end:
+        return True
+    entry = laid(ledger).order_by("-position").first()
+    return entry is None or words_of(entry) == page.rows[last - page.start].words
+
+
+def is_beneath(ledger: Ledger, rows: Sequence[Row]) -> bool:
+    """Whether even the newest of the view's rows is clearly older than all that is mirrored."""
+    entries = Entry.objects.filter(account_id=ledger.pk)
+    newest, oldest = rows[-1].happened_at, entries.aggregate(at=Min("happened_at"))["at"]
+    return newest is not None and oldest is not None and newest < oldest - pairs.LATE
+
+
+def laid(ledger: Ledger) -> QuerySet[Entry]:
+    return Entry.objects.filter(account_id=ledger.pk, via_api=True)
+
+
+def told_of(ledger: Ledger) -> QuerySet[Entry]:
+    """Rows of which it is known; they have no gap."""
+    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
+
+
+def unlaid(ledger: Ledger) -> QuerySet[Entry]:
+    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=True)
+
+
+def upward(ledger: Ledger, page: Page) -> list[datetime]:
+    """Rows above those that were laid."""
+    if not page.start <= ledger.api_high < page.end:
+        return []
+    rows = page.rows[ledger.api_high - page.start :]
+    highest = end_of(told_of(ledger), "-position")
+    free = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
+    hits, passed = place(rows, free.order_by("position").iterator(chunk_size=500))
+    ledger.api_high += len(hits)
+    return mark(hits, True) + mark(passed, False)
+
+
+def downward(ledger: Ledger, page: Page) -> list[datetime]:
+    """Rows beneath those that were laid."""
+    if not page.start < ledger.api_low <= page.end:
+        return []
+    rows = page.rows[: ledger.api_low - page.start][::-1]
+    lowest = end_of(told_of(ledger), "position")
+    free = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
+    hits, passed = place(rows, free.order_by("-position").iterator(chunk_size=500))
+    ledger.api_low -= len(hits)
+    return mark(hits, True) + mark(passed, False)
+
+
+def end_of(entries: QuerySet[Entry], order: str) -> int | None:
+    return entries.order_by(order).values_list("position", flat=True).first()
+
+
+def place(rows: Sequence[Row], free: Iterator[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The entry of each row, as far as there are any, and those that were passed over."""
+    hits: list[Entry] = []
+    passed: list[Entry] = []
+    for row in rows:
+        over: list[Entry] = []
+        hit = next_of(row, free, over)
+        if hit is None:
+            break  # nothing is said of the entries it was looked for in
+        hits.append(hit)
+        passed += over
+    return hits, passed
+
+
+def next_of(row: Row, free: Iterator[Entry], over: list[Entry]) -> Entry | None:
+    for entry in free:
+        if words_of(entry) == row.words:
+            return entry
+        over.append(entry)
+    return None
+
+
+def mark(entries: Iterable[Entry], via_api: bool) -> list[datetime]:
+    listed = list(entries)
+    Entry.objects.filter(pk__in=[entry.pk for entry in listed]).update(via_api=via_api)
+    return [entry.happened_at for entry in listed]
+
+
+def closing(ledger: Ledger, page: Page) -> list[datetime]:
+    """Rows beyond both ends of the view are not of the API."""
+    told: list[datetime] = []
+    if ledger.api_high == page.total:
+        highest = end_of(told_of(ledger), "-position")
+        above = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
+        told += close(above.filter(position__lt=page.mirrored))
+    lowest = end_of(told_of(ledger), "position")
+    if ledger.api_low == 0 and lowest is not None:
+        told += close(unlaid(ledger).filter(position__lt=lowest))
+    return told
+
+
+def close(entries: QuerySet[Entry]) -> list[datetime]:
+    times = list(entries.values_list("happened_at", flat=True))
+    entries.update(via_api=False)
+    return times
+
+
+def forget(ledger: Ledger) -> None:
+    """The view changed under us: it is laid anew from its end."""
+    Entry.objects.filter(account_id=ledger.pk).update(via_api=None)
+    ledger.api_low = ledger.api_high = 0
+    days = DaySum.objects.filter(account_id=ledger.pk).values_list("day", flat=True).distinct()
+    changes.note_days(ledger.account, set(days))
+
+
+def give_up(account: Account) -> None:
+    """Say that the view does not fit, and leave it for a while."""
+    Ledger.objects.filter(pk=account.pk).update(api_problem=APART, api_read_at=timezone.now())

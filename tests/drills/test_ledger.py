@@ -1,0 +1,69 @@
+"""The mirror at its full volume: ten thousand rows, and five hundred debits of others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from proxyapi.models import Job
+from tests.drills.figures import Figures
+from tests.proxyapi.ledger.wire import figures as held_to
+from tests.proxyapi.ledger.wire.conftest import account, control, job, sandbox, service, token
+from tests.proxyapi.ledger.wire.service import Service
+
+__all__ = ["account", "control", "job", "sandbox", "service", "token"]
+
+ROWS = int(os.environ.get("DRILL_ROWS", "10000"))
+TWINS = 200
+THEIRS, OURS = 500, 60
+
+
+@pytest.fixture
+def figures(request: pytest.FixtureRequest) -> Iterator[Figures]:
+    told = Figures(request.node.originalname.removeprefix("test_").replace("_", " "))
+    yield told
+    told.close()
+
+
+def test_mirror_of_a_long_ledger(service: Service, figures: Figures) -> None:
+    found = held_to.volume(service, ROWS, TWINS, Random(figures.seed))  # noqa: S311
+    most = ROWS // 50 + 1
+    figures.tell(
+        f"{ROWS} rows mirrored for {found.requests} requests",
+        f"at most {most}",
+        holds=found.requests <= most,
+    )
+    figures.tell(f"a re-run is {found.again} request", "1", holds=found.again == 1)
+    figures.tell(f"{found.twins} of {TWINS} twins kept", f"{TWINS}", holds=found.twins == TWINS)
+    wrong = sum((found.missing + found.added).values())
+    figures.tell(f"{wrong} rows missing or too many", "0", holds=wrong == 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_mirror_while_rows_arrive(service: Service, figures: Figures) -> None:
+    missing, added = held_to.inserts(service, 2_000, 500)
+    wrong = sum((missing + added).values())
+    figures.tell(f"500 rows came while reading: {wrong} missing or twice", "0", holds=wrong == 0)
+
+
+def test_spenders_outside(service: Service, job: Job, figures: Figures) -> None:
+    found = held_to.spenders(service, job, THEIRS, OURS, Random(figures.seed))  # noqa: S311
+    figures.tell(
+        f"{found.outside} of {THEIRS} debits of others are outside the portal, "
+        f"{found.outside_sum} of {found.theirs_sum} cr",
+        f"all {THEIRS}",
+        holds=(found.outside, found.outside_sum) == (THEIRS, found.theirs_sum),
+    )
+    figures.tell(
+        f"{found.taken} of them taken for one of {OURS} charges in between",
+        "0",
+        holds=found.taken == 0,
+    )
+    figures.tell(
+        f"{found.unmatched} charges without a debit, {found.twice} with two",
+        "0 and 0",
+        holds=found.unmatched == found.twice == 0,
+    )

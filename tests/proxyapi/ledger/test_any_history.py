@@ -1,0 +1,79 @@
+"""Whatever comes in between: in the end the mirror holds the service's rows, each as often."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+
+from proxyapi import ledger
+from proxyapi.ledger import growth, page, patrol, rewrites
+from proxyapi.models import Account, DayTotal, Entry, Ledger
+from proxyapi.upstream import errors
+from tests.proxyapi.ledger.conftest import Book, line
+
+REPEATED = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+AMOUNTS = strategies.sampled_from(["-4", "-4", "-15", "-0.68", "100"])
+# What happens before a page is answered: so many rows come, or the line breaks.
+TROUBLES = strategies.lists(
+    strategies.one_of(strategies.integers(0, 9), strategies.just("cut")), max_size=40
+)
+
+
+@REPEATED
+@given(
+    size=strategies.integers(1, 50),
+    rows=strategies.lists(AMOUNTS, max_size=160),
+    troubles=TROUBLES,
+)
+def test_law_4_the_mirror_is_the_ledger(
+    account: Account,
+    book: Book,
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    rows: list[str],
+    troubles: list[int | str],
+) -> None:
+    for module in (page, growth, patrol, rewrites):
+        monkeypatch.setattr(module, "PER_PAGE", size)
+    start_anew(book, rows)
+    coming = iter(troubles)
+    book.before_page = lambda: meet(book, next(coming, 0))
+    for _ in range(len(troubles) + 2):
+        read(account)
+    assert ledger.mirror(account)
+    assert mirror_of(account) == [(row["credit_spend"], row["created_at"]) for row in book.rows]
+    total = sum(DayTotal.objects.values_list("amount", flat=True))
+    assert total == sum(Entry.objects.values_list("amount", flat=True))
+    assert not Entry.objects.filter(via_api=None).exists(), Ledger.objects.values()
+
+
+def start_anew(book: Book, rows: list[str]) -> None:
+    for model in (Ledger, Entry, DayTotal):
+        model._default_manager.all().delete()
+    book.rows, book.web, book.pages, book.cut_after = [], set(), [], None
+    for at, amount in enumerate(rows):
+        book.add(line(amount, at // 5), web=at % 7 == 0)
+
+
+def meet(book: Book, trouble: int | str) -> None:
+    book.cut_after = 0 if trouble == "cut" else None
+    if trouble == "cut":
+        return
+    for _ in range(int(trouble)):
+        book.add(line("-4", 10_000 + len(book.rows) // 5), web=len(book.rows) % 3 == 0)
+
+
+def read(account: Account) -> None:
+    try:
+        ledger.mirror(account)
+    except errors.UpstreamError:
+        return
+
+
+def mirror_of(account: Account) -> list[tuple[str, str]]:
+    rows = Entry.objects.filter(account=account).order_by("position")
+    return list(rows.values_list("credit_spend", "booked_at"))

@@ -1,0 +1,48 @@
+"""The real sandbox in its own process, its ledger as long as a test wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from proxyapi import calls
+from proxyapi.ledger.page import Page, Reader
+from proxyapi.models import Token
+from tests.proxyapi.ledger.wire.service import Service
+from tests.proxyapi.money.conftest import account, control, job, sandbox, token
+
+__all__ = ["account", "control", "job", "sandbox", "token"]
+
+
+@pytest.fixture
+def service(
+    control: httpx.Client,
+    account: dict[str, Any],
+    sandbox: str,
+    token: Token,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Service]:
+    """The account on the sandbox; nobody counts requests but its journal."""
+    monkeypatch.setattr(calls, "admit", lambda *_: None)
+    costs = {"content_prompt_requested": {"credits": 4}, "idea_discovery": {"credits": 15}}
+    settings = {"rate_limit": 10**9, "journal_lines": 10**6, "costs": costs, "discovery_seconds": 0}
+    assert control.put("settings", json=settings).is_success
+    bearer = {"Authorization": f"Bearer {account['token']}"}
+    with httpx.Client(base_url=f"{sandbox}/v2", headers=bearer, timeout=30) as direct:
+        yield Service(control, direct, account["account_id"], token, asked(monkeypatch))
+
+
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+    """Every page of the ledger that is asked for from now on, by number and view."""
+    pages: list[tuple[int, str]] = []
+    ask = Reader.page
+
+    def spied(source: Reader, number: int, view: str = "") -> Page:
+        pages.append((number, view))
+        return ask(source, number, view)
+
+    monkeypatch.setattr(Reader, "page", spied)
+    return pages

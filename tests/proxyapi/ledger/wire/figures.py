@@ -1,0 +1,143 @@
+"""What the mirror is held to, at any size: a little in `make test`, the whole in `make drill`."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from random import Random
+
+from django.db.models import Q
+
+from proxyapi import ledger
+from proxyapi.charges import Intent, record, send
+from proxyapi.models import Charge, ChargeState, Entry, Job
+from proxyapi.models.charge import SPENT
+from tests.proxyapi.ledger.wire.service import TWIN, Service, Words, mirrored_words, outside
+
+SCRIPT = {"topic": "ice", "duration": 30}
+
+
+@dataclass(frozen=True)
+class Volume:
+    """What mirroring so many rows took, and what is there afterwards."""
+
+    requests: int
+    again: int  # requests of a re-run
+    twins: int
+    missing: Counter[Words]
+    added: Counter[Words]
+
+
+def volume(service: Service, rows: int, twins: int, chance: Random) -> Volume:
+    """Mirror a long ledger at once, then once more; a part of it is equal to the last letter."""
+    amounts = [-chance.choice((1, 2, 3, 4, 15, 96)) for _ in range(rows - twins)]
+    at = chance.randrange(len(amounts))
+    service.pour(*amounts[:at], *[TWIN] * twins, *amounts[at:])
+    assert ledger.mirror(service.account)
+    requests = len(service.all_view())
+    service.asked.clear()
+    assert ledger.mirror(service.account)
+    there, here = service.words(), mirrored_words(service.account)
+    return Volume(
+        requests,
+        len(service.asked),
+        Entry.objects.filter(account=service.account, amount=TWIN).count(),
+        there - here,
+        here - there,
+    )
+
+
+def inserts(service: Service, rows: int, new: int) -> tuple[Counter[Words], Counter[Words]]:
+    """Mirror while rows arrive all the time; what is missing and what is too much afterwards."""
+    service.pour(*[-4] * rows)
+
+    def spend() -> None:
+        for _ in range(new):
+            service.spend(1)
+
+    spender = threading.Thread(target=spend)
+    spender.start()
+    while spender.is_alive():
+        ledger.mirror(service.account)
+    spender.join()
+    assert ledger.mirror(service.account)
+    there, here = service.words(), mirrored_words(service.account)
+    return there - here, here - there
+
+
+@dataclass(frozen=True)
+class Spenders:
+    """What the portal made of its own charges among those of others."""
+
+    theirs: int
+    outside: int
+    outside_sum: Decimal
+    theirs_sum: Decimal
+    taken: int  # of their debits, taken for a charge's
+    unmatched: int  # of our charges
+    twice: int  # charges with more than one debit
+
+
+def spenders(service: Service, job: Job, theirs: int, ours: int, chance: Random) -> Spenders:
+    """Others spend with the same token and elsewhere, in between and for the same prices."""
+    turns = ["theirs"] * theirs + ["ours"] * ours
+    chance.shuffle(turns)
+    mine: dict[int, Charge] = {}
+    for position, turn in enumerate(turns):
+        if turn == "ours":
+            mine[position] = charged(job)
+        else:
+            chance.choice((service.script, lambda: service.search(chance), lambda: web(service)))()
+        if chance.random() < 0.05:
+            ledger.mirror(service.account)
+    ledger.mirror(service.account)
+    count, total = outside(service.account)
+    their_sum = sum(row["credits"] for at, row in enumerate(service.rows()) if at not in mine)
+    matched = Entry.objects.filter(account=service.account, amount__lt=0, charge__isnull=False)
+    charges = Charge.objects.filter(account=service.account, state__in=SPENT)
+    return Spenders(
+        theirs, count, -total, -Decimal(their_sum), strange_pairs(service, mine),
+        ours - matched.count(), matched.count() - charges.filter(own()).distinct().count(),
+    )  # fmt: skip
+
+
+def own() -> Q:
+    return Q(entries__amount__lt=0)
+
+
+def web(service: Service) -> None:
+    service.spend(4)
+
+
+def charged(job: Job) -> Charge:
+    intent = Intent(
+        job=job, member_id=job.member_id, operation="faceless.scripts", nonce=uuid.uuid4(),
+        hold=Decimal(4), quote=Decimal(4), body=SCRIPT,
+    )  # fmt: skip
+    charge = record(intent)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.CONFIRMED, charge.reason
+    return charge
+
+
+def strange_pairs(service: Service, mine: dict[int, Charge]) -> int:
+    """Charges that have a debit of others; not such as reads like their own, but for a second.
+
+    The service's times are whole seconds: two debits of the same words in one second, or at its
+    border, cannot be told from each other by anybody.
+    """
+    rows = Entry.objects.filter(account=service.account)
+    own = {row.position: row for row in rows.filter(position__in=mine)}
+    has = {row.charge_id: row for row in rows.filter(charge__isnull=False)}
+    pairs = [(own[at], has[charge.pk]) for at, charge in mine.items() if charge.pk in has]
+    return sum(not alike(one, other) for one, other in pairs)
+
+
+def alike(one: Entry, other: Entry) -> bool:
+    words = [(it.credit_spend, it.label, it.content_type, it.via_api) for it in (one, other)]
+    return words[0] == words[1] and abs(one.happened_at - other.happened_at) <= timedelta(seconds=1)

@@ -1,0 +1,56 @@
+"""Several processes on one ledger, and processes that are killed in the middle of it."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+
+import pytest
+
+from proxyapi import ledger
+from proxyapi.models import Entry, Ledger
+from tests.drills import portal
+from tests.proxyapi.ledger.wire.service import Service, mirrored_words
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MIRROR = """
+import sys, django
+django.setup()
+from proxyapi import calls, ledger
+from proxyapi.models import Account
+calls.admit = lambda *_: None
+ledger.mirror(Account.objects.get(pk=sys.argv[1]))
+"""
+ROWS = 800
+
+
+def started(service: Service) -> subprocess.Popen[str]:
+    return portal.start("-W", "ignore", "-c", MIRROR, str(service.account.pk))
+
+
+def test_two_processes_at_once_mirror_every_row_once(service: Service) -> None:
+    service.pour(*[-4] * ROWS)
+    processes = [started(service) for _ in range(2)]
+    for process in processes:
+        with process:
+            _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    assert mirrored_words(service.account) == service.words()
+    assert Ledger.objects.get().is_whole
+
+
+def test_a_killed_process_leaves_what_it_read_and_the_next_goes_on(service: Service) -> None:
+    service.pour(*[-4] * ROWS)
+    with started(service) as process:
+        for _ in range(600):
+            if Entry.objects.count() >= 150:
+                break
+            threading.Event().wait(0.05)
+        process.kill()
+    row = Ledger.objects.get()
+    left = row.high - row.low
+    assert Entry.objects.count() == left > 0
+    service.asked.clear()
+    assert ledger.mirror(service.account)
+    assert mirrored_words(service.account) == service.words()
+    assert len(service.all_view()) <= (ROWS - left) // 50 + 2

@@ -1,0 +1,122 @@
+"""The mirror against the real sandbox: volumes in small, others who spend, changed histories."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from io import StringIO
+from random import Random
+
+import httpx
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from proxyapi import ledger
+from proxyapi.charges import settle
+from proxyapi.ledger import patrol
+from proxyapi.models import Charge, ChargeState, Job, Ledger
+from tests.factories import UserFactory
+from tests.proxyapi.ledger.wire import figures
+from tests.proxyapi.ledger.wire.service import Service, mirrored_words
+
+ROWS = 620
+
+
+def test_a7_every_row_is_there_once_for_a_request_a_page(service: Service) -> None:
+    found = figures.volume(service, ROWS, 60, Random(7))  # noqa: S311
+    assert (found.requests, found.again, found.twins) == (ROWS // 50 + 2, 1, 60)
+    assert not found.missing
+    assert not found.added
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a7_rows_that_arrive_while_it_reads_are_there_once(service: Service) -> None:
+    missing, added = figures.inserts(service, 300, 60)
+    assert not missing
+    assert not added
+
+
+def test_a6_what_others_spend_is_outside_the_portal(service: Service, job: Job) -> None:
+    found = figures.spenders(service, job, theirs=40, ours=8, chance=Random(6))  # noqa: S311
+    assert found.outside == found.theirs
+    assert found.outside_sum == found.theirs_sum
+    assert (found.taken, found.unmatched, found.twice) == (0, 0, 0)
+
+
+def test_a5_the_books_agree_with_the_services_own(service: Service, job: Job) -> None:
+    figures.charged(job)
+    service.spend(30)
+    service.spend(-500)
+    ledger.mirror(service.account)
+    ledger.weigh(service.account)
+    figures.charged(job)
+    service.script()
+    out = StringIO()
+    call_command("verify_ledger", "--reread", stdout=out)
+    kept, theirs = ledger.books(service.account), service.money()
+    assert kept.balance_exact == theirs["balance"]
+    assert (kept.opening, kept.entries) == (theirs["opening"], theirs["ledger_sum"])
+    assert (kept.charged, kept.matched, kept.outside, kept.credited) == (8, 8, 34, 500)
+    assert kept.differences == []
+    assert "It agrees to the last credit." in out.getvalue()
+
+
+def test_a_rewritten_row_is_noticed(service: Service) -> None:
+    service.pour(*[-4] * 120)
+    ledger.mirror(service.account)
+    service.change(lambda entries: entries[20].update(credits=-5))
+    patrolled(service)
+    patrolled(service)
+    assert Ledger.objects.get().problem.startswith("Row 20 of the service's ledger reads different")
+    ledger.accept_all(service.account, UserFactory().pk)
+    assert ledger.mirror(service.account)
+    assert mirrored_words(service.account) == service.words()
+
+
+def test_a_ledger_that_lost_rows_is_noticed(service: Service) -> None:
+    service.pour(*[-4] * 120)
+    ledger.mirror(service.account)
+    service.change(lambda entries: entries.__delitem__(slice(100, None)))
+    assert not ledger.mirror(service.account)
+    assert "it had 120 rows, now it has 100" in Ledger.objects.get().problem
+
+
+def patrolled(service: Service) -> None:
+    Ledger.objects.update(patrolled_at=timezone.now() - patrol.EVERY)
+    ledger.mirror(service.account)
+
+
+def test_a_lost_charge_is_settled_within_a_minute_after_the_trouble_ends(
+    service: Service, job: Job, control: httpx.Client
+) -> None:
+    """Even while ten thousand older rows are still to be read."""
+    service.pour(*[-4] * 2_000)
+    fault(control, "*/scripts", 1)
+    charge = sent_and_lost(job)
+    fault(control, "*/credits/history", 3)
+    for _ in range(3):
+        assert settled(charge) == ChargeState.UNKNOWN
+        assert charge.due_at <= timezone.now() + timedelta(seconds=10)
+    assert settled(charge) == ChargeState.MATCHED
+    assert charge.cost == Decimal(4)
+    assert Ledger.objects.get().low > 0
+
+
+def fault(control: httpx.Client, path: str, times: int) -> None:
+    rule = {"match": {"path": path}, "when": "after", "action": "close", "times": times}
+    assert control.post("faults", json=rule).is_success
+
+
+def sent_and_lost(job: Job) -> Charge:
+    with pytest.raises(AssertionError):
+        figures.charged(job)
+    charge = Charge.objects.get()
+    Charge.objects.update(lost_at=timezone.now() - timedelta(seconds=31))
+    return charge
+
+
+def settled(charge: Charge) -> str:
+    settle(charge.pk)
+    charge.refresh_from_db()
+    return str(charge.state)
