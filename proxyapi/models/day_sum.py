@@ -27,7 +27,13 @@ class DaySum(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["account", "day"], name="day_sum_by_day"),
-            models.Index(fields=["account", "member", "day"], name="day_sum_of_member"),
+            models.Index(
+                fields=[
+                    *("account", "member", "day", "is_credit", "is_matched", "operation"),
+                    *("label", "via_api", "amount", "entries"),
+                ],
+                name="day_sum_by_member",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -25,7 +25,16 @@ class DayTotal(models.Model):
     entries = models.PositiveIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["account", "day"], name="day_total_by_day")]
+        # Everything that sums ask for: years are added up without a look at the table.
+        indexes = [
+            models.Index(
+                fields=[
+                    *("account", "day", "is_credit", "is_matched", "operation", "label"),
+                    *("via_api", "amount", "entries"),
+                ],
+                name="day_total_whole",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.day} {self.amount}"

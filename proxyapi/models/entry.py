@@ -76,8 +76,17 @@ class Entry(models.Model):
         ]
         indexes = [
             models.Index(fields=["account", "-happened_at", "-position"], name="entry_newest"),
-            models.Index(fields=["account", "member", "-happened_at"], name="entry_of_member"),
-            models.Index(fields=["account", "operation", "-happened_at"], name="entry_of_feature"),
+            # Down to the position: a page of one member's rows is read off the index, in order.
+            models.Index(
+                fields=["account", "member", "-happened_at", "-position"], name="entry_by_member"
+            ),
+            models.Index(
+                fields=["account", "operation", "-happened_at", "-position"],
+                name="entry_by_feature",
+            ),
+            models.Index(
+                fields=["account", "label", "-happened_at", "-position"], name="entry_by_label"
+            ),
             models.Index(
                 fields=["account", "-happened_at"],
                 condition=Q(charge__isnull=True),
