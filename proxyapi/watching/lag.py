@@ -25,12 +25,12 @@ from random import Random
 from statistics import median
 
 SHORTEST = 5.0  # seconds between two looks at one resource; spec, Limits: every 5 to 10
-LONGEST = 60.0  # seconds; a job may end sooner than any did before
+LONGEST = 15.0  # seconds; a job may end sooner than any did before
 OVERDUE = 4.0  # times as long as the longest: no longer late but stuck, and looked at seldom
 SELDOM = 3600.0  # seconds
 MIDDLE = 180.0  # seconds; half of the imagined durations are shorter, before any is learned
 IMAGINED = 2.0  # durations' worth of doubt beside what was learned
-LEAST = 0.004  # seconds of expected lag; a look for less is not worth a request
+LEAST = 0.0005  # seconds of expected lag; a look for less is not worth a request
 
 
 class Durations:

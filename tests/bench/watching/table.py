@@ -1,0 +1,72 @@
+"""The figures as a Markdown table, and what is wanted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tests.bench.watching.runs import Result
+
+HEADS = (
+    "jobs", "bound, s", "ours learned", "ours new", "four processes", "naive", "serial",
+    "429s: ours · naive · serial", "a person waits p50 · p95, s", "looks/min", "wanted", "",
+)  # fmt: skip
+LEARNED_AT = {10: 0.55, 25: 0.55}
+NEW, PATIENCE, LIMIT = 1.0, 1.0, 30
+LEGEND = """
+Mean seconds from finished to known, and in brackets their ratio to the bound of a round robin with
+22 looks a minute, max(5, 60 n / 22) / 2. `ours learned` knows 64 durations of each sort of render,
+`ours new` none and learns none, `four processes` tick at once and know as much. `naive` asks for
+every job every 5 s, `serial` for one after the other, 2 s apart, and waits as a 429 tells.
+n jobs at most at a time, each followed by another after 30 s on average (Poisson); four sorts of
+render with medians of 80, 150, 270 and 500 s, log-normal with σ = 0.25, every 33rd takes twice as
+long. Three people do something every 90 s on average, of one to three requests. Answers take 0.04
+to 0.24 s. Each row is run before a limiter of fixed minutes and before a sliding one.
+"""
+
+
+def lines(results: Sequence[Result], seed: int, hours: dict[int, float]) -> Iterator[str]:
+    yield f"| {' | '.join(HEADS)} |"
+    yield f"| {' | '.join(['---'] * len(HEADS))} |"
+    for jobs in sorted({result.jobs for result in results}):
+        of = {result.way: result for result in results if result.jobs == jobs}
+        yield f"| {' | '.join(cells(of))} |"
+    simulated = ", ".join(f"{hour:.1f} for {jobs}" for jobs, hour in hours.items())
+    yield f"\nSeed {seed} (BENCH_SEED={seed} repeats it); hours simulated each way: {simulated}."
+    yield LEGEND
+
+
+def cells(of: dict[str, Result]) -> list[str]:
+    learned = of["learned"]
+    ways = ("learned", "new", "four", "naive", "serial")
+    ours = sum(of[way].refusals for way in ("learned", "new", "four"))
+    missed = missing(of)
+    return [
+        str(learned.jobs),
+        f"{learned.bound:.1f}",
+        *(f"{of[way].lag:.1f} ({of[way].ratio:.2f})" for way in ways),
+        f"{ours} · {of['naive'].refusals} · {of['serial'].refusals}",
+        f"{learned.median_wait:.1f} · {learned.late_wait:.1f}",
+        f"{learned.looks_a_minute:.0f}",
+        wanted(learned.jobs),
+        "ok" if not missed else f"FALLS SHORT: {', '.join(missed)}",
+    ]
+
+
+def wanted(jobs: int) -> str:
+    learned = f", learned ≤ {LEARNED_AT[jobs]}" if jobs in LEARNED_AT else ""
+    return f"new ≤ {NEW}{learned}, 429s 0, p95 ≤ {PATIENCE:.0f}"
+
+
+def missing(of: dict[str, Result]) -> list[str]:
+    """Which figures are not what is wanted. Four processes have the bounds of one."""
+    short = []
+    jobs = of["learned"].jobs
+    for way in ("learned", "new", "four"):
+        result, most = of[way], NEW if way == "new" else LEARNED_AT.get(jobs, NEW)
+        if result.ratio > most:
+            short.append(f"{way} {result.ratio:.3f}")
+        if result.refusals or result.most > LIMIT:
+            short.append(f"{way} {result.refusals} refused, {result.most} in 60 s")
+        if result.late_wait > PATIENCE:
+            short.append(f"{way} p95 {result.late_wait:.1f} s")
+    return short
