@@ -227,7 +227,7 @@ def of_top_up(top_up: TopUp) -> tuple[str, str, str] | None:
         return (
             "late",
             "The automatic top-up is off",
-            f"It was left on {on(top_up.left_at)}, and nobody here switched it off.",
+            f"It was found off {on(top_up.found_off_at)}, and nobody here switched it off.",
         )
     if failures:
         return (

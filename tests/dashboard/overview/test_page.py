@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import timedelta
+from decimal import Decimal
 
+import pytest
+from django.utils import timezone
+
+from proxyapi.models import Account, TopUp
 from tests.dashboard.overview.conftest import ago, video
+from tests.factories import AccountFactory, TokenFactory
+
+PARTS = ("credits", "asks", "spend", "spenders", "running", "forecast", "estimates")
 
 
 def page(client_of, reader, query=""):
     answer = client_of(reader).get(f"/{query}")
     assert answer.status_code == 200
     return answer.content.decode()
+
+
+@pytest.fixture
+def running(token):
+    def make(title="How to read a glacier", **fields):
+        return video(
+            token,
+            title=title,
+            state="running",
+            raw_status="rendering",
+            started_at=ago(minutes=2),
+            looked_at=ago(seconds=3),
+            next_look_at=ago(seconds=-5),
+            **fields,
+        )
+
+    return make
 
 
 @pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "vera"])
@@ -20,16 +45,120 @@ def test_everybody_of_the_team_sees_it(role, request, client_of, account, token,
 
 
 def test_the_whole_page_takes_twelve_queries(
-    client_of, vera, token, ledger, book, charged, django_assert_max_num_queries
+    client_of, vera, token, ledger, book, charged, running, django_assert_max_num_queries
 ):
     for _ in range(5):
         book(-96, charge=charged(96))
-        video(
-            token, state="running", raw_status="rendering", started_at=ago(minutes=2),
-            looked_at=ago(seconds=3), next_look_at=ago(seconds=-5),
-        )
+        running()
         charged(42, state="unknown")
     browser = client_of(vera)
     browser.get("/")
     with django_assert_max_num_queries(12):
         browser.get("/")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_comes_alone_without_the_shell(
+    part, client_of, vera, token, book, charged, django_assert_max_num_queries
+):
+    book(-96, charge=charged(96, quote=Decimal(96)))
+    browser = client_of(vera)
+    with django_assert_max_num_queries(12):
+        shown = browser.get(f"/?part={part}").content.decode()
+    assert f'id="overview-{part}"' in shown
+    assert "<html" not in shown
+
+
+def test_an_unknown_part_is_the_page(client_of, vera, token):
+    assert "<html" in page(client_of, vera, "?part=../secrets&span=century")
+
+
+def test_signing_in_leads_to_it(client_of, vera, settings):
+    assert settings.LOGIN_REDIRECT_URL == "/"
+    assert "<h1>Overview</h1>" in page(client_of, vera)
+
+
+def test_a_new_team_is_told_what_brings_its_credits(client_of, otto):
+    shown = page(client_of, otto)
+    assert "No account yet" in shown
+    assert "Add a token" in shown
+    assert "Spend per day" not in shown
+
+
+def test_a_viewer_is_not_offered_what_is_not_theirs(client_of, vera):
+    assert "Add a token" not in page(client_of, vera).partition("<main")[2].partition("</main")[0]
+
+
+def test_without_spend_nothing_is_drawn(client_of, vera, token):
+    shown = page(client_of, vera)
+    for words in (
+        "The line begins with the first ledger entry.",
+        "Nothing was spent in the last 30 days.",
+        "Nobody spent anything in the last 30 days.",
+        "Nothing renders now.",
+        "Nothing waits for anybody.",
+        "The ledger was not read yet.",
+    ):
+        assert words in shown, words
+
+
+def test_what_is_held_is_taken_off(client_of, vera, token, charged):
+    charged(state="unknown", hold=Decimal(46))
+    shown = page(client_of, vera)
+    assert "Held by 1 open charge" in shown
+    assert '<p class="figure">4,272' in shown
+
+
+def test_each_account_says_when_it_was_seen(client_of, vera, northlight, account, token, priya):
+    Account.objects.filter(pk=account.pk).update(balance_as_of=timezone.now() - timedelta(days=2))
+    other = AccountFactory.create(vault=northlight.vault, name="Shorts", balance=Decimal(500))
+    TokenFactory.create(account=other, owner=priya.user)
+    shown = page(client_of, vera)
+    assert shown.count("as of ") >= 2
+    assert "2 accounts, 24,000 credits a month together." in shown
+    assert '<p class="figure">4,818' in shown
+
+
+def test_what_renders_is_shown_with_its_bar(client_of, vera, token, running):
+    running("Whales in fog")
+    shown = page(client_of, vera)
+    assert "Whales in fog" in shown
+    assert 'class="timebar"' in shown
+
+
+def test_the_books_tell_how_far_they_are_read(client_of, vera, token, ledger):
+    ledger.low, ledger.high, ledger.total = 5_800, 10_000, 10_000
+    ledger.save()
+    assert "4,200 of 10,000 rows" in page(client_of, vera)
+
+
+def test_a_stopped_top_up_waits_for_a_person(client_of, vera, account, token):
+    TopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
+    shown = page(client_of, vera)
+    assert "The automatic top-up is switched off" in shown
+    assert "does not clear the count" in shown.replace("\n", " ")
+
+
+def test_a_top_up_that_went_off_by_itself_waits_for_a_person(client_of, vera, account, token):
+    TopUp.objects.create(account=account, left_at=ago(days=2), found_off_at=ago(days=1))
+    assert "nobody here switched it off" in page(client_of, vera)
+
+
+def test_the_greatest_risk_comes_first(client_of, vera, token, charged, book):
+    book(-96)
+    charged(42, state="unknown")
+    shown = page(client_of, vera)
+    assert shown.index("is unknown") < shown.index("spent outside the portal")
+
+
+def test_several_failed_renders_are_one_ask(client_of, vera, token):
+    for hours in (1, 2, 3):
+        video(token, state="failed", finished_at=ago(hours=hours))
+    shown = page(client_of, vera)
+    assert "3 renders failed" in shown
+    assert "/library/?state=failed" in shown
+
+
+def test_a_title_is_never_markup(client_of, vera, token, charged):
+    charged(42, state="unknown", job=video(token, title="<script>alert(1)</script>"))
+    assert "<script>alert" not in page(client_of, vera)

@@ -1,0 +1,182 @@
+"""Sums of days, weeks and months in the team's time zone, and the balance walked back from them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Team
+from dashboard.queries.overview.balance import balance_line
+from dashboard.queries.overview.spend import facts, ordinal, spend_from
+from dashboard.queries.overview.sums import sums_of
+from dashboard.queries.overview.window import (
+    month_before,
+    same_day_before,
+    week_start,
+    window_of,
+)
+from tests.factories import MembershipFactory
+
+FRIDAY = date(2026, 11, 20)
+
+
+def at(day: date, hour: int = 12) -> datetime:
+    return datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
+
+
+def live_in(team: Team, zone: str) -> None:
+    team.vault.time_zone = zone
+    team.vault.save()
+
+
+EVENING = at(FRIDAY, 18)
+
+
+@pytest.fixture
+def told(northlight, account):
+    """What the books add up to as of a moment."""
+
+    def tell(now: datetime = EVENING, span: str = ""):
+        return sums_of(northlight, [account.pk], window_of(span, northlight.vault.zone, now))
+
+    return tell
+
+
+def test_today_this_week_and_this_month_stand_beside_the_last_ones(book, told):
+    for day, cost in (
+        (FRIDAY, 1),
+        (date(2026, 11, 19), 10),
+        (date(2026, 11, 13), 100),
+        (date(2026, 11, 14), 1_000),
+        (date(2026, 10, 20), 10_000),
+        (date(2026, 10, 31), 100_000),
+    ):
+        book(-cost, at(day))
+    today, week, month = facts(told())
+    assert (today.spent, today.before) == (1, "yesterday 10")
+    assert week.spent == 11
+    assert week.before == "last week 100 by Friday, 1,100 in all"
+    assert month.spent == 1_111
+    assert month.before == "October 10,000 by the 20th, 110,000 in all"
+
+
+def test_pitfall_68_a_day_is_the_teams_own(northlight, book, told):
+    live_in(northlight, "Pacific/Auckland")
+    book(-5, datetime(2026, 11, 19, 10, 59, tzinfo=UTC))  # 23:59 there
+    book(-7, datetime(2026, 11, 19, 11, 0, tzinfo=UTC))  # midnight there
+    today, *_ = facts(told(datetime(2026, 11, 20, 1, tzinfo=UTC)))
+    assert (today.spent, today.before) == (7, "yesterday 5")
+
+
+@pytest.mark.parametrize(
+    ("day", "same"),
+    [
+        (date(2026, 3, 31), date(2026, 2, 28)),
+        (date(2028, 3, 30), date(2028, 2, 29)),
+        (date(2026, 1, 1), date(2025, 12, 1)),
+    ],
+)
+def test_the_same_day_of_a_shorter_month_is_its_last(day, same):
+    assert same_day_before(day) == same
+    assert month_before(day) == same.replace(day=1)
+
+
+def test_a_week_starts_on_monday():
+    assert week_start(FRIDAY) == date(2026, 11, 16)
+    assert week_start(date(2026, 11, 16)) == date(2026, 11, 16)
+
+
+def test_a_window_over_a_changed_clock_has_thirty_days():
+    now = datetime(2026, 11, 1, 3, tzinfo=UTC)
+    window = window_of("", ZoneInfo("America/New_York"), now)
+    assert (len(window.days), window.today) == (30, date(2026, 10, 31))
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1st"), (2, "2nd"), (11, "11th"), (23, "23rd")])
+def test_a_day_of_the_month_has_its_ending(number, words):
+    assert ordinal(number) == words
+
+
+def test_the_balance_is_walked_back_through_every_entry(book, told):
+    book(-100, at(date(2026, 11, 10)))
+    book(2_000, at(date(2026, 11, 12)), label="Auto top-up")
+    book(-50, at(FRIDAY))
+    line = balance_line(Decimal(2_050), told(), whole=True)
+    assert line is not None
+    assert "from 200 to 2,050 credits" in line.sentence
+    assert "Credits arrived on 12 Nov." in line.sentence
+    assert [(mark.kind, mark.label) for mark in line.marks] == [("in", "+2,000"), ("now", "2,050")]
+    assert line.marks[0].title == "12 Nov: +2,000 credits, Auto top-up"
+
+
+def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(book, told):
+    book(-100, at(date(2026, 11, 10)))
+    book(-50, at(FRIDAY))
+    line = balance_line(Decimal(500), told(), whole=False)
+    assert line is not None
+    assert "Balance from Wed 11 Nov" in line.sentence
+
+
+def test_without_entries_there_is_no_line(ledger, told):
+    assert balance_line(Decimal(500), told(), whole=True) is None
+
+
+def test_members_have_their_colours_and_outside_has_none(book, charged, priya, luca, told):
+    now = timezone.now()
+    book(-96, now, charge=charged(96, priya))
+    book(-40, now, charge=charged(40, luca))
+    book(-8, now)
+    spend = spend_from(told(now))
+    assert [(one.name, one.tone, one.spent) for one in spend.members] == [
+        ("Priya Raman", "m1", 96),
+        ("Luca Moretti", "m2", 40),
+        ("Outside the portal", "outside", 8),
+    ]
+    assert [one.label for one in spend.bars.series] == ["Priya", "Luca", "outside the portal"]
+    assert spend.total == spend.bars.total == 144
+    assert [(one.name, one.count) for one in spend.features] == [
+        ("Render", 2),
+        ("Outside the portal", 1),
+    ]
+
+
+def test_a_refund_is_no_spend_and_no_feature(book, charged, priya, told):
+    now = timezone.now()
+    charge = charged(98, priya)
+    book(-98, now, charge=charge)
+    book(98, now, charge=charge)
+    spend = spend_from(told(now))
+    assert spend.total == 98
+    assert [one.spent for one in spend.features] == [98]
+
+
+def test_of_many_members_the_first_have_a_bar_of_their_own(book, charged, told, northlight):
+    now = timezone.now()
+    for cost in range(1, 13):
+        book(-cost, now, charge=charged(cost, MembershipFactory.create(team=northlight)))
+    spend = spend_from(told(now))
+    # Priya, whose token it is, joined first and spent nothing.
+    assert len(spend.bars.series) == 5
+    assert spend.bars.series[0].label == "others"
+    assert sum(one.spent for one in spend.members) == spend.total == 78
+    assert spend.members[-1].name == "4 others"
+
+
+def test_every_amount_is_exact_on_both_databases(book, told):
+    now = timezone.now()
+    for _ in range(10):
+        book("-0.1", now)
+    assert spend_from(told(now)).total == Decimal(1)
+
+
+def test_an_hour_more_or_less_moves_no_day(northlight, book, told):
+    live_in(northlight, "Europe/Berlin")
+    night = datetime(2026, 10, 25, 0, tzinfo=ZoneInfo("Europe/Berlin"))
+    for hours in range(0, 25 * 3600, 1800):
+        book(-1, night.astimezone(UTC) + timedelta(seconds=hours))
+    sums = told(at(FRIDAY))
+    assert sums.spent(date(2026, 10, 25), date(2026, 10, 25)) == 50
