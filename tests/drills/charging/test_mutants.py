@@ -1,0 +1,182 @@
+"""a13: what holds the money together, taken out piece by piece in a copy: tests turn red."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.drills.figures import Figures
+
+ROOT = Path(__file__).parents[3]
+COPIED = ("proxyapi", "dashboard", "tests", "templates", "static", "manage.py", "pyproject.toml")
+CHARGES = "tests/proxyapi/charges"
+KILLED_AT_LEAST = 0.95
+
+
+class Mutant(NamedTuple):
+    """In this file, `old` becomes `new`; then one of these tests turns red."""
+
+    file: str
+    old: str
+    new: str
+    tests: str = CHARGES
+
+
+MUTANTS: Mapping[str, Mutant] = {
+    "no intent row is kept": Mutant(
+        "proxyapi/charges/record.py",
+        "    charge = Charge.objects.create(\n",
+        "    charge = Charge(\n",
+    ),
+    "a nonce may stand twice": Mutant(
+        "proxyapi/models/charge.py",
+        'models.UniqueConstraint(fields=["vault", "nonce"], name="charge_once_per_nonce"),',
+        "",
+    ),
+    "a form that comes again is another deed": Mutant(
+        "proxyapi/charges/record.py",
+        "    if existing := made_before(intent):\n        return existing\n    job =",
+        "    job =",
+    ),
+    "two open charges of a job": Mutant(
+        "proxyapi/charges/record.py",
+        "    if job.charges.open().exists():\n        raise AlreadyOpen(UNDER_WAY)\n",
+        "",
+    ),
+    "the database takes two open charges": Mutant(
+        "proxyapi/models/charge.py",
+        'condition=Q(state__in=["draft", "held", "sending", "unknown"]),\n',
+        "condition=Q(state__in=[]),\n",
+    ),
+    "nobody looks at the balance": Mutant(
+        "proxyapi/charges/record.py",
+        "    if hold > (free := account.free_to_spend()):",
+        "    if hold > (free := account.free_to_spend()) + 10**9:",
+    ),
+    "a claim without a condition": Mutant(
+        "proxyapi/models/charge.py",
+        "self.filter(pk=charge.pk, state=charge.state).update(",
+        "self.filter(pk=charge.pk).update(",
+    ),
+    "a lost answer is sent again": Mutant(
+        "proxyapi/charges/send.py",
+        "            outcome.unknown(charge, error)\n    else:",
+        "            unsend(charge, error)\n    else:",
+    ),
+    "a lost answer is a failure": Mutant(
+        "proxyapi/charges/send.py",
+        "            outcome.unknown(charge, error)\n    else:",
+        "            outcome.refused(charge, error)\n    else:",
+    ),
+    "nothing is read back": Mutant(
+        "proxyapi/charges/settle.py",
+        "        read_back(charge)\n",
+        "        pass\n",
+    ),
+    "the resource is not looked at": Mutant(
+        "proxyapi/charges/evidence.py",
+        '    return bool(status) and status != charge.before.get("status")',
+        "    return False",
+    ),
+    "a script proves nothing": Mutant(
+        "proxyapi/charges/evidence.py",
+        '    return bool(script) and digest(script) != charge.before.get("script")',
+        "    return False",
+    ),
+    "no trace is enough at once": Mutant(
+        "proxyapi/charges/settle.py",
+        "    waited = sight.read_at >= lost_at(charge) + waits.booked_within()",
+        "    waited = True",
+    ),
+    "an effect comes twice": Mutant(
+        "proxyapi/charges/effect.py",
+        "    if not free.update(effect_at=now, orphan_at=None, result=kept):",
+        "    if free.update(effect_at=now, orphan_at=None, result=kept) < 0:",
+    ),
+    "a job that changed is sent": Mutant(
+        "proxyapi/charges/record.py",
+        "    check_unchanged(job, intent)\n",
+        "",
+    ),
+    "a clip without an id counts": Mutant(
+        "proxyapi/charges/effect.py",
+        "        return bool(evidence.made(charge, record))\n",
+        "        return True\n",
+    ),
+    "a dead sender is never found": Mutant(
+        "proxyapi/charges/send.py",
+        "    return last + waits.silence() <= timezone.now()",
+        "    return False",
+    ),
+    "a refusal keeps the hold": Mutant(
+        "proxyapi/charges/outcome.py",
+        "        ChargeState.REFUSED,\n        status=",
+        "        ChargeState.HELD,\n        status=",
+    ),
+    "an old charge is sent after hours": Mutant(
+        "proxyapi/charges/send.py",
+        "GIVE_UP_AFTER = timedelta(minutes=15)",
+        "GIVE_UP_AFTER = timedelta(days=15)",
+    ),
+    "a debit settles two charges": Mutant(
+        "proxyapi/ledger/trace.py",
+        "Entry.objects.filter(account_id=charge.account_id, charge__isnull=True, amount__lt=0)",
+        "Entry.objects.filter(account_id=charge.account_id, amount__lt=0)",
+        f"{CHARGES} tests/proxyapi/ledger",
+    ),
+}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    folder = tmp_path / "reelroom"
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            leave = shutil.ignore_patterns("__pycache__", "node_modules")
+            shutil.copytree(ROOT / name, folder / name, ignore=leave)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def test_what_holds_the_money_together_is_missed_when_it_is_gone(copy: Path) -> None:
+    figures = Figures("mutants of the charging code")
+    all_tests = sorted({test for mutant in MUTANTS.values() for test in mutant.tests.split()})
+    figures.tell("without a mutation", "green", holds=green(copy, all_tests))
+    survivors = [name for name, mutant in MUTANTS.items() if survives(copy, mutant)]
+    print(*(f"  survived: {name}" for name in survivors), sep="\n")
+    killed = len(MUTANTS) - len(survivors)
+    figures.tell(
+        f"{killed} of {len(MUTANTS)} mutants turned tests red",
+        f"at least {KILLED_AT_LEAST:.0%}",
+        holds=killed >= KILLED_AT_LEAST * len(MUTANTS),
+    )
+    figures.close()
+
+
+def survives(copy: Path, mutant: Mutant) -> bool:
+    path = copy / mutant.file
+    whole = path.read_text()
+    assert whole.count(mutant.old) == 1, mutant
+    path.write_text(whole.replace(mutant.old, mutant.new))
+    try:
+        return green(copy, mutant.tests.split())
+    finally:
+        path.write_text(whole)
+
+
+def green(copy: Path, tests: list[str]) -> bool:
+    """Whether these tests pass in the copy. Its tables come from the models, not the migrations."""
+    ours = ("REELROOM_TEST_DIR", "DATABASE_URL", "REDIS_URL", "REELROOM_VAR")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    command = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-p", "no:randomly"]
+    command += ["--no-migrations", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False)
+    return done.returncode == 0

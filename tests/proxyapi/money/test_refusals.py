@@ -1,0 +1,25 @@
+"""a11, a small draw: every error on two of the charging operations, by the seed."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.refusals import REFUSALS, refused
+from tests.proxyapi.money.stage import Stage
+
+SEED = int(os.environ.get("DRILL_SEED", "11"))
+CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
+DRAW = [
+    (name, operation) for name in REFUSALS for operation in CHANCE.sample(sorted(OPERATIONS), 2)
+]
+
+
+@pytest.mark.parametrize(("name", "operation"), DRAW)
+def test_pitfall_82_an_error_ends_the_charge_with_its_cause(
+    name: str, operation: str, stage: Stage
+) -> None:
+    assert refused(stage, name, operation) == ""
