@@ -19,9 +19,8 @@ test: packages  ## all tests: on SQLite, on PostgreSQL, in a browser
 bench: packages  ## measure the sandbox, starting, stopping and the pages
 	@$(IN) -m tests.bench
 
-drill: packages  ## kill processes, lose answers, look what is left
-	@$(IN) -m pytest -q -p no:randomly tests/up/test_stopping.py tests/proxyapi/money tests/sandbox/test_restart.py
-	@$(IN) -m pytest -q -s -p no:randomly -m drill tests/drills
+drill: packages  ## every fault, kill and outage in full, one line a figure (about an hour)
+	@$(IN) -m tests.drills
 
 fix: packages  ## format, and repair what can be repaired alone
 	@$(IN) -m ruff check --fix --quiet .

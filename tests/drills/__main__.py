@@ -1,0 +1,87 @@
+"""`make drill`: every drill in full, two at a time, a line a figure, an hour on two cores at most.
+
+Arguments: files or folders, else all of them. What asks the portal's database is drilled on SQLite
+and again on PostgreSQL. The exit status is 1 when a figure falls short or a drill breaks.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.drills.figures import FALLS_SHORT, HOLDS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SIDE_BY_SIDE = 2
+LIMIT = 3600.0  # seconds for all of them
+# They ask no database of the portal, or bring their own, or one.
+ONCE = (
+    *("test_books.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
+    "test_mutants.py",
+)
+LAST_LINES = 40
+
+
+class Drill(NamedTuple):
+    path: Path
+    on_postgres: bool
+
+    @property
+    def name(self) -> str:
+        database = " on PostgreSQL" if self.on_postgres else ""
+        return f"{self.path.relative_to(HERE).with_suffix('')}{database}"
+
+
+def main(wanted: list[str]) -> int:
+    begun = time.monotonic()
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        broken = [name for name in pool.map(carry_out, drills(wanted)) if name]
+    took = time.monotonic() - begun
+    in_time = took <= LIMIT or bool(wanted)
+    verdict = HOLDS if in_time and not broken else FALLS_SHORT
+    print(f"all drills: {took / 60:.1f} min; wanted: at most {LIMIT / 60:.0f}: {verdict}")
+    for name in broken:
+        print(f"all drills: {name} fell short or broke", file=sys.stderr)
+    return 0 if verdict == HOLDS else 1
+
+
+def drills(wanted: list[str]) -> Iterator[Drill]:
+    roots = [Path(name).resolve() for name in wanted] or [HERE]
+    found = [file for root in roots for file in ([root] if root.is_file() else root.rglob("*.py"))]
+    for path in sorted({file for file in found if file.name.startswith("test_")}):
+        yield Drill(path, on_postgres=False)
+        if path.name not in ONCE:
+            yield Drill(path, on_postgres=True)
+
+
+def carry_out(drill: Drill) -> str:
+    """Run one, telling its figures as they come; its name when it fell short or broke."""
+    environ = {**os.environ, "TEST_DATABASE": "postgresql" if drill.on_postgres else ""}
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:randomly", "-p", "no:logging"]
+    begun, said = time.monotonic(), []
+    with subprocess.Popen(
+        [*command, "-m", "drill", str(drill.path)],
+        cwd=ROOT, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line.rstrip())
+            if line.rstrip().endswith((f": {HOLDS}", f": {FALLS_SHORT}")):
+                where = " [PostgreSQL]" if drill.on_postgres else ""
+                print(f"{line.rstrip()}{where}", flush=True)
+    print(f"{drill.name}: {time.monotonic() - begun:.0f} s", flush=True)
+    if process.returncode == 0:
+        return ""
+    print("\n".join(said[-LAST_LINES:]), file=sys.stderr, flush=True)
+    return drill.name
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
