@@ -12,20 +12,20 @@ from contextlib import suppress
 
 import redis
 
+from proxyapi import calls
 from proxyapi.allowance import connection
 from proxyapi.upstream import errors
 
 AWAY_AFTER = 3  # looks in a row
 REMEMBERED = 120  # seconds since the last look that failed
 PROBE_EVERY = 5  # seconds
-UNREACHABLE = (
-    errors.ConnectionRefused,
-    errors.ConnectTimedOut,
-    errors.NameUnknown,
-    errors.TlsFailed,
-    errors.AnswerLost,
-    errors.ServerError,
-)
+UNANSWERED = (errors.NotSent, errors.AnswerLost, errors.ServerError)
+OURS = (errors.Unsendable, errors.PoolTimedOut, calls.TokenShut)  # the service has no part in it
+
+
+def says(error: errors.UpstreamError) -> bool:
+    """Whether an error says that nobody was there to answer."""
+    return isinstance(error, UNANSWERED) and not isinstance(error, OURS)
 
 
 def failed(environment: str) -> bool:

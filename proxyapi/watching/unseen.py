@@ -21,7 +21,7 @@ from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors
 from proxyapi.watching import outage
 
-UNANSWERED = (5.0, 15.0)  # seconds; from, to
+UNANSWERED = (7.0, 15.0)  # seconds; from, to
 REFUSED = (20.0, 900.0)
 WHILE_STOPPED = 20.0
 LEAST = 5.5  # a tick may take a job 0.2 s before its time
@@ -41,11 +41,11 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     )
     publish(job.vault_id, Event.JOB, job.pk)
     environment = job.account.environment
-    if not isinstance(error, outage.UNREACHABLE):
-        if error.status is not None:
-            outage.answered(environment)
-    elif outage.failed(environment):
-        tell_all(environment, error, now)
+    if outage.says(error):
+        if outage.failed(environment):
+            tell_all(environment, error, now)
+    elif error.status is not None:
+        outage.answered(environment)
 
 
 def wait_after(error: errors.UpstreamError, lasts: float) -> float:

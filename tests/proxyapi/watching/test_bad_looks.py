@@ -1,0 +1,175 @@
+"""Looks that fail: each trouble has its own pace, and none of them touches the job's state."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+from proxyapi.models import Job, JobState
+from proxyapi.models.job import PARKED_AFTER
+from proxyapi.watching import due, outage, parking
+from proxyapi.watching import look as looking
+from tests.factories import TokenFactory
+from tests.proxyapi.upstream_script import Upstream, answer, refused
+from tests.proxyapi.watching.conftest import ago
+
+pytestmark = pytest.mark.django_db
+RENDERING = answer({"id": 1, "video": {"status": "rendering"}})
+
+
+def seen(job: Job, lane: Lane = Lane.PERSON) -> Job:
+    """The job after a look whose time came; people's lane has no pace to keep."""
+    allowance.correct(allowance.connection(), str(job.token_id), 30, 30)
+    Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
+    looking.look(job.pk, lane=lane)
+    job.refresh_from_db()
+    return job
+
+
+def wait_of(job: Job) -> float:
+    """Seconds until the next look."""
+    assert job.next_look_at is not None
+    return (job.next_look_at - timezone.now()).total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("since", "least", "most"), [(0, 15, 25), (120, 90, 150), (9000, 700, 1100)]
+)
+def test_pitfall_2_a_video_that_is_not_found_goes_to_a_slow_lane(
+    running, upstream: Upstream, since, least, most
+):
+    job = running(look_error="Not found.", look_error_since=ago(since) if since else None)
+    upstream.on("GET", f"/faceless/{job.remote_id}", refused(404, "GEN-NOT-FOUND"))
+    assert seen(job).state == JobState.RUNNING
+    assert least < wait_of(job) < most
+
+
+def test_pitfall_26_a_rate_limited_look_waits_as_it_was_told(running, upstream: Upstream):
+    job = running()
+    limited = refused(429, "RATE-LIMITED")
+    limited.headers["Retry-After"] = "40"
+    upstream.on("GET", f"/faceless/{job.remote_id}", limited)
+    assert 30 < wait_of(seen(job)) < 50
+
+
+def test_while_nobody_answers_the_waits_differ_and_stay_short(running, upstream: Upstream):
+    jobs = [running() for _ in range(12)]
+    for job in jobs:
+        upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
+    waits = [wait_of(seen(job)) for job in jobs]
+    assert all(5 <= wait < 18 for wait in waits)
+    assert len({round(wait, 2) for wait in waits}) > 6
+
+
+def test_b5_after_three_looks_without_an_answer_one_asks_for_all(running, seeing, token, upstream):
+    others = [TokenFactory.create(account=token.account) for _ in range(3)]
+    seeing(token, *others)
+    jobs = [running(of=one) for one in (token, *others) for _ in range(3)]
+    for job in jobs:
+        upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
+    for job in jobs[:3]:
+        seen(job)
+    assert len(due.jobs()) == 1
+    assert due.jobs() == [], "and only every five seconds"
+    told = Job.objects.exclude(look_error="").count()
+    assert told == len(jobs), "the page of each says since when nobody answers"
+    outage.answered(token.account.environment)
+    assert len(due.jobs()) >= 4, "the first answer lets all tokens go on"
+
+
+def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream: Upstream):
+    broken, fine = running(), running()
+    upstream.on("GET", f"/faceless/{broken.remote_id}", httpx.Response(500))
+    upstream.on("GET", f"/faceless/{fine.remote_id}", RENDERING)
+    for _ in range(4):
+        seen(broken)
+        Job.objects.filter(pk=fine.pk).update(looked_at=ago(9))
+        seen(fine)
+    assert not outage.is_away(fine.account.environment)
+
+
+def test_c7_a_poison_row_is_parked_after_five_tries_and_the_others_go_on(
+    running, seeing, upstream: Upstream, monkeypatch
+):
+    seeing()
+    poison, fine = running(), running()
+    upstream.on("GET", f"/faceless/{poison.remote_id}", RENDERING)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a row that nobody foresaw")
+
+    monkeypatch.setattr(looking, "read", broken)
+    for _ in range(PARKED_AFTER):
+        with pytest.raises(RuntimeError):
+            seen(poison)
+    poison.refresh_from_db()
+    assert (poison.state, poison.look_error) == (JobState.RUNNING, parking.PARKED)
+    Job.objects.update(next_look_at=timezone.now())
+    assert [lease.job for lease in due.jobs()] == [fine.pk]
+
+
+def test_a_parked_video_is_looked_at_again_by_hand(running, seeing, upstream: Upstream):
+    seeing()
+    job = running(crashes=PARKED_AFTER, look_error=parking.PARKED)
+    upstream.on("GET", f"/faceless/{job.remote_id}", RENDERING)
+    assert looking.again(job)
+    assert seen(job).look_error == ""
+    assert job.crashes == 0
+
+
+def test_pitfall_18_after_a_month_looking_stops_until_a_person_asks(running, upstream: Upstream):
+    job = running(age=31 * 86400, seen=3600)
+    upstream.on("GET", f"/faceless/{job.remote_id}", RENDERING)
+    assert seen(job).state == JobState.RUNNING
+    assert wait_of(job) > 86400 * 365
+    assert (
+        job.look_error == "Still rendering after 30 days, so looking stopped. Look again by hand."
+    )
+    assert looking.again(job)
+    job.refresh_from_db()
+    assert wait_of(job) <= 5
+
+
+def test_again_does_nothing_for_a_video_that_ended(running):
+    assert not looking.again(running(state=JobState.COMPLETED))
+
+
+def test_a_doorbell_that_rings_twice_looks_once(running, seeing, upstream: Upstream):
+    seeing()
+    job = running()
+    upstream.on("GET", f"/faceless/{job.remote_id}", RENDERING)
+    lease = due.jobs()[0]
+    for _ in range(3):
+        looking.look(lease.job, lease.until)
+    assert len(upstream.requests) == 1
+
+
+def test_a_late_doorbell_of_a_lapsed_lease_does_nothing(running, seeing, upstream: Upstream):
+    seeing()
+    job = running()
+    lease = due.jobs()[0]
+    Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now() + timedelta(seconds=3))
+    looking.look(lease.job, lease.until)
+    assert upstream.requests == []
+
+
+def test_law_5_no_resource_is_asked_within_five_seconds(running, upstream: Upstream):
+    job = running(seen=1)
+    looking.look(job.pk)
+    job.refresh_from_db()
+    assert upstream.requests == []
+    assert 3 < wait_of(job) <= 4
+
+
+def test_without_an_allowance_the_look_waits_and_nothing_is_said(
+    running, upstream: Upstream, token
+):
+    job = running()
+    allowance.pause(allowance.connection(), str(token.pk), 20)
+    assert seen(job).look_error == ""
+    assert 18 < wait_of(job) <= 20

@@ -1,0 +1,153 @@
+"""The tick: each token's best due jobs, as many as it may ask for now, each taken once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from proxyapi import allowance, calls
+from proxyapi.allowance import Lane
+from proxyapi.models import Job, JobKind, JobState, Pace, TokenState
+from proxyapi.watching import due, interest
+from tests.factories import TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def taken() -> list[UUID]:
+    return [lease.job for lease in due.jobs()]
+
+
+def test_pitfall_19_a_token_gives_as_many_looks_as_it_has_requests(running, seeing, token):
+    seeing()
+    for _ in range(10):
+        running()
+    room = allowance.room(allowance.connection(), str(token.pk), Lane.WATCHING)
+    assert len(taken()) == room == 2
+
+
+def test_the_longest_unseen_comes_first_where_nothing_is_learned(running, seeing):
+    seeing()
+    jobs = [running(age=100, seen=seen) for seen in (6, 40, 20, 8)]
+    assert taken() == [jobs[1].pk, jobs[2].pk]
+
+
+def test_experience_puts_the_one_that_is_about_to_end_first(running, seeing):
+    seeing()
+    new, near, old = running(age=30), running(age=100), running(age=900)
+    Pace.objects.create(
+        environment=new.account.environment, kind=JobKind.FACELESS, seconds=[98.0] * 9 + [99.0] * 9
+    )
+    assert taken()[0] == near.pk
+    assert old.pk not in taken() or new.pk not in taken()
+
+
+def test_what_somebody_has_open_comes_first(running, seeing):
+    seeing()
+    jobs = [running(age=100, seen=12) for _ in range(6)]
+    interest.mark([], [(jobs[4].vault_id, jobs[4].pk)])
+    assert taken()[0] == jobs[4].pk
+
+
+def test_each_token_has_its_own_turn(running, seeing, token):
+    """A hundred jobs of one token keep nobody else's waiting."""
+    other = TokenFactory.create()
+    seeing(token, other)
+    for _ in range(20):
+        running(age=500, seen=100)
+    priyas = running(age=10, seen=6, of=other)
+    assert priyas.pk in taken()
+
+
+def test_two_ticks_take_each_job_once(running, seeing):
+    seeing()
+    jobs = {running().pk for _ in range(2)}
+    assert set(taken()) == jobs
+    assert taken() == []
+
+
+def test_a_doorbell_that_nobody_heard_is_rung_again_within_thirty_seconds(running, seeing):
+    seeing()
+    job = running()
+    assert taken() == [job.pk]
+    job.refresh_from_db()
+    assert job.next_look_at < timezone.now() + timedelta(seconds=17)
+
+
+@pytest.mark.parametrize("state", [TokenState.PAUSED, TokenState.REVOKED, TokenState.REMOVED])
+def test_pitfall_85_88_jobs_of_a_stopped_token_wait_for_it(running, seeing, token, state):
+    """And are due at once when it works again: nobody has to remember them."""
+    seeing()
+    job = running()
+    calls.change_state(token, state)
+    assert taken() == []
+    type(token).objects.update(state=TokenState.WORKING)
+    assert taken() == [job.pk]
+
+
+def test_a_paused_bucket_is_left_alone(running, seeing, token):
+    seeing()
+    running()
+    allowance.pause(allowance.connection(), str(token.pk), 30)
+    assert taken() == []
+
+
+def test_without_redis_nothing_is_taken_and_nothing_raised(running, settings, tmp_path):
+    running()
+    settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
+    assert taken() == []
+
+
+def test_c1_after_a_flush_every_job_is_due_again_and_asked_for_slowly(running, seeing, token):
+    """C1: the rows are the jobs; the bucket forgot, so it lets one through at a time."""
+    seeing()
+    for _ in range(100):
+        running()
+    allowance.connection().flushall()
+    assert len(taken()) == 1
+    lease = timezone.now() + due.HEARD_WITHIN + timedelta(seconds=1)
+    assert Job.objects.due(lease).count() == 100
+
+
+def many(token, count, **more):
+    now = timezone.now()
+    owner = {"vault": token.vault, "account": token.account, "token": token, "member": token.owner}
+    times = {"started_at": now - timedelta(seconds=60), "looked_at": now - timedelta(seconds=9)}
+    Job.objects.bulk_create(
+        Job(
+            **owner,
+            kind=JobKind.FACELESS,
+            title="Glacier",
+            wanted={"script": "Ice moves. " * 100},
+            state=JobState.RUNNING,
+            remote_id=f"{more} {number}",
+            **({**times, "next_look_at": now} | more),
+        )
+        for number in range(count)
+    )
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_a_tick_takes_five_queries_however_many_are_due(token, seeing, count):
+    others = [TokenFactory.create() for _ in range(4)]
+    seeing(token, *others)
+    for one in (token, *others):
+        many(one, count)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert len(taken()) == 10
+    assert len(queries) == 5
+
+
+def test_what_runs_and_is_not_due_costs_nothing(token, seeing, django_assert_num_queries):
+    """Ten thousand such rows: tests/drills/test_watching.py."""
+    seeing()
+    many(token, 300, next_look_at=timezone.now() + timedelta(minutes=1))
+    with django_assert_num_queries(1):
+        assert taken() == []

@@ -1,0 +1,113 @@
+"""Learned durations: noted once for each end, kept for the newest, lost to no race."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxyapi.models import Job, JobKind, JobState, Pace
+from proxyapi.models.pace import KEPT
+from proxyapi.models.sort import LENGTHS, sort_of
+from proxyapi.watching import look as looking
+from proxyapi.watching.experience import Experience, Sort
+from proxyapi.watching.lag import MIDDLE
+from tests.proxyapi.upstream_script import answer
+
+DONE = answer({"id": 1, "video": {"status": "completed", "url": "http://127.0.0.1:8001/a.mp4"}})
+FAILED = answer({"id": 1, "video": {"status": "failed", "failure": {"code": "X"}}})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("end", [DONE, FAILED])
+def test_an_end_teaches_how_long_it_took(running, upstream, end):
+    job = running(age=100, seen=10, variety="ai-visuals", length=60)
+    upstream.on("GET", f"/faceless/{job.remote_id}", end)
+    looking.look(job.pk)
+    pace = Pace.objects.get()
+    assert (pace.kind, pace.variety, pace.length) == (JobKind.FACELESS, "ai-visuals", 60)
+    assert pace.seconds == [pytest.approx(95, abs=1)], "halfway between the last two looks"
+
+
+@pytest.mark.django_db
+def test_an_end_that_was_noted_before_teaches_nothing_twice(running, upstream):
+    job = running()
+
+    def meanwhile(_):
+        Job.objects.update(state=JobState.COMPLETED)
+        return DONE
+
+    upstream.on("GET", f"/faceless/{job.remote_id}", meanwhile)
+    looking.look(job.pk)
+    assert not Pace.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_newest_durations_are_kept(running):
+    job = running()
+    for seconds in range(KEPT + 6):
+        Pace.objects.learn(job, seconds)
+    assert Pace.objects.get().seconds == list(range(6, KEPT + 6))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_learn_at_once_lose_nothing(running):
+    job = running()
+
+    def learn(seconds: int) -> None:
+        try:
+            Pace.objects.learn(job, seconds)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(learn, range(40)))
+    assert sorted(Pace.objects.get().seconds) == list(range(40))
+
+
+@pytest.mark.django_db
+def test_few_of_a_length_are_helped_by_the_other_lengths_of_the_type(running):
+    job = running(variety="ai-visuals", length=60)
+    other = running(variety="ai-visuals", length=300)
+    for seconds in range(50, 60):
+        Pace.objects.learn(other, seconds)
+    assert middle_of(job) == pytest.approx(54.5)
+    for _ in range(5):
+        Pace.objects.learn(job, 20)
+    assert middle_of(job) == 20
+    assert middle_of(running(variety="b-roll", length=60)) == MIDDLE
+
+
+def middle_of(job: Job) -> float:
+    return Experience({job.kind}).durations(Sort.of(job)).middle
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sort"),
+    [
+        ({}, ("", 0)),
+        ({"type": "ai-visuals", "script": "word " * 100}, ("ai-visuals", 60)),
+        ({"type": "ai-clips", "script": ""}, ("ai-clips", 0)),
+        ({"model": "swift-2", "duration": 5}, ("swift-2", 5)),
+        ({"model": "swift-2", "duration": 5.5}, ("swift-2", 10)),
+        ({"type": ["odd"], "duration": True, "script": 7}, ("", 0)),
+        ({"duration": 10**9}, ("", 1200)),
+    ],
+)
+def test_a_sort_is_type_or_engine_and_a_class_of_length(wanted, sort):
+    assert sort_of(wanted) == sort
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["type", "model", "engine", "duration", "script"]),
+        st.none() | st.booleans() | st.floats() | st.text() | st.lists(st.integers()),
+    )
+)
+def test_no_settings_are_too_odd_for_a_sort(wanted):
+    variety, length = sort_of(wanted)
+    assert len(variety) <= 60
+    assert length in (0, *LENGTHS)
