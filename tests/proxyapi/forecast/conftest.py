@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
+from proxyapi.forecast import Day
 from proxyapi.sandbox import money, top_up
 from proxyapi.sandbox.clock import Clock, ClockState
 from proxyapi.sandbox.records import Account, TopUp
@@ -78,3 +79,11 @@ class Rules:
             lived.balances.append(self.account.balance)
             lived.top_ups.append(self.topped_up())
         return lived
+
+
+def charges(day: Day, at: datetime) -> list[tuple[datetime, int, bool]]:
+    """A day of the forecast, charge by charge: spend outside the API first."""
+    whole, rest = divmod(day.api, day.size)
+    api = [-day.size] * whole + [-rest] * bool(rest)
+    outside = [(at, -1, False)] * day.outside
+    return [(at, day.into, False), *outside, *((at, one, True) for one in api)]

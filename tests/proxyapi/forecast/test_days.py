@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxyapi.forecast import Day, Offer, live, replay_days
-from tests.proxyapi.forecast.conftest import Rules
+from tests.proxyapi.forecast.conftest import Rules, charges
 
 NOON = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 MONTHLY = 1000
@@ -20,13 +20,6 @@ days = st.builds(
     outside=st.sampled_from([0, 0, 40]),
     into=st.sampled_from([0, 0, 150]),
 )
-
-
-def charges(day: Day, at: datetime) -> list[tuple[datetime, int, bool]]:
-    whole, rest = divmod(day.api, day.size)
-    api = [-day.size] * whole + [-rest] * bool(rest)
-    outside = [(at, -1, False)] * day.outside
-    return [(at, day.into, False), *outside, *((at, one, True) for one in api)]
 
 
 @given(st.integers(0, 500), st.lists(days, min_size=1, max_size=6), st.sampled_from([None, 1, 3]))

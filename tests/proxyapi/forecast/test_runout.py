@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proxyapi.forecast import Day, Pattern, Start, foresee, pattern_of
-from proxyapi.forecast.runout import resting_days
-from tests.proxyapi.forecast.conftest import Rules
+from proxyapi.forecast.runout import one, resting_days
+from tests.proxyapi.forecast.conftest import Rules, charges
 
 TODAY = date(2026, 11, 20)  # a Friday
 
@@ -31,6 +34,44 @@ def test_even_days_run_out_when_the_sandbox_refuses(units: int, opening: int) ->
     assert (found.early, found.middle, found.late) == (refused_on,) * 3
     assert found.lasting == (100 if refused_on is None else 0)
     assert found.bands[-1].middle == rules.account.balance
+
+
+pools = st.lists(
+    st.builds(
+        Day,
+        api=st.integers(0, 500),
+        size=st.integers(1, 80),
+        outside=st.sampled_from([0, 0, 20]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(
+    st.tuples(*[pools] * 7),
+    st.integers(0, 900),
+    st.sampled_from([None, 1, 4]),
+    st.integers(0, 99),
+)
+@settings(max_examples=40)
+def test_a_drawn_future_is_what_the_sandbox_makes_of_the_same_days(
+    drawn_from: tuple[list[Day], ...], opening: int, units: int | None, seed: int
+) -> None:
+    """The same chance draws the same days; the sandbox lives them charge by charge."""
+    pattern, horizon = Pattern(56, drawn_from), 12
+    chance, same = (random.Random(seed) for _ in range(2))  # noqa: S311 - draws, not secrets
+    rules = Rules(opening, 1000, units)
+    balances, end, noon = [], horizon, datetime(2026, 11, 20, 12, tzinfo=UTC)
+    for number in range(horizon):
+        day = pattern.draw(TODAY + timedelta(days=number), chance)
+        lived = rules.live(charges(day, noon + timedelta(days=number)))
+        balances.append(lived.balance)
+        if lived.refused and end == horizon:
+            end = number
+    start = Start(TODAY, opening, threshold=100, credits=100 * (units or 0))
+    run = one(start, pattern, same, horizon)
+    assert (run.balances, run.end, run.top_ups) == (balances, end, rules.topped_up())
 
 
 def test_a_day_is_drawn_from_its_own_weekday() -> None:
