@@ -17,11 +17,14 @@ from tests.leaks import Canaries
 MOST = 60_000  # bytes
 STEPS = ("type", "script", "voice", "look", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
+WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}
+OF_THEA = ("budgets", "budgets/additions", "alerts", "alerts/rules/additions")
 PAGES = (
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *(f"video {state}" for state in STATES),
-    *("forecast", "top-up"),
+    *("forecast", "top-up", "overview", "reconciliation", "costs"),
+    *OF_THEA,
 )
 
 
@@ -50,7 +53,9 @@ def paths(
         draft = jobs.pop("draft")
         yield {
             "sign-in": "/accounts/login/",
-            **{name: f"/{name}/" for name in ("forecast", "top-up")},
+            **{name: f"/{name}/" for name in OF_THEA},
+            **{name: f"/{name}/" for name in ("forecast", "top-up", "reconciliation", "costs")},
+            "overview": "/",
             **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
@@ -110,7 +115,7 @@ def visited(
 
     def once(name: str) -> Visit:
         if name not in visits:
-            who = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}.get(name, "Luca")
+            who = "Thea" if name in OF_THEA else WHO.get(name, "Luca")
             visits[name] = visit(chromium, house.portal, paths[name], states[who])
         return visits[name]
 
