@@ -113,6 +113,17 @@ class AllowanceExhausted(Exception):
         )
 
 
+class PoolExhausted(AllowanceExhausted):
+    """A limit beside the token's is used up; everything else goes on."""
+
+    @property
+    def user_message(self) -> str:
+        return (
+            "Nothing was sent. The service does only a few of this kind a minute. "
+            f"The next one goes in {max(1, round(self.wait))} s."
+        )
+
+
 class AllowanceUnknown(AllowanceExhausted):
     """Redis does not answer: without the count nothing is sent."""
 
@@ -157,13 +168,33 @@ def rooms(store: redis.Redis, names: Sequence[str], lane: Lane) -> list[int]:
     raise AllowanceUnknown(1.0)
 
 
-def wait_for(store: redis.Redis, token_id: str, lane: Lane, timeout: float) -> None:
+def draw(store: redis.Redis, pool: Pool, account_id: object, timeout: float) -> None:
+    """Take one from a pool of the account's, waiting up to `timeout` seconds.
+
+    Of the scraping pool nobody tells the size: it is open until a 429 pauses it. Raises
+    PoolExhausted.
+    """
+    name = pool.of(account_id)
+    if pool is Pool.PREVIEWS:
+        try:
+            wait_for(store, name, Lane.PERSON, timeout, limit=PREVIEWS)
+        except AllowanceUnknown:
+            raise
+        except AllowanceExhausted as exhausted:
+            raise PoolExhausted(exhausted.wait) from None
+    elif (wait := paused(store, name)) > 0:
+        raise PoolExhausted(wait)
+
+
+def wait_for(
+    store: redis.Redis, name: str, lane: Lane, timeout: float, *, limit: int = DEFAULT_LIMIT
+) -> None:
     """Take one request, waiting up to `timeout` seconds for it.
 
     Raises AllowanceExhausted as soon as it is certain that the time will not do.
     """
     until = time.monotonic() + timeout
-    while not (grant := take(store, token_id, lane)).granted:
+    while not (grant := take(store, name, lane, limit=limit)).granted:
         if time.monotonic() + grant.wait > until:
             raise AllowanceExhausted(grant.wait)
         # Short waits: the bucket may have been paused or filled meanwhile.

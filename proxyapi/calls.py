@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi import allowance, door, failpoints, seal
-from proxyapi.allowance import AllowanceUnknown, Lane
+from proxyapi.allowance import AllowanceUnknown, Lane, Pool
 from proxyapi.events import Event, publish
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
 from proxyapi.upstream import errors
@@ -33,6 +33,14 @@ FROM = {
     TokenState.PAUSED: (TokenState.WORKING,),
     TokenState.REVOKED: (TokenState.WORKING, TokenState.PAUSED),
     TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
+}
+# Operations with a limit beside the token's (spec, Limits).
+POOLS = {
+    "characters.preview": Pool.PREVIEWS,
+    "faceless.scrape_images": Pool.SCRAPING,
+    "faceless.scrape_script": Pool.SCRAPING,
+    "url_to_video.scrape_images": Pool.SCRAPING,
+    "url_to_video.scrape_script": Pool.SCRAPING,
 }
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 OUTCOMES = {
@@ -59,20 +67,24 @@ def was_sent(row: Operation) -> None:
         failpoints.reach("sent")
 
 
-def admit(token: Token, lane: Lane, patience: float = 0) -> None:
+def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") -> None:
     """Take one request from the token's allowance, waiting up to `patience` seconds.
 
-    Raises `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the service has
+    An operation with a limit of its own takes one of that, too. Raises
+    `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the service has
     refused before: nobody asks again with it (pitfall 88).
     """
     if token.state in (TokenState.REVOKED, TokenState.REMOVED):
         raise errors.Unauthorized()
-    allowance.wait_for(allowance.connection(), str(token.pk), lane, patience)
+    store = allowance.connection()
+    if pool := POOLS.get(operation):
+        allowance.draw(store, pool, token.account_id, patience)
+    allowance.wait_for(store, str(token.pk), lane, patience)
 
 
 def call(token: Token, name: str, lane: Lane, *, patience: float = 0, **parts: Any) -> Reply:
     """Admit and send. Raises `errors.UpstreamError` or `allowance.AllowanceExhausted`."""
-    admit(token, lane, patience)
+    admit(token, lane, patience, name)
     return send(token, name, **parts)
 
 
@@ -138,11 +150,22 @@ def note_failure(token: Token, error: errors.UpstreamError) -> None:
     if isinstance(error, errors.RateLimited) and error.token_wide:
         with suppress(AllowanceUnknown):
             allowance.pause(allowance.connection(), str(token.pk), error.retry_after or 60)
+    elif isinstance(error, errors.RateLimited):
+        pause_pool(token, error)
     elif isinstance(error, errors.Unauthorized):
         change_state(token, TokenState.REVOKED)
     elif isinstance(error, PLAN_ERRORS):
         note_plan(token, error)
         change_state(token, TokenState.PAUSED)
+
+
+def pause_pool(token: Token, error: errors.RateLimited) -> None:
+    """Requests are left: it is the limit of this operation that is used up, for the whole account
+    (pitfall 27)."""
+    if error.operation and (pool := POOLS.get(error.operation.name)):
+        with suppress(AllowanceUnknown):
+            name = pool.of(token.account_id)
+            allowance.pause(allowance.connection(), name, error.retry_after or 60)
 
 
 def note_plan(token: Token, error: errors.UpstreamError) -> None:

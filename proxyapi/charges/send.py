@@ -38,7 +38,7 @@ def send(charge_id: UUID) -> None:
         return
     try:
         before = evidence.before(charge, sync(charge))
-        calls.admit(charge.token, Lane.PERSON, PATIENCE)
+        calls.admit(charge.token, Lane.PERSON, PATIENCE, charge.operation)
     except (errors.Refused, errors.Unsendable) as error:
         outcome.refused(charge, error)
     except (errors.UpstreamError, AllowanceExhausted) as error:

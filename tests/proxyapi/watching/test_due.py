@@ -125,7 +125,7 @@ def many(token, count, **more):
             title="Glacier",
             wanted={"script": "Ice moves. " * 100},
             state=JobState.RUNNING,
-            remote_id=f"{more} {number}",
+            remote_id=f"{token.pk}-{number}",
             **({**times, "next_look_at": now} | more),
         )
         for number in range(count)

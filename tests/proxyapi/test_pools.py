@@ -1,0 +1,97 @@
+"""Limits beside the token's: the scraping pool and previews stop themselves and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from proxyapi import allowance, calls
+from proxyapi.allowance import Lane, PoolExhausted
+from proxyapi.models import Token
+from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import CATALOG
+from tests.factories import TokenFactory
+from tests.proxyapi.upstream_script import Upstream, answer
+
+SCRAPE, PREVIEW = "faceless.scrape_images", "characters.preview"
+
+
+@pytest.fixture
+def token(db: None) -> Token:
+    token = TokenFactory.create()
+    allowance.correct(allowance.connection(), str(token.pk), 30, 30)
+    return token
+
+
+def used_up(left: int) -> httpx.Response:
+    headers = {
+        "X-RateLimit-Limit": "30", "X-RateLimit-Remaining": str(left), "Retry-After": "40"
+    }  # fmt: skip
+    return httpx.Response(429, json={"message": "Too many", "status": 429}, headers=headers)
+
+
+def scrape(token: Token) -> Any:
+    return calls.call(token, SCRAPE, Lane.PERSON, path={"faceless": "7"})
+
+
+def test_b4_pitfall_27_a_429_of_the_scraping_pool_stops_scraping_alone(
+    token: Token, upstream: Upstream
+) -> None:
+    upstream.on("POST", "/faceless/7/scrape-images", used_up(left=12))
+    upstream.on("GET", "/faceless/7", answer({"id": 7}))
+    with pytest.raises(errors.RateLimited):
+        scrape(token)
+    for again in (token, TokenFactory.create(account=token.account)):
+        with pytest.raises(PoolExhausted) as caught:
+            scrape(again)
+    assert 39 < caught.value.wait <= 40
+    assert caught.value.user_message.startswith("Nothing was sent.")
+    assert calls.call(token, "faceless.get", Lane.PERSON, path={"id": "7"}).data == {"id": 7}
+    assert len(upstream.requests) == 2
+
+
+def test_another_account_scrapes_on(token: Token, upstream: Upstream) -> None:
+    upstream.on("POST", "/faceless/7/scrape-images", used_up(left=12), answer({}))
+    with pytest.raises(errors.RateLimited):
+        scrape(token)
+    other = TokenFactory.create()
+    allowance.correct(allowance.connection(), str(other.pk), 30, 30)
+    assert scrape(other).status == 200
+
+
+def test_b3_a_429_of_the_token_stops_that_token_alone(token: Token, upstream: Upstream) -> None:
+    upstream.on("GET", "/faceless/7", used_up(left=0), answer({"id": 7}))
+    with pytest.raises(errors.RateLimited):
+        calls.call(token, "faceless.get", Lane.PERSON, path={"id": "7"})
+    for name in ("faceless.get", "me.get"):
+        with pytest.raises(allowance.AllowanceExhausted):
+            calls.call(token, name, Lane.PERSON, path={"id": "7"})
+    other = TokenFactory.create(account=token.account)
+    allowance.correct(allowance.connection(), str(other.pk), 30, 30)
+    assert calls.call(other, "faceless.get", Lane.PERSON, path={"id": "7"}).status == 200
+
+
+def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
+    """Whichever token asks; the sixth is not sent."""
+    other = TokenFactory.create(account=token.account)
+    old = allowance.connection()
+    old.set("allowance:epoch", 1)  # a Redis that remembers the last minute
+    for _ in range(5):
+        calls.admit(token, Lane.PERSON, 0, PREVIEW)
+    with pytest.raises(PoolExhausted) as caught:
+        calls.admit(other, Lane.PERSON, 0, PREVIEW)
+    assert 55 < caught.value.wait <= 61
+    calls.admit(other, Lane.PERSON, 0, "me.get")
+
+
+def test_without_redis_a_pool_grants_nothing(token: Token, settings: Any, tmp_path: Any) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
+    for name in (SCRAPE, PREVIEW):
+        with pytest.raises(allowance.AllowanceUnknown):
+            calls.admit(token, Lane.PERSON, 0, name)
+
+
+def test_every_pool_is_of_operations_that_exist() -> None:
+    assert set(calls.POOLS) <= set(CATALOG)
