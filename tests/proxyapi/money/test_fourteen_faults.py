@@ -1,4 +1,4 @@
-"""a1, a small draw: each of the fourteen faults on two of the charging operations, by the seed."""
+"""a1, a small draw: each of the fourteen faults on one of the charging operations, by the seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.proxyapi.money.wire import Wire, impatient
 
 SEED = int(os.environ.get("DRILL_SEED", "4"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
-DRAW = [(fault, name) for fault in FAULTS for name in CHANCE.sample(sorted(OPERATIONS), 2)]
+DRAW = [(fault, CHANCE.choice(sorted(OPERATIONS))) for fault in FAULTS]
 
 
 @pytest.fixture

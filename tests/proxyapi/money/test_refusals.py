@@ -1,4 +1,4 @@
-"""a11, a small draw: every error on two of the charging operations, by the seed."""
+"""a11, a small draw: every error on one of the charging operations, by the seed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.proxyapi.money.stage import Stage
 
 SEED = int(os.environ.get("DRILL_SEED", "11"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
-DRAW = [
-    (name, operation) for name in REFUSALS for operation in CHANCE.sample(sorted(OPERATIONS), 2)
-]
+DRAW = [(name, CHANCE.choice(sorted(OPERATIONS))) for name in REFUSALS]
 
 
 @pytest.mark.parametrize(("name", "operation"), DRAW)
