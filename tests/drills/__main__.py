@@ -24,7 +24,7 @@ LIMIT = 3600.0  # seconds for all of them
 # They ask no database of the portal, or bring their own, or one.
 ONCE = (
     *("test_books.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
-    "test_mutants.py",
+    *("test_mutants.py", "test_mutations.py"),
 )
 LAST_LINES = 40
 

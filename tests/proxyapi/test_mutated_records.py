@@ -1,0 +1,124 @@
+"""No record, however mutated, raises or makes a false state (law 6, pitfalls 5 to 12, 60, 97).
+
+A true record is taken apart: names lost or new, words unknown, other types, nulls, HTML, too much.
+`REELROOM_EXAMPLES=5000` sets the number of records for the drill.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from dashboard.queries.studio.options import options_in
+from proxyapi import drafts
+from proxyapi.ledger.row import row
+from proxyapi.models import JobKind, JobState
+from proxyapi.models.account import moment, plan_of
+from proxyapi.top_up.setting import Setting
+from proxyapi.watching.states import WAYS, read
+from tests.proxyapi.upstream.test_mutated_answers import leaves
+
+EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "100"))
+VIDEO = {"status": "completed", "url": "https://films.example/1.mp4", "failure": None}
+RECORDS: dict[str, Any] = {
+    JobKind.FACELESS: {"id": 1, "video_id": 2, "script": "Ice.", "video": VIDEO},
+    JobKind.CLIP: {
+        "asset": {"id": 1, "status": "success", "url": "https://f.example", "failure": ""}
+    },
+    JobKind.STORYBOARD: {"id": 1, "scenes": [], "video": VIDEO},
+    JobKind.CLONE: {"id": 1, "status": "completed", "preview_url": "https://f.example/1.mp3"},
+    JobKind.CHARACTER: {"id": 1, "status": "ready"},
+    "entry": {
+        "label": "Render",
+        "content_type": "video",
+        "credit_spend": "-12.50",
+        "transaction_type": "Debit",
+        "created_at": "2026-11-20T12:00:00Z",
+    },
+    "options": {
+        "mandatory": {
+            "voices": [{"id": 1, "name": "Ada", "language": "English", "gender": "female"}],
+            "genres": [{"id": 2, "name": "Noir", "slug": "noir"}],
+            "image_engines": [{"id": 3, "name": "Sketch", "slug": "sketch", "cost": 2}],
+            "aspect_ratios": [{"slug": "16:9", "label": "Landscape"}],
+        },
+        "optional": {"fonts": [{"name": "Serif", "slug": "serif"}]},
+    },
+    "estimate": {"credits": {"cost": 96}, "available": 400},
+    "top-up": {"enabled": True, "type": "dynamic-credits", "units": 10, "plan_id": None},
+}
+WORDS = ["", "syncing", "<b>failed</b>", "FAILED", "done", "completed ", "x" * 5000, "\0", "NaN"]
+values = leaves | some.lists(leaves, max_size=3) | some.dictionaries(some.text(max_size=5), leaves)
+STRANGE = some.sampled_from(WORDS) | values
+
+
+@some.composite
+def mutated(draw: some.DrawFn, record: Any) -> Any:
+    """A true record with one to four wounds."""
+    made = copy.deepcopy(record)
+    for _ in range(draw(some.integers(1, 4))):
+        made = wounded(draw, made)
+    return made
+
+
+def wounded(draw: some.DrawFn, value: Any) -> Any:
+    """One place of it, at any depth, is another."""
+    if isinstance(value, dict) and value and draw(some.integers(0, 9)):
+        name = draw(some.sampled_from(sorted(value)))
+        what = draw(some.sampled_from(["in it", "lost", "renamed", "more"]))
+        if what == "in it":
+            return {**value, name: wounded(draw, value[name])}
+        rest = {key: one for key, one in value.items() if key != name}
+        if what == "renamed":
+            return {**rest, draw(some.text(max_size=8)): value[name]}
+        return rest if what == "lost" else {**value, draw(some.text(max_size=8)): draw(values)}
+    if isinstance(value, list) and value and draw(some.booleans()):
+        return [wounded(draw, value[0]), *value[1:]] * draw(some.integers(1, 3))
+    return draw(STRANGE)
+
+
+@pytest.mark.parametrize("kind", list(WAYS))
+def test_b6_a_mutated_job_is_what_its_own_word_says_or_in_progress(kind):
+    way = WAYS[kind]
+
+    @settings(max_examples=EXAMPLES, deadline=None)
+    @given(mutated(RECORDS[kind]))
+    def each(record):
+        sight = read(kind, record)
+        if sight.state == JobState.COMPLETED:
+            assert sight.raw in way.completed
+            assert sight.media_url or kind == JobKind.CHARACTER
+        elif sight.state == JobState.FAILED:
+            assert sight.raw in way.failed
+        else:
+            assert sight.state in (JobState.RUNNING, None)
+        assert len(sight.raw) <= 60 and len(sight.failure_message) <= 2000
+
+    each()
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(mutated(RECORDS["entry"]))
+def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
+    made = row(raw)
+    assert made.amount.is_finite()
+    assert made.trouble or made.happened_at is not None
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(mutated(RECORDS["options"]), mutated(RECORDS["estimate"]), mutated(RECORDS["top-up"]))
+def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
+    options_in(menus)
+    found = drafts.price_in(price)
+    assert found is None or (isinstance(found, Decimal) and found >= 0)
+    drafts.record(price)
+    if isinstance(top_up, dict):
+        assert Setting.of(top_up).enabled in (True, False)
+        plan_of(top_up)
+    moment(price)
