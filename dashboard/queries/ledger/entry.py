@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.rows import attributed
-from dashboard.queries.ledger.words import feature
+from dashboard.queries.ledger.words import feature, what
 from dashboard.templatetags.reelroom import credits
 from proxyapi.models import Account, Call, Charge, Entry, Rewrite
 
@@ -76,7 +76,7 @@ def entry_of(entry: Entry) -> EntryPage:
     zone, charge = entry.account.vault.zone, entry.charge
     state, glyph, word = attributed(entry)
     return EntryPage(
-        title=feature(entry.operation) if entry.operation else entry.label or "Ledger entry",
+        title=what(entry),
         amount=entry.amount,
         is_="in" if entry.amount > 0 else "out",
         when=stamp(entry.happened_at, zone),
@@ -160,7 +160,7 @@ def others_of(entry: Entry, charge: Charge) -> Iterator[Fact]:
     for other in charge.entries.exclude(pk=entry.pk).order_by("position"):
         label = "Refunded by" if other.amount > 0 else "Gives back"
         url = reverse("ledger-entry", args=[other.account_id, other.position])
-        yield Fact(label, f"{other.label}, {credits(other.amount)} cr", url)
+        yield Fact(label, f"{other.label}, {credits(other.amount)}\N{NO-BREAK SPACE}cr", url)
 
 
 def changes_of(entry: Entry, zone: ZoneInfo) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from dashboard.queries.ledger.figures import Books, Figures
 from dashboard.queries.ledger.filters import Filters, Place
 from dashboard.queries.ledger.scope import Scope
-from dashboard.queries.ledger.words import OUTSIDE, SURE, feature
+from dashboard.queries.ledger.words import OUTSIDE, SURE, what
 from proxyapi.day_sums import bounds
 from proxyapi.models import Entry
 
@@ -162,7 +162,7 @@ def row_of(entry: Entry, at: datetime, filters: Filters, known: int | None) -> R
     return Row(
         url=reverse("ledger-entry", args=[entry.account_id, entry.position]),
         clock=f"{at:%H:%M}",
-        what=feature(entry.operation) if entry.operation else entry.label or "Entry",
+        what=what(entry),
         kind=entry.content_type,
         who=str(entry.member) if entry.member else "",
         initials=entry.member.initials if entry.member else "",

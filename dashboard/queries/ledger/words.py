@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxyapi.models import Confidence
+from proxyapi.models import Confidence, Entry
 
 DEEDS = {
     "scripts": "Script",
@@ -44,3 +44,11 @@ def feature(operation: str) -> str:
     room, _, name = operation.partition(".")
     deed = DEEDS.get(name, operation)
     return f"{deed}, {ROOMS[room]}" if room in ROOMS else deed
+
+
+def what(entry: Entry) -> str:
+    """What a row was for: of ours the feature, else the service's own label."""
+    if not entry.operation:
+        return entry.label or "Ledger entry"
+    told = feature(entry.operation)
+    return f"{told}, refunded" if entry.amount > 0 else told
