@@ -1,0 +1,103 @@
+"""Whatever members do at once, what is spent and held together never passes the balance.
+
+Threads with connections of their own; `TEST_DATABASE=postgresql` runs it there.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from random import Random
+
+import pytest
+from django.db.models import Sum
+from django.utils import timezone
+
+from proxyapi.charges import Intent, ask, outcome, record, release, withdraw, write_off
+from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.models.charge import SPENT
+from tests.factories import JobFactory
+from tests.proxyapi.charges.test_together import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BALANCE = Decimal(1000)
+CROWD, DEEDS = 5, 12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pitfall_54_spent_and_held_never_pass_the_balance(job: Job, seed: int) -> None:
+    jobs = [job] + [
+        JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(100 + n))
+        for n in range(7)
+    ]
+    over: list[Decimal] = []
+    together(lambda n=n: life(Random(f"{seed}/{n}"), jobs, over) for n in range(CROWD))  # type: ignore[misc]  # noqa: S311
+    assert over == []
+    assert taken() <= BALANCE
+    assert Charge.objects.holding().count() + Charge.objects.filter(state__in=SPENT).count() > 0
+
+
+def life(chance: Random, jobs: list[Job], over: list[Decimal]) -> None:
+    for _ in range(DEEDS):
+        try:
+            DEED[chance.choice(sorted(DEED))](chance, jobs)
+        except Exception as error:  # a refusal, or a row that somebody else had first
+            if type(error).__module__.startswith("django.db"):
+                raise
+        if (now := taken()) > BALANCE:
+            over.append(now)
+
+
+def taken() -> Decimal:
+    """Spent and held, in one look."""
+    rows = Charge.objects.filter(state__in=[*SPENT, "held", "sending", "unknown"])
+    costs = {row.pk: row.cost if row.state in SPENT else row.hold for row in rows}
+    return sum((cost or Decimal(0) for cost in costs.values()), Decimal(0))
+
+
+def intend(chance: Random, jobs: list[Job]) -> Intent:
+    one, hold = chance.choice(jobs), Decimal(chance.randrange(20, 400))
+    return Intent(one, one.member_id, "faceless.scripts", uuid.uuid4(), hold, hold)
+
+
+def one(chance: Random, *states: ChargeState) -> Charge:
+    rows = list(Charge.objects.filter(state__in=states).select_related("account").order_by("pk"))
+    return chance.choice(rows)
+
+
+def pay(chance: Random, _: list[Job]) -> None:
+    """A worker sends it, and it takes at most what was held."""
+    charge = one(chance, ChargeState.HELD)
+    if Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now()):
+        outcome.spent(charge, ChargeState.CONFIRMED, charge.hold)
+
+
+def lose(chance: Random, _: list[Job]) -> None:
+    charge = one(chance, ChargeState.HELD)
+    if Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now()):
+        outcome.unknown(charge, None)
+
+
+DEED: Mapping[str, Callable[[Random, list[Job]], object]] = {
+    "ask": lambda chance, jobs: ask(intend(chance, jobs)),
+    "lose": lose,
+    "pay": pay,
+    "record": lambda chance, jobs: record(intend(chance, jobs)),
+    "refuse": lambda chance, _: outcome.free(one(chance, ChargeState.HELD), "No.", None),
+    "release": lambda chance, _: release(one(chance, ChargeState.DRAFT)),
+    "withdraw": lambda chance, _: withdraw(one(chance, ChargeState.DRAFT), "No."),
+    "write off": lambda chance, jobs: write_off(
+        one(chance, ChargeState.UNKNOWN), jobs[0].member_id, "Gone."
+    ),
+}
+
+
+def test_the_balance_is_taken_off_by_what_was_spent(job: Job) -> None:
+    charge = record(intend(Random(1), [job]))  # noqa: S311
+    assert Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now())
+    outcome.spent(charge, ChargeState.CONFIRMED, charge.hold)
+    account = Account.objects.get()
+    spent = Charge.objects.aggregate(sum=Sum("cost"))["sum"]
+    assert account.balance == BALANCE - spent
+    assert account.free_to_spend() == BALANCE - spent
