@@ -1,0 +1,46 @@
+"""A process whose mail or address is set wrong does not start, and says why without a password."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def started(**environ: str) -> str:
+    """What it complains of."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import dashboard.settings"],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr if done.returncode else ""
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"EMAIL_URL": "pigeon://mira:canary-word@mail.example"}, "EMAIL_URL cannot be read."),
+        ({"EMAIL_URL": "mira:canary-word@mail.example"}, "EMAIL_URL cannot be read."),
+        ({"EMAIL_URL": "smtp://mira:canary-word@mail.example:many"}, "EMAIL_URL cannot be read."),
+        ({"EMAIL_FROM": "nobody"}, "EMAIL_FROM is the address"),
+        ({"PORTAL_URL": "reelroom.example"}, "PORTAL_URL is where people reach the portal"),
+        ({"PORTAL_URL": "ftp://reelroom.example"}, "PORTAL_URL is where people reach the portal"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_a_sentence(environ, sentence):
+    told = started(**environ)
+    assert sentence in told
+    assert "canary-word" not in told
+
+
+def test_right_ones_are_taken():
+    assert not started(
+        EMAIL_URL="smtp+tls://mira:canary-word@mail.example:587",
+        EMAIL_FROM="reelroom@northlight.example",
+        PORTAL_URL="https://reelroom.northlight.example/",
+    )

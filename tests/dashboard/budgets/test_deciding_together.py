@@ -1,0 +1,77 @@
+"""Deciders at once: one word counts, one charge is sent, and everybody else is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+
+import pytest
+from django.db import connection
+
+from dashboard.actions import asks
+from dashboard.actions.charging import ask_for, charge
+from dashboard.caps import OverBudget
+from dashboard.models import Ask, AuditEvent
+from proxyapi.models import Account, Charge, ChargeState
+from proxyapi.refusals import Refusal
+from tests.dashboard.budgets.conftest import intent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(works: Sequence[Callable[[], object]]) -> list[type | None]:
+    """What each was refused with. Every thread gives its connection back."""
+    start = Barrier(len(works))
+
+    def run(work: Callable[[], object]) -> type | None:
+        start.wait(10)
+        try:
+            work()
+        except Refusal as refusal:
+            return type(refusal)
+        finally:
+            connection.close()
+        return None
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [done.result(60) for done in [pool.submit(run, work) for work in works]]
+
+
+@pytest.fixture
+def ask(priya, budget, video):
+    budget(priya, 50)
+    return ask_for(priya, intent(video(priya)))
+
+
+def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(ask, mira, thea):
+    works = [partial(asks.approve, by=by, ask=ask) for by in (mira, thea) * 3]
+    assert at_once(works).count(None) == 1
+    assert Charge.objects.get().state == ChargeState.HELD
+    assert AuditEvent.objects.filter(action="ask.approved").count() == 1
+    assert Account.objects.get().held() == 106
+
+
+def test_approved_declined_and_taken_back_at_once_one_word_counts(ask, mira, thea, priya):
+    works = [
+        lambda: asks.approve(by=mira, ask=ask),
+        lambda: asks.decline(by=thea, ask=ask, words="No."),
+        lambda: asks.take_back(by=priya, ask=ask),
+    ]
+    assert at_once(works).count(None) == 1
+    sent = Ask.objects.get().decision == "approved"
+    assert Charge.objects.get().state == (ChargeState.HELD if sent else ChargeState.REFUSED)
+
+
+def test_approving_and_charging_at_once_do_not_wait_in_a_ring(
+    ask, mira, priya, luca, budget, video
+):
+    budget(None, 10_000)
+    budget(luca, 10_000)
+    works = [partial(charge, who, intent(video(who))) for who in (luca, priya) * 3]
+    found = at_once([lambda: asks.approve(by=mira, ask=ask), *works])
+    assert found[0] is None
+    assert found[1:] == [None, OverBudget] * 3
+    assert Account.objects.get().held() == Decimal(106 * 4)
