@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from dashboard.queries.charts.scale import GridLine, Tick, scale_to, thinned
 from dashboard.queries.charts.tones import OUTSIDE
@@ -63,6 +64,14 @@ class Bar:
     pieces: tuple[Piece, ...]
 
 
+class Told(NamedTuple):
+    """A column as a row of the table; `amounts` in the order of the series, None for nothing."""
+
+    name: str
+    amounts: tuple[Decimal | None, ...]
+    total: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class Bars:
     sentence: str
@@ -77,8 +86,16 @@ class Bars:
         return sum((column.total for column in self.columns), NOTHING)
 
     @property
-    def newest_first(self) -> tuple[Column, ...]:
-        return self.columns[::-1]
+    def table(self) -> tuple[Told, ...]:
+        """The newest first."""
+        return tuple(
+            Told(
+                column.name,
+                tuple(column.amounts.get(one.key) or None for one in self.series),
+                column.total,
+            )
+            for column in self.columns[::-1]
+        )
 
 
 def bars_of(series: Sequence[Series], columns: Sequence[Column], sentence: str) -> Bars:

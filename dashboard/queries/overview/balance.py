@@ -28,21 +28,31 @@ class Day:
     words: tuple[str, ...]
 
     @property
+    def name(self) -> str:
+        return said(self.day)
+
+    @property
     def ended(self) -> Decimal:
         return self.began - self.went + self.came
 
 
-def balance_line(now: Decimal, sums: Sums, *, whole: bool) -> Line | None:
-    """`now`: credits that go with the sums. Nothing to draw without a single entry.
+def days_with(now: Decimal, sums: Sums, *, whole: bool) -> tuple[Day, ...]:
+    """`now`: credits that go with the sums. No days without a single entry.
 
-    A ledger that is not whole is drawn from the first day that is here in full.
+    A ledger that is not whole is told from the first day that is here in full.
     """
     first = sums.first_day
     if first is not None and not whole:
         first += DAY
     if first is None or first > sums.window.today:
+        return ()
+    return tuple(days_of(now, sums, max(first, sums.window.first)))
+
+
+def balance_line(days: Sequence[Day]) -> Line | None:
+    """Nothing to draw without days."""
+    if not days:
         return None
-    days = tuple(days_of(now, sums, max(first, sums.window.first)))
     step = 100 / len(days)
     return line_of(
         list(points(days, step)),

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.queries.charts import Line
-from dashboard.queries.overview.balance import balance_line
+from dashboard.queries.overview.balance import Day, balance_line, days_with
 from dashboard.queries.overview.sums import Sums
 from dashboard.queries.overview.window import said
 from dashboard.queries.purse import Counts, Purse, accounts_of
@@ -49,12 +49,17 @@ class Credits:
     open_charges: int
     accounts: tuple[AccountLine, ...]
     plan: str
+    days: tuple[Day, ...]
     line: Line | None
     agreement: Agreement | None
 
     @property
     def several(self) -> bool:
         return len(self.accounts) > 1
+
+    @property
+    def newest_first(self) -> tuple[Day, ...]:
+        return self.days[::-1]
 
     @property
     def as_of(self) -> datetime | None:
@@ -67,6 +72,7 @@ def ledgered(vault: Vault) -> QuerySet[Account]:
 
 
 def credits_from(accounts: Sequence[Account], purse: Purse, counts: Counts, sums: Sums) -> Credits:
+    days = days_with(weighed(accounts), sums, whole=whole_since(accounts))
     return Credits(
         purse=purse,
         open_charges=counts.holding,
@@ -74,7 +80,8 @@ def credits_from(accounts: Sequence[Account], purse: Purse, counts: Counts, sums
             AccountLine(one.name or one.email, one.balance, one.balance_as_of) for one in accounts
         ),
         plan=plan_of(accounts),
-        line=balance_line(weighed(accounts), sums, whole=whole_since(accounts)),
+        days=days,
+        line=balance_line(days),
         agreement=agreement_of(accounts),
     )
 

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Team
-from dashboard.queries.overview.balance import balance_line
+from dashboard.queries.overview.balance import balance_line, days_with
 from dashboard.queries.overview.spend import facts, ordinal, spend_from
 from dashboard.queries.overview.sums import sums_of
 from dashboard.queries.overview.window import (
@@ -105,7 +105,7 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
     book(-100, at(date(2026, 11, 10)))
     book(2_000, at(date(2026, 11, 12)), label="Auto top-up")
     book(-50, at(FRIDAY))
-    line = balance_line(Decimal(2_050), told(), whole=True)
+    line = balance_line(days_with(Decimal(2_050), told(), whole=True))
     assert line is not None
     assert "from 200 to 2,050 credits" in line.sentence
     assert "Credits arrived on 12 Nov." in line.sentence
@@ -116,13 +116,13 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
 def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(book, told):
     book(-100, at(date(2026, 11, 10)))
     book(-50, at(FRIDAY))
-    line = balance_line(Decimal(500), told(), whole=False)
+    line = balance_line(days_with(Decimal(500), told(), whole=False))
     assert line is not None
     assert "Balance from Wed 11 Nov" in line.sentence
 
 
 def test_without_entries_there_is_no_line(ledger, told):
-    assert balance_line(Decimal(500), told(), whole=True) is None
+    assert balance_line(days_with(Decimal(500), told(), whole=True)) is None
 
 
 def test_members_have_their_colours_and_outside_has_none(book, charged, priya, luca, told):
