@@ -1,0 +1,58 @@
+"""Four processes share one token through the real bucket, and a fifth asks for all of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+from tests.proxyapi.test_allowance import TOKEN, later
+
+PROCESSES = 4
+GREEDY = """
+import sys
+import redis
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+store, lane = redis.Redis.from_url(sys.argv[1]), Lane[sys.argv[2]]
+print(sum(allowance.take(store, "luca", lane).granted for _ in range(200)))
+"""
+
+
+def taken_by_all(url: str, lane: Lane) -> int:
+    """What four processes get, each asking two hundred times as fast as it can."""
+
+    def one(_: int) -> int:
+        command = [sys.executable, "-c", GREEDY, url, lane.name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        return int(done.stdout)
+
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        return sum(pool.map(one, range(PROCESSES)))
+
+
+@pytest.mark.slow
+def test_b2_four_processes_get_thirty_between_them_minute_after_minute(store, valkey_url):
+    """B2, pitfall_20; slow because it starts eight interpreters."""
+    allowance.correct(store, TOKEN, 30, 30)
+    assert taken_by_all(valkey_url, Lane.PERSON) == 30
+    later(store, 59)
+    assert not allowance.take(store, TOKEN, Lane.PERSON).granted
+    later(store, 3)
+    assert taken_by_all(valkey_url, Lane.PERSON) == 30
+
+
+@pytest.mark.slow
+def test_four_processes_that_watch_leave_people_their_part(store, valkey_url):
+    """Slow because it starts four interpreters."""
+    allowance.correct(store, TOKEN, 30, 30)
+    started = time.monotonic()
+    watched = taken_by_all(valkey_url, Lane.WATCHING)
+    turns = (time.monotonic() - started) / (61 / 26.1)
+    assert 2 <= watched <= 3 + turns, "a burst of two, and one a turn"
+    assert allowance.take(store, TOKEN, Lane.PERSON).granted

@@ -1,0 +1,161 @@
+"""A room in simulated time: real rows, the real tick, real looks, the real bucket on a real Valkey.
+
+Only the clock and the service are ours: `timezone.now`, the bucket's time and the expiry of what
+Redis keeps for some seconds follow a clock that jumps a second a tick; the service counts requests
+with a limiter of its own and can be away.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+import redis
+from django.utils import timezone
+
+from proxyapi import allowance, calls
+from proxyapi.models import Job, JobKind, JobState, Token
+from proxyapi.upstream.client import Client
+from proxyapi.watching import due, outage
+from proxyapi.watching.look import look
+from tests.bench.watching.service import Limiter
+from tests.factories import AccountFactory, TokenFactory
+from tests.proxyapi.upstream_script import BASE
+
+KINDS = ("fixed", "sliding")
+
+
+@dataclass
+class Room:
+    patch: pytest.MonkeyPatch
+    tokens: list[Token] = field(default_factory=list)
+    now: datetime = field(default_factory=timezone.now)
+    down: bool = False
+    asked: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    answered: dict[str, float] = field(default_factory=dict)  # remote id → when last
+    refusals: int = 0
+    _limiters: dict[str, Limiter] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return self.now.timestamp()
+
+    def open(self, *, tokens: int, jobs: int) -> None:
+        """So many tokens of one account, and so many jobs on each, all of them rendering."""
+        account, run = AccountFactory.create(), allowance._run
+        self.tokens = [TokenFactory.create(account=account) for _ in range(tokens)]
+        for token in self.tokens:
+            self.fill(token, jobs)
+        client = Client(BASE, transport=httpx.MockTransport(self._answer))
+        self.patch.setattr(calls, "client", lambda: client)
+        self.patch.setattr(timezone, "now", lambda: self.now)
+
+        def timed(*args: Any, **more: Any) -> list[int]:
+            return run(*args, **{**more, "at": round(self.seconds * 1000)})
+
+        def rooms(store: Any, names: list[str], lane: allowance.Lane) -> list[int]:
+            return [allowance.room(store, name, lane) for name in names]
+
+        self.patch.setattr(allowance, "_run", timed)
+        self.patch.setattr(allowance, "rooms", rooms)
+
+    def fill(self, token: Token, jobs: int) -> None:
+        first = Job.objects.count()
+        owner = {"vault": token.vault, "account": token.account, "token": token}
+        Job.objects.bulk_create(
+            Job(
+                **owner,
+                member=token.owner,
+                kind=JobKind.FACELESS,
+                title="Glacier",
+                state=JobState.RUNNING,
+                remote_id=str(first + number),
+                raw_status="rendering",
+                started_at=self.now - timedelta(seconds=3 * number),
+                looked_at=self.now,
+                next_look_at=self.now + timedelta(seconds=5),
+            )
+            for number in range(jobs)
+        )
+
+    def run(self, seconds: int) -> None:
+        """Ticks, a second apart; whatever they ring for is done within the second."""
+        for second in range(seconds):
+            self.now += timedelta(seconds=1)
+            if second % outage.PROBE_EVERY == 0:
+                self._expire()
+            for lease in due.jobs():
+                look(lease.job, lease.until)
+
+    def _expire(self) -> None:
+        environment = self.tokens[0].account.environment
+        with suppress(redis.RedisError):
+            allowance.connection().delete(f"watching:unanswered:{environment}:probe")
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        name = request.headers["authorization"]
+        self.asked[name].append(self.seconds)
+        if self.down:
+            raise ConnectionRefused("the wire broke")
+        kind = KINDS[len(self._limiters) % 2]
+        limiter = self._limiters.setdefault(name, Limiter(kind))
+        verdict = limiter.take(self.seconds)
+        headers = {"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": str(verdict.left)}
+        if not verdict.allowed:
+            self.refusals += 1
+            return httpx.Response(429, headers=headers | {"Retry-After": "5"}, json={})
+        remote = request.url.path.rsplit("/", 1)[-1]
+        self.answered[remote] = self.seconds
+        body = {"data": {"id": int(remote), "video": {"status": "rendering"}}}
+        return httpx.Response(200, headers=headers, json=body)
+
+    def unseen_since(self, moment: float) -> int:
+        """Jobs without an answer since then."""
+        remotes = Job.objects.values_list("remote_id", flat=True)
+        return sum(self.answered.get(str(remote), 0.0) < moment for remote in remotes)
+
+    def unscheduled(self, seconds: int) -> int:
+        """Running jobs that no tick of so many seconds from now would find due."""
+        later = self.now + timedelta(seconds=seconds)
+        return Job.objects.count() - Job.objects.due(later).count()
+
+    def seconds_until_all_are_seen(self, most: int) -> int:
+        """Runs until every job was answered since now; `most` when that was not enough."""
+        since = self.seconds
+        for second in range(most):
+            if not self.unseen_since(since):
+                return second
+            self.run(1)
+        return most
+
+    def most_in_a_minute(self) -> int:
+        """The most requests that any token sent in any sixty seconds."""
+        return max(
+            sum(start <= at < start + 60 for at in times)
+            for times in self.asked.values()
+            for start in times
+        )
+
+    def ended(self) -> int:
+        """Jobs that are said to have ended; none has."""
+        return Job.objects.exclude(state=JobState.RUNNING).count()
+
+
+class ConnectionRefused(httpx.ConnectError):
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.__cause__ = ConnectionRefusedError()
+
+
+@contextmanager
+def without_redis(patch: pytest.MonkeyPatch, url: str) -> Iterator[None]:
+    """As long as it lasts nobody answers where Redis was."""
+    with patch.context() as away:
+        away.setattr("django.conf.settings.REDIS_URL", url)
+        yield
