@@ -73,10 +73,10 @@ def ways(store: redis.Redis, seed: int) -> dict[str, Callable[[], Watcher]]:
 
 
 def run(store: redis.Redis, way: str, jobs: int, seconds: float, seed: int) -> Result:
-    """The same jobs and the same clicks before both kinds of limiter."""
+    """Before each kind of limiter other jobs and other clicks, the same for every way."""
     tallies = [
-        World(jobs=jobs, kind=kind, seed=seed, watcher=ways(store, seed)[way]()).run(seconds)
-        for kind in KINDS
+        World(jobs=jobs, kind=kind, seed=own, watcher=ways(store, own)[way]()).run(seconds)
+        for own, kind in enumerate(KINDS, start=seed)
     ]
     lags = [lag for tally in tallies for lag in tally.lags]
     waits = sorted(wait for tally in tallies for wait in tally.waits)

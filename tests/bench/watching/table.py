@@ -20,7 +20,7 @@ every job every 5 s, `serial` for one after the other, 2 s apart, and waits as a
 n jobs at most at a time, each followed by another after 30 s on average (Poisson); four sorts of
 render with medians of 80, 150, 270 and 500 s, log-normal with σ = 0.25, every 33rd takes twice as
 long. Three people do something every 90 s on average, of one to three requests. Answers take 0.04
-to 0.24 s. Each row is run before a limiter of fixed minutes and before a sliding one.
+to 0.24 s. Half of each row is before a limiter of fixed minutes, half before a sliding one.
 """
 
 
@@ -31,7 +31,8 @@ def lines(results: Sequence[Result], seed: int, hours: dict[int, float]) -> Iter
         of = {result.way: result for result in results if result.jobs == jobs}
         yield f"| {' | '.join(cells(of))} |"
     simulated = ", ".join(f"{hour:.1f} for {jobs}" for jobs, hour in hours.items())
-    yield f"\nSeed {seed} (BENCH_SEED={seed} repeats it); hours simulated each way: {simulated}."
+    yield f"\nSeed {seed} (BENCH_SEED={seed} repeats it)."
+    yield f"Hours simulated each way before each limiter, by jobs: {simulated}."
     yield LEGEND
 
 

@@ -1,0 +1,132 @@
+"""Watching through bad minutes: a flushed Redis, a Redis that is away, a service that is away, and
+four greedy processes. All but the last in simulated time: real rows, ticks, looks and buckets, a
+clock that jumps a second a tick (tests/proxyapi/watching/room.py)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from proxyapi import allowance
+from proxyapi.models import Job
+from proxyapi.watching import due
+from tests.drills.figures import Figures
+from tests.proxyapi.watching.room import Room, without_redis
+
+pytestmark = pytest.mark.django_db
+TOKENS, EACH = 20, 5
+INTERVAL = 60 * EACH / 22  # seconds between two looks at one job when its token has so many
+SIMULATED = "(simulated time)"
+REAL_SECONDS = 130
+GREEDY = """
+import sys, time
+import redis
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+store = redis.Redis.from_url(sys.argv[1])
+until = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < until:
+    for lane in (Lane.PERSON, Lane.WATCHING, Lane.MIRRORING):
+        if allowance.take(store, "drill", lane).granted:
+            print(time.time(), flush=True)
+    time.sleep(0.02)
+"""
+
+
+@pytest.fixture
+def room(monkeypatch):
+    made = Room(monkeypatch)
+    made.open(tokens=TOKENS, jobs=EACH)
+    made.run(90)
+    return made
+
+
+def told(figures: Figures, room: Room) -> None:
+    """What holds through all of it."""
+    figures.tell(f"{room.ended()} of 100 jobs said to have ended", "0", holds=not room.ended())
+    figures.tell(f"{room.refusals} own 429s", "0", holds=room.refusals == 0)
+    most = room.most_in_a_minute()
+    figures.tell(f"{most} requests of a token in any 60 s at most", "30", holds=most <= 30)
+    figures.close()
+
+
+def test_flushall_with_a_hundred_active_jobs(room):
+    """C1."""
+    figures = Figures("watching, FLUSHALL")
+    allowance.connection().flushall()
+    lost = room.unscheduled(60)
+    figures.tell(f"{lost} of 100 jobs not due within 60 s {SIMULATED}", "0", holds=lost == 0)
+    seconds = room.seconds_until_all_are_seen(180)
+    wanted = f"{61 + INTERVAL:.0f} s: a minute counts as spent, then a round"
+    figures.tell(f"all seen again after {seconds} s", wanted, holds=seconds <= 61 + INTERVAL)
+    told(figures, room)
+
+
+def test_redis_away_for_five_minutes(room, monkeypatch, tmp_path):
+    """C2, as far as watching goes: nothing is sent without the count."""
+    figures = Figures("watching, Redis away for 5 min")
+    before = sum(map(len, room.asked.values()))
+    with without_redis(monkeypatch, f"unix://{tmp_path}/nobody.sock"):
+        room.run(300)
+    sent = sum(map(len, room.asked.values())) - before
+    figures.tell(f"{sent} requests without the count {SIMULATED}", "0", holds=sent == 0)
+    seconds = room.seconds_until_all_are_seen(180)
+    wanted = f"{2 * INTERVAL:.0f} s"
+    figures.tell(f"all seen {seconds} s later", wanted, holds=seconds <= 2 * INTERVAL)
+    told(figures, room)
+
+
+def test_service_away_for_half_an_hour(room):
+    """B5."""
+    figures = Figures("watching, service away for 30 min, 100 jobs on 20 tokens")
+    before, room.down = sum(map(len, room.asked.values())), True
+    room.run(1800)
+    sent = sum(map(len, room.asked.values())) - before
+    figures.tell(f"{sent} requests meanwhile {SIMULATED}", "400: one each 5 s", holds=sent <= 400)
+    unaware = Job.objects.filter(look_error_since=None).count()
+    figures.tell(f"{unaware} of 100 pages do not say so", "0", holds=unaware == 0)
+    back, room.down = room.seconds, False
+    seconds = room.seconds_until_all_are_seen(180)
+    wanted = f"2 poll intervals, {2 * INTERVAL:.0f} s"
+    figures.tell(f"all seen {seconds} s after it is back", wanted, holds=seconds <= 2 * INTERVAL)
+    first = sum(back <= at < back + 10 for times in room.asked.values() for at in times)
+    figures.tell(f"{first} requests in the first 10 s of it", "100: 5 a token", holds=first <= 100)
+    told(figures, room)
+
+
+def test_ten_thousand_rows(room):
+    """A tick costs what is due: rows, milliseconds and queries, measured on this database."""
+    figures = Figures("watching, ten thousand rows")
+    for token in room.tokens:
+        room.fill(token, 500)
+    for name, seconds in (("not due", -60), ("due", 60)):
+        Job.objects.update(next_look_at=room.now - timedelta(seconds=seconds))
+        started = time.perf_counter()
+        with CaptureQueriesContext(connection) as queries:
+            taken = due.jobs()
+        took, most = 1000 * (time.perf_counter() - started), 5 if name == "due" else 1
+        said = f"{name}: {took:.0f} ms, {len(queries)} queries, {len(taken)} taken"
+        within = 1000 if name == "due" else 50
+        holds = len(queries) <= most and took <= within
+        figures.tell(said, f"{within} ms, {most} queries", holds=holds)
+    figures.close()
+
+
+def test_four_greedy_processes_in_real_time():
+    """B2."""
+    figures = Figures(f"watching, four processes on one token for {REAL_SECONDS} s of real time")
+    command = [sys.executable, "-c", GREEDY, settings.REDIS_URL, str(REAL_SECONDS)]
+    allowance.correct(allowance.connection(), "drill", 30, 30)
+    crowd = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    times = sorted(float(at) for one in crowd for at in one.communicate()[0].split())
+    most = max(sum(start <= at < start + 60 for at in times) for start in times)
+    figures.tell(f"{most} granted in any 60 s at most", "30", holds=most <= 30)
+    figures.tell(f"{len(times)} granted in all", "60 or more", holds=len(times) >= 60)
+    figures.close()
