@@ -8,6 +8,7 @@ import hmac
 import json
 import smtplib
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core import mail
@@ -83,6 +84,19 @@ def test_the_webhook_is_signed_so_that_the_receiver_can_tell(one, heard, secret,
     told = json.loads(body)
     assert (told["type"], told["threshold"]) == ("alert.balance", "1000")
     assert again(one).state == "delivered"
+
+
+def test_the_receivers_check_in_the_document_takes_it_and_nothing_forged(
+    one, heard, secret, settings
+):
+    page = (settings.BASE_DIR / "docs" / "alerts.md").read_text()
+    names: dict[str, Any] = {}
+    exec(page.partition("```python\n")[2].partition("```")[0], names)  # noqa: S102 - our own page
+    deliver(one.pk)
+    ((headers, body),) = heard
+    assert names["is_ours"](secret, headers, body)
+    assert not names["is_ours"](secret, headers, body + b" ")
+    assert not names["is_ours"](webhook.new_secret(), headers, body)
 
 
 @pytest.mark.parametrize("status", [302, 400, 500])
