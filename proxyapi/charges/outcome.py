@@ -46,9 +46,12 @@ def lock_account(charge: Charge) -> None:
     Account.objects.select_for_update().get(pk=charge.account_id)
 
 
+@transaction.atomic
 def spent(
     charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None
 ) -> None:
+    """It took this much. In one step, or somebody passes on credits neither held nor taken off."""
+    lock_account(charge)
     now = timezone.now()
     flag = price_flag(charge, cost)
     fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, **flag}
