@@ -54,14 +54,17 @@ local function clicks()
 end
 
 -- A lane: percent of the limit it leaves free, 1 if it leaves more where people send much, percent
--- of the limit that it gets a minute at most (0: no such bound), how many of those at once, 1 if it
--- is people's own, and its number.
+-- of the limit that it gets a minute at most (0: no such bound), how many of those at once, after
+-- how many seconds without any it goes before all but people (0: never), 1 if it is people's own,
+-- and its number.
 local function lane_of(from)
   local lane = {}
-  for place, name in ipairs({'reserve', 'follows', 'pace', 'burst', 'people', 'number'}) do
+  for place, name in ipairs({'reserve', 'follows', 'pace', 'burst', 'starves', 'people', 'number'}) do
     lane[name] = tonumber(ARGV[from + place - 1])
   end
   lane.free = math.floor(limit * lane.reserve / 100)
+  local turn = known('turn:' .. lane.number)
+  if lane.starves > 0 and now - turn > lane.starves * 1000 then lane.free = 1 end
   if lane.follows == 1 then
     local minutely = clicks() * 60000 / FADES
     local more = math.ceil(math.max(0, minutely - CALM) / FOLLOWED)
@@ -69,7 +72,7 @@ local function lane_of(from)
   end
   if lane.pace > 0 then
     lane.step = window * 100 / (limit * lane.pace)
-    lane.turn = math.max(now, known('turn:' .. lane.number))
+    lane.turn = math.max(now, turn)
   end
   return lane
 end

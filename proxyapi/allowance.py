@@ -68,15 +68,16 @@ class _Share(NamedTuple):
     follows: bool  # it leaves more where people have sent much in the last minutes
     pace: int  # percent of the limit that it gets a minute at most; 0 is "all of it"
     burst: int  # how many of those at once
+    starves: int  # after so many seconds without any it goes before all but people; 0: never
     because: str
 
 
 _SHARES = {
-    Lane.PERSON: _Share(0, False, 0, 0, "Somebody is waiting."),
-    Lane.GATEWAY: _Share(4, False, 80, 12, "A script does not lock a person out: 12 at once."),
-    Lane.SETTLEMENT: _Share(4, False, 0, 0, "A few reads settle a charge, before any look."),
-    Lane.WATCHING: _Share(7, True, 87, 2, "2 of 30 stay for the next press; 26 a minute at most."),
-    Lane.MIRRORING: _Share(60, True, 40, 3, "The ledger can be minutes old: 12 a minute at most."),
+    Lane.PERSON: _Share(0, False, 0, 0, 0, "Somebody is waiting."),
+    Lane.GATEWAY: _Share(4, False, 80, 12, 0, "A script does not lock a person out: 12 at once."),
+    Lane.SETTLEMENT: _Share(4, False, 0, 0, 0, "A few reads settle a charge, before any look."),
+    Lane.WATCHING: _Share(7, True, 87, 2, 0, "2 of 30 stay for the next press; 26 a minute."),
+    Lane.MIRRORING: _Share(60, True, 40, 3, 30, "The ledger can be old; but one in 30 s goes."),
 }
 
 
@@ -241,7 +242,7 @@ def _connected(url: str) -> redis.Redis:
 def _numbers(lane: Lane) -> list[int]:
     share = _SHARES[lane]
     people = lane == Lane.PERSON
-    return [int(number) for number in (*share[:4], people, lane)]
+    return [int(number) for number in (*share[:5], people, lane)]
 
 
 def _keys(name: str) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -109,6 +110,19 @@ def steady(store, *, clicks):
             grant = allowance.take(store, name, Lane.WATCHING, at=at)
             looks += grant.granted and second >= 240
     return looks
+
+
+def test_the_ledger_gets_one_in_half_a_minute_however_much_is_watched(store):
+    ledger, at = [], 10**13
+    for second in range(600):
+        at += 1000
+        allowance.correct(store, TOKEN, 30, 30, at=at)
+        for lane in (Lane.WATCHING, Lane.WATCHING, Lane.MIRRORING):
+            granted_now = allowance.take(store, TOKEN, lane, at=at).granted
+        ledger += [second] * granted_now
+    waits = [later - earlier for earlier, later in pairwise(ledger) if earlier > 60]
+    assert max(waits) <= 45
+    assert len(ledger) <= 40
 
 
 def test_a_person_is_served_when_all_lower_lanes_are_dry(old_store):
