@@ -30,7 +30,7 @@ BETWEEN = timedelta(seconds=SHORTEST)
 # Watched for so long without an end, a job is looked at again only when a person says so.
 WATCHED_FOR = timedelta(days=30)
 RESTING = timedelta(days=3650)
-STOPPED = "Still {word} after 30 days, so looking stopped. Look again by hand."
+STOPPED = "Still {word} after 30 days, so looking stopped; `manage.py look_again` looks once more."
 chance = SystemRandom()
 
 

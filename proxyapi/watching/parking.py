@@ -15,8 +15,8 @@ from proxyapi.models.job import PARKED_AFTER
 
 BREATHER = timedelta(seconds=10)
 PARKED = (
-    "Looking at it broke Reelroom five times in a row, so it stopped looking. It is not failed; "
-    "an administrator finds the cause in the log. Look again by hand."
+    "Looking at it broke Reelroom five times in a row, so it stopped looking. It is not failed. "
+    "Whoever runs Reelroom finds the cause in the log, and `manage.py look_again` goes on."
 )
 
 

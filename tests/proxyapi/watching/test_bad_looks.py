@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from proxyapi import allowance
@@ -127,9 +128,7 @@ def test_pitfall_18_after_a_month_looking_stops_until_a_person_asks(running, ups
     upstream.on("GET", f"/faceless/{job.remote_id}", RENDERING)
     assert seen(job).state == JobState.RUNNING
     assert wait_of(job) > 86400 * 365
-    assert (
-        job.look_error == "Still rendering after 30 days, so looking stopped. Look again by hand."
-    )
+    assert job.look_error.startswith("Still rendering after 30 days, so looking stopped")
     assert looking.again(job)
     job.refresh_from_db()
     assert wait_of(job) <= 5
@@ -173,3 +172,16 @@ def test_without_an_allowance_the_look_waits_and_nothing_is_said(
     allowance.pause(allowance.connection(), str(token.pk), 20)
     assert seen(job).look_error == ""
     assert 18 < wait_of(job) <= 20
+
+
+def test_the_command_takes_parked_videos_up_again(running, capsys):
+    parked = running(crashes=PARKED_AFTER, look_error=parking.PARKED)
+    over = running(state=JobState.COMPLETED)
+    call_command("look_again", str(parked.pk), str(over.pk))
+    parked.refresh_from_db()
+    assert (parked.crashes, parked.look_error) == (0, "")
+    said = capsys.readouterr().out
+    assert f"{parked.pk}: looked at in 5 s" in said
+    assert f"{over.pk}: does not run" in said
+    with pytest.raises(CommandError, match="no job"):
+        call_command("look_again", str(over.account_id))
