@@ -61,7 +61,12 @@ def test_what_was_booked_is_drawn_and_read_with_the_arrow_keys(
     expect(says).to_contain_text("Luca ")
     told = int((says.text_content() or "").rpartition("Luca ")[2].split(".")[0].replace(",", ""))
     assert told >= cost
-    page.keyboard.press("Escape")
+    page.locator("#spend-table > summary").click()
+    page.evaluate("document.getElementById('spend-table').dataset.old = ''")
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('reelroom:ledger'))")
+    expect(page.locator("#spend-table:not([data-old])")).to_have_attribute("open", "")
+    page.locator("[data-chart='spend-says'] > svg").press("End")
+    page.locator("[data-chart='spend-says'] > svg").press("Escape")
     expect(says).to_contain_text("in the last 30 days")
     assert page.evaluate(MARKED), "it was loaded again"
 

@@ -22,7 +22,7 @@ from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Ledger, TopUp
 
-MOST = 8
+MOST = 6  # that stand open; the others unfold
 FAILURES = 3  # spec, Limits: the third in a row switches the automatic top-up off
 OFF = (
     "The service switched it off after three failed payments. Switching it on again does not "
@@ -52,11 +52,11 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class Asks:
     shown: tuple[Ask, ...]
-    more: int
+    more: tuple[Ask, ...]
 
     @property
     def count(self) -> int:
-        return len(self.shown) + self.more
+        return len(self.shown) + len(self.more)
 
 
 def asks_from(accounts: Sequence[Account], concerns: Sequence[Concern], now: datetime) -> Asks:
@@ -64,7 +64,7 @@ def asks_from(accounts: Sequence[Account], concerns: Sequence[Concern], now: dat
     stopped = not any(concern.kind == "rewrite" for concern in concerns)
     found += [ask for account in accounts for ask in of_account(account, stopped=stopped)]
     found.sort(key=lambda ask: RISK.index(ask.kind))
-    return Asks(tuple(found[:MOST]), max(0, len(found) - MOST))
+    return Asks(tuple(found[:MOST]), tuple(found[MOST:]))
 
 
 def unknown(one: Concern, now: datetime) -> Ask:

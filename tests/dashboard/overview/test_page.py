@@ -151,6 +151,14 @@ def test_the_greatest_risk_comes_first(client_of, vera, token, charged, book):
     assert shown.index("is unknown") < shown.index("spent outside the portal")
 
 
+def test_what_weighs_less_unfolds(client_of, vera, token, charged):
+    for _ in range(9):
+        charged(42, state="unknown")
+    shown = page(client_of, vera)
+    assert "3 more of less weight" in shown
+    assert shown.count("it was not sent again.") == 9
+
+
 def test_several_failed_renders_are_one_ask(client_of, vera, token):
     for hours in (1, 2, 3):
         video(token, state="failed", finished_at=ago(hours=hours))
