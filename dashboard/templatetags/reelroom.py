@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 
 from django import template
 from django.http import HttpRequest
@@ -15,7 +16,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dashboard.queries.chips import Chip
+from dashboard.queries.chips import Chip, Option
 from dashboard.sheets import linked
 
 register = template.Library()
@@ -172,14 +173,17 @@ def share_of(since: timedelta | float | None, next_: timedelta | float | None) -
 # Choices -----------------------------------------------------------------------------------------
 @register.simple_tag
 def options(chip: Chip) -> SafeString:
-    """The options of a filter's select; written here, for a team of hundreds has as many."""
+    """The options of a filter's select."""
+    return listed(chip.options)
+
+
+@lru_cache(maxsize=64)
+def listed(options: tuple[Option, ...]) -> SafeString:
+    """A team of hundreds has as many of them, twice on a page and the same on the next."""
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',
-        (
-            (option.value, SELECTED if option.chosen else "", option.label)
-            for option in chip.options
-        ),
+        ((one.value, SELECTED if one.chosen else "", one.label) for one in options),
     )
 
 

@@ -13,13 +13,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from dashboard.models import Team
 from dashboard.queries.ledger.figures import Books, books_of
 from dashboard.queries.ledger.filters import Filters, Place
-from dashboard.queries.ledger.rows import stretch
+from dashboard.queries.ledger.rows import joined
 from dashboard.queries.ledger.scope import Scope, scope_of
 from dashboard.queries.ledger.words import feature
 
@@ -61,8 +62,7 @@ def head() -> str:
 
 def next_lines(source: Source, after: Place | None) -> tuple[str, Place | None]:
     """The rows after a place as text, and the place where they end; None: there are no more."""
-    rows = stretch(source.scope, source.books, after, STRETCH).values_list(*FIELDS)
-    found = list(rows)
+    found = list(joined(source.scope, source.books, after, STRETCH).values_list(*FIELDS))
     text = lines([cells(row, source.names) for row in found])
     return text, place_of(found[-1]) if len(found) == STRETCH else None
 
@@ -79,9 +79,14 @@ def cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[Any, ...]:
     return (
         names[account], position, safe(booked), utc(at), safe(label), safe(kind),
         safe(transaction), spend if NUMBER.fullmatch(spend) else safe(spend), THROUGH[via_api],
-        feature(operation) if operation else "", safe(name), safe(email), safe(title), job,
+        named(operation), safe(name), safe(email), safe(title), job,
         charge, confidence, safe(reason),
     )  # fmt: skip
+
+
+@cache
+def named(operation: str) -> str:
+    return feature(operation) if operation else ""
 
 
 def safe(text: str | None) -> str:
@@ -90,7 +95,7 @@ def safe(text: str | None) -> str:
 
 
 def utc(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}"
+    return at.isoformat(" ", "seconds").removesuffix("+00:00")
 
 
 def place_of(row: tuple[Any, ...]) -> Place:

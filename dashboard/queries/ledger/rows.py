@@ -90,10 +90,14 @@ def page_of(scope: Scope, books: Books, known: int | None = None) -> Page:
 
 
 def found_rows(scope: Scope, books: Books) -> QuerySet[Entry]:
-    """The page's rows and one more, in order. Only these are joined, not all that are sorted."""
-    found = stretch(scope, books, scope.filters.after, PAGE + 1)
-    rows = Entry.objects.filter(pk__in=found.values("pk")).order_by(*order_of(scope))
+    rows = joined(scope, books, scope.filters.after, PAGE + 1)
     return rows.select_related("member", "job").only(*SHOWN)
+
+
+def joined(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
+    """The next rows, ready to be joined: only these are, and not all that are sorted."""
+    ids = stretch(scope, books, after, count).values("pk")
+    return Entry.objects.filter(pk__in=ids).order_by(*order_of(scope))
 
 
 def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
