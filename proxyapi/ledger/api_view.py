@@ -6,16 +6,28 @@ It is read only when the mirror has rows of which that is not known, and laid ov
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
 from proxyapi.ledger import growth, segment
-from proxyapi.ledger.overlay import begin, give_up, is_opened, lay, start_anew
+from proxyapi.ledger.overlay import (
+    begin,
+    end_of,
+    finish,
+    give_up,
+    is_opened,
+    lay,
+    start_anew,
+    told_of,
+    unlaid,
+)
 from proxyapi.ledger.page import API, Page, Reader
 from proxyapi.models import Account, Entry, Ledger
 
 TRIES = 2
+PATIENCE = 8.0  # seconds, for a request that is worth nothing in another turn
 REST = timedelta(hours=1)  # before a view that does not fit is tried again
 
 
@@ -28,7 +40,7 @@ def follow(source: Reader, since: datetime | None = None, most: int | None = Non
     ledger = segment.of(account)
     if ledger.problem or rests(ledger) or not is_open(account, since):
         return
-    if not top(source):
+    if is_top_open(ledger) and not top(source):
         return
     ledger = segment.of(account)
     while ledger.api_low > 0 and is_open(account, since) and asked != most:
@@ -38,6 +50,7 @@ def follow(source: Reader, since: datetime | None = None, most: int | None = Non
             if ledger.low == 0:
                 give_up(account)
             break  # the rows beneath it are not mirrored yet
+    finish(account)
 
 
 def is_open(account: Account, since: datetime | None = None) -> bool:
@@ -49,6 +62,13 @@ def is_open(account: Account, since: datetime | None = None) -> bool:
 def rests(ledger: Ledger) -> bool:
     tried = ledger.api_read_at
     return bool(ledger.api_problem) and tried is not None and tried > timezone.now() - REST
+
+
+def is_top_open(ledger: Ledger) -> bool:
+    """Whether the view has to be read at its end, not only beneath."""
+    if ledger.api_problem or not is_opened(ledger):
+        return True
+    return unlaid(ledger).filter(position__gt=end_of(told_of(ledger), "-position")).exists()
 
 
 def top(source: Reader) -> bool:
@@ -75,12 +95,18 @@ def top(source: Reader) -> bool:
 
 
 def first_page(source: Reader) -> Page:
-    """The page of the last row that was laid; of a view that was not, its last page."""
+    """The page where the next row comes; of a view that was not laid yet, its last page.
+
+    Of that one the end is kept, should the next request have to wait for another turn.
+    """
     ledger = segment.of(source.account)
+    if is_opened(ledger):
+        return source.page_at(ledger.api_high, API)
     page = source.page_at(max(ledger.api_high, 1) - 1, API)
     for _ in range(TRIES):
-        if is_opened(ledger) or page.end == page.total:
+        if page.end == page.total:
             break
+        Ledger.objects.filter(pk=ledger.pk).update(api_low=page.total, api_high=page.total)
         page = source.page_at(page.total - 1, API)
     return page
 
@@ -104,6 +130,7 @@ def is_still(source: Reader, page: Page) -> bool:
     Any page tells the ledger's end: the next older one, while there is one to be read.
     """
     ledger = segment.of(source.account)
-    probe = source.page_at(max(ledger.low or ledger.high, 1) - 1)
+    patient = replace(source, patience=max(source.patience, PATIENCE))
+    probe = patient.page_at(max(ledger.low or ledger.high, 1) - 1)
     ledger = segment.lay(source.account, probe)
     return page.end == page.total and probe.total == page.mirrored == ledger.high

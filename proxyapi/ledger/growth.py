@@ -5,18 +5,22 @@ from __future__ import annotations
 from datetime import datetime
 
 from proxyapi.ledger import segment
-from proxyapi.ledger.page import PER_PAGE, Reader
+from proxyapi.ledger.page import Reader
 from proxyapi.models import Account, Entry, Ledger
 
 
 def catch_up(source: Reader) -> Ledger:
     """Read on to the ledger's end, from the page of the last known row; of a ledger that was never
-    read, its last page."""
+    read, its last page.
+
+    Each request brings it forward, even if the next one has to wait for another turn.
+    """
     ledger = segment.of(source.account)
     if ledger.problem:
         return ledger
-    page = source.page_at(max(ledger.high, 1) - 1)
-    if ledger.high == 0 and page.total > PER_PAGE:
+    page = source.page_at(next_position(ledger))
+    if ledger.high == 0 and page.end < page.total:
+        Ledger.objects.filter(pk=ledger.pk, high=0).update(total=page.total)
         page = source.page_at(page.total - 1)
     ledger = segment.lay(source.account, page)
     while ledger.high < page.total and not ledger.problem:
@@ -25,6 +29,16 @@ def catch_up(source: Reader) -> Ledger:
         if ledger.high == before:
             break  # nothing came where something was announced; the next round asks again
     return ledger
+
+
+def next_position(ledger: Ledger) -> int:
+    """Where to read: at the end that was told; the last known row's page, when there may be none.
+
+    A row that is known is compared then. While it is known that more follow, they are read first.
+    """
+    if ledger.high == 0:
+        return max(ledger.total, 1) - 1
+    return ledger.high if ledger.total > ledger.high else ledger.high - 1
 
 
 def fill(source: Reader, since: datetime | None = None, most: int | None = None) -> Ledger:

@@ -18,8 +18,13 @@ from proxyapi.models import Account
 from proxyapi.upstream import errors
 
 
-def mirror(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 0) -> bool:
+def mirror(
+    account: Account, lane: Lane = Lane.MIRRORING, patience: float = 0, *, newest: bool = True
+) -> bool:
     """Read what can be read now. True: the end was reached, and nothing older is missing.
+
+    Without `newest` it goes on with older rows, because the end was read just before: a turn may
+    have one request.
 
     Raises `AllowanceExhausted` or `UpstreamError`; what was read before is kept. Without a token
     that opens the account, or while a rewritten row waits for a person, nothing is read.
@@ -28,7 +33,8 @@ def mirror(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 0) -
     if source is None:
         return False
     try:
-        growth.catch_up(source)
+        if newest:
+            growth.catch_up(source)
         # The newest rows are told and matched before the older ones are read.
         with suppress(errors.UpstreamError):
             api_view.follow(source, most=0)

@@ -188,6 +188,15 @@ def mark(entries: Iterable[Entry], via_api: bool) -> list[datetime]:
     return [entry.happened_at for entry in listed]
 
 
+@transaction.atomic
+def finish(account: Account) -> None:
+    """Where the view was laid to its beginning, older rows that were mirrored since are not its."""
+    changes.lock(account)
+    ledger = segment.of(account)
+    if is_opened(ledger):
+        changes.note(account, beneath(ledger))
+
+
 def closing(ledger: Ledger, page: Page) -> list[datetime]:
     """Rows beyond both ends of the view are not of the API."""
     told: list[datetime] = []
@@ -195,10 +204,14 @@ def closing(ledger: Ledger, page: Page) -> list[datetime]:
         highest = end_of(told_of(ledger), "-position")
         above = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
         told += close(above.filter(position__lt=page.mirrored))
+    return told + beneath(ledger)
+
+
+def beneath(ledger: Ledger) -> list[datetime]:
     lowest = end_of(told_of(ledger), "position")
-    if ledger.api_low == 0 and lowest is not None:
-        told += close(unlaid(ledger).filter(position__lt=lowest))
-    return told
+    if ledger.api_low > 0 or lowest is None:
+        return []
+    return close(unlaid(ledger).filter(position__lt=lowest))
 
 
 def close(entries: QuerySet[Entry]) -> list[datetime]:

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from proxyapi.allowance import AllowanceExhausted
-from proxyapi.ledger import segment
+from proxyapi.ledger import api_view, segment
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.weighing import weigh
 from proxyapi.models import Account, Charge, Ledger, Token
@@ -21,6 +21,7 @@ from proxyapi.models.charge import SPENT
 from proxyapi.upstream import errors
 
 EVERY = timedelta(minutes=1)
+SLACK = timedelta(seconds=10)
 LONGEST = timedelta(minutes=15)  # between two tries while the service is in trouble
 HELD = timedelta(minutes=2)  # after which a turn that did not end belongs to a dead worker
 WEIGHED_EVERY = timedelta(minutes=10)  # while rows come
@@ -70,9 +71,21 @@ def mirror_and_weigh(account: Account) -> None:
     """The anchor first: a long history is filled up for many turns, and nothing waits for that."""
     if segment.of(account).anchor_balance is None:
         weigh(account)
-    mirror(account)
+    mirror(account, newest=is_old(segment.of(account), timezone.now()))
     if is_weighing_due(segment.of(account), timezone.now()):
         weigh(account)
+
+
+def is_old(ledger: Ledger, now: datetime) -> bool:
+    """Whether the ledger's end is worth a request before what else is to be read."""
+    if ledger.read_at is None or ledger.high < ledger.total:
+        return True
+    settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
+    return (
+        ledger.read_at < now - EVERY + SLACK
+        or settled.filter(settled_at__gt=ledger.read_at).exists()
+        or (ledger.low == 0 and not api_view.is_open(ledger.account))
+    )
 
 
 def is_weighing_due(ledger: Ledger, now: datetime) -> bool:

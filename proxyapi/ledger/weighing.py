@@ -22,7 +22,7 @@ from proxyapi.models import Account, Entry, Ledger
 from proxyapi.upstream import wire
 
 
-def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 5) -> bool:
+def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 8) -> bool:
     """Weigh the account; False when it cannot be read, or rows came meanwhile.
 
     Three requests. Raises `AllowanceExhausted` or `UpstreamError`.

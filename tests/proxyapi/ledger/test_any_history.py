@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import growth, page, patrol, rewrites
+from proxyapi.ledger import page, patrol, rewrites
 from proxyapi.models import Account, DayTotal, Entry, Ledger
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line
@@ -37,7 +37,7 @@ def test_law_4_the_mirror_is_the_ledger(
     rows: list[str],
     troubles: list[int | str],
 ) -> None:
-    for module in (page, growth, patrol, rewrites):
+    for module in (page, patrol, rewrites):
         monkeypatch.setattr(module, "PER_PAGE", size)
     start_anew(book, rows)
     coming = iter(troubles)

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, ledger
-from proxyapi.allowance import AllowanceExhausted
-from proxyapi.models import Account, ChargeState, Entry, Ledger, TokenState
+from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import Book, line
 
@@ -70,6 +70,46 @@ def test_an_allowance_that_ran_out_is_waited_for(
     assert row.troubles == 0
     assert not is_due(account, 5)
     assert is_due(account, 8)
+
+
+class OneEach:
+    """An allowance of one request a turn, but for who waits for another."""
+
+    left = 0
+
+    def admit(self, _token: Token, _lane: Lane, patience: float = 0, *_: object) -> None:
+        if self.left == 0 and not patience:
+            raise AllowanceExhausted(5)
+        self.left = max(0, self.left - 1)
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.5])
+def test_one_request_a_turn_is_enough_for_a_long_history(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch, apart: float
+) -> None:
+    for number in range(530):
+        book.add(line(-1, apart * number), web=number % 4 == 0)
+    bucket = OneEach()
+    monkeypatch.setattr(calls, "admit", bucket.admit)
+    assert turns_until_told(account, book, bucket) <= 24
+    book.add(*[line(-2, 900) for _ in range(120)])
+    Ledger.objects.update(read_at=timezone.now() - timedelta(minutes=2))
+    assert turns_until_told(account, book, bucket) <= 8
+
+
+def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
+    for turn in range(50):
+        if is_told(account) and Entry.objects.count() == len(book.rows):
+            return turn
+        bucket.left = 1
+        ledger.take_turn(account.pk)
+    return 50
+
+
+def is_told(account: Account) -> bool:
+    row = Ledger.objects.filter(pk=account.pk).first()
+    told = not Entry.objects.filter(via_api=None).exists()
+    return row is not None and row.is_whole and row.high == row.total and told
 
 
 def test_trouble_makes_the_turns_rare_and_one_good_one_ends_it(
