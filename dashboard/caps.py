@@ -80,10 +80,11 @@ class OverBudget(Refusal):
         whose = "your" if standing.budget.member_id else "the team’s"
         hard, left = credits(standing.budget.hard or NOTHING), credits(standing.left or NOTHING)
         self.needed, self.standing, self.helpers = needed, standing, tuple(helpers)
-        super().__init__(
-            f"Not sent. It needs {credits(needed)} cr and {left} of {whose} {hard} are left until "
-            f"{standing.until}. Ask for more, or make it shorter. {can_help(helpers)}".strip()
-        )
+        self.why = (
+            f"It needs {credits(needed)} cr and {left} of {whose} {hard} are left until "
+            f"{standing.until}. Ask for more, or make it shorter. {can_help(helpers)}"
+        ).strip()
+        super().__init__(f"Not sent. {self.why}")
 
 
 def can_help(helpers: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def line_of(reader: Membership, hold: Decimal) -> Line | None:
 
 
 def refusal(standing: Standing, hold: Decimal, reader: Membership) -> str:
-    return OverBudget(hold, standing, helpers_of(reader.team)).sentence
+    return OverBudget(hold, standing, helpers_of(reader.team)).why
 
 
 def label_of(standing: Standing) -> str:

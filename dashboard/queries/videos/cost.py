@@ -31,12 +31,10 @@ def settled(charges: Sequence[Charge]) -> Decimal:
 def cost_of(charges: Sequence[Charge], open_charge: Charge | None) -> Amount:
     """The whole of a video: what is spent, and with it what is held or in doubt."""
     spent = settled(charges)
-    if open_charge is None:
+    if open_charge is None or open_charge.state == ChargeState.DRAFT:
         return Amount(spent) if any(charge.is_spent for charge in charges) else FREE
     if open_charge.state == ChargeState.UNKNOWN:
         return Amount(spent + expected(open_charge), "unknown", spent)
-    if open_charge.state == ChargeState.DRAFT:
-        return Amount(spent + expected(open_charge), "about")
     return Amount(spent + open_charge.hold, "held")
 
 
