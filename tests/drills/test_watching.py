@@ -106,6 +106,7 @@ def test_ten_thousand_rows(room):
     figures = Figures("watching, ten thousand rows")
     for token in room.tokens:
         room.fill(token, 500)
+    room.now += timedelta(seconds=30)  # so that each token has a look to give
     for name, seconds in (("not due", -60), ("due", 60)):
         Job.objects.update(next_look_at=room.now - timedelta(seconds=seconds))
         started = time.perf_counter()
@@ -114,7 +115,7 @@ def test_ten_thousand_rows(room):
         took, most = 1000 * (time.perf_counter() - started), 5 if name == "due" else 1
         said = f"{name}: {took:.0f} ms, {len(queries)} queries, {len(taken)} taken"
         within = 1000 if name == "due" else 50
-        holds = len(queries) <= most and took <= within
+        holds = len(queries) == most and took <= within
         figures.tell(said, f"{within} ms, {most} queries", holds=holds)
     figures.close()
 
