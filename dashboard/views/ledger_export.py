@@ -29,6 +29,8 @@ async def export(request: TeamRequest) -> HttpResponseBase:
     )
     response["Content-Disposition"] = f'attachment; filename="{name_of(filters)}"'
     response["X-Accel-Buffering"] = "no"
+    # GZipMiddleware makes each part of a stream a gzip of its own, and browsers read the first one.
+    response["Content-Encoding"] = "identity"
     return response
 
 

@@ -109,7 +109,9 @@ def test_it_comes_as_a_stream_with_a_name(book, thea):
     async def fetched() -> tuple[dict[str, str], bytes]:
         browser = AsyncClient()
         await browser.aforce_login(thea.user)
-        answer = await browser.get("/ledger/export/?period=2026-11&direction=out")
+        answer = await browser.get(
+            "/ledger/export/?period=2026-11&direction=out", headers={"Accept-Encoding": "gzip"}
+        )
         assert answer.status_code == 200
         assert answer.streaming
         return dict(answer.headers), await whole(answer)
@@ -118,6 +120,7 @@ def test_it_comes_as_a_stream_with_a_name(book, thea):
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
     assert headers["Content-Disposition"] == 'attachment; filename="ledger-2026-11-filtered.csv"'
     assert "no-store" in headers["Cache-Control"]
+    assert headers["Content-Encoding"] == "identity"
     lines = body.decode("utf-8-sig").splitlines()
     assert lines[0] == ",".join(HEAD)
     assert "Søren's video" in lines[1]
