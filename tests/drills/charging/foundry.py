@@ -25,6 +25,7 @@ from uuid import UUID
 
 import django
 
+QUEUE = os.environ.get("DRILL_QUEUE", "work")  # several foundries do not take each other's work
 ENDS: dict[int, int] = {}  # the signals of those that ended
 REDELIVERED_AFTER = 2  # seconds instead of ten minutes
 
@@ -32,7 +33,9 @@ REDELIVERED_AFTER = 2  # seconds instead of ten minutes
 def main() -> None:
     django.setup()
     import proxyapi.tasks  # noqa: F401 - imported once, before the forks
+    from dashboard.celery import app
 
+    app.conf.task_default_queue = QUEUE
     for line in sys.stdin:
         print(json.dumps(obeyed(json.loads(line))), flush=True)
 
@@ -50,6 +53,7 @@ def obeyed(order: dict[str, Any]) -> int | None:
 def forked(order: dict[str, Any]) -> int:
     pid = os.fork()
     if pid:
+        ENDS.pop(pid, None)  # numbers of processes come round
         return pid
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(0, 1)  # a worker's banner is no answer
@@ -114,7 +118,7 @@ def work(_: dict[str, Any]) -> None:
     }
     worker = app.Worker(
         pool="solo",
-        queues=["work"],
+        queues=[QUEUE],
         loglevel="ERROR",
         without_gossip=True,
         without_mingle=True,

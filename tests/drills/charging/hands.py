@@ -15,6 +15,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from proxyapi import tasks
 from proxyapi.charges import Intent
@@ -33,8 +34,8 @@ KILLED = 9
 
 
 class Hands:
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, process: subprocess.Popen[str], queue: str) -> None:
+        self._process, self.queue = process, queue
 
     def _tell(self, **order: Any) -> int | None:
         assert self._process.stdin
@@ -86,8 +87,8 @@ def told(intent: Intent) -> dict[str, Any]:
 
 
 @contextmanager
-def foundry(sandbox: str) -> Iterator[Hands]:
-    """The foundry on the database and the Redis of this test."""
+def foundry(sandbox: str, queue: str = "work") -> Iterator[Hands]:
+    """A foundry on the database and the Redis of this test."""
     environment = {
         **os.environ,
         **WAITS,
@@ -95,13 +96,14 @@ def foundry(sandbox: str) -> Iterator[Hands]:
         "DATABASE_URL": database_url(connection.settings_dict),
         "REDIS_URL": settings.REDIS_URL,
         "VIDEO_API_BASE_URL": f"{sandbox}/v2",
+        "DRILL_QUEUE": queue,
     }
     command = [sys.executable, "-m", "tests.drills.charging.foundry"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, env=environment, stdin=pipe, stdout=pipe, text=True, bufsize=1
     ) as process:
-        yield Hands(process)
+        yield Hands(process, queue)
         assert process.stdin
         process.stdin.close()
 
@@ -112,14 +114,16 @@ def database_url(database: Mapping[str, Any]) -> str:
     return f"postgres://{database['USER']}@/{database['HOST']}/{database['NAME']}"
 
 
-def swept(charge: Charge, seconds: float) -> float:
-    """Ring for what is due, as the beat does, until the charge is settled; how long that took."""
+def swept(charge: Charge, seconds: float, queue: str = "work") -> float:
+    """Ring for it when it is due, as the beat does, until it is settled; how long that took."""
     began = time.monotonic()
     charge.refresh_from_db()
     while charge.state not in ENDED and time.monotonic() - began < seconds:
-        for charge_id, state in due.charges():
-            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
-            task.delay(str(charge_id))
+        now = timezone.now()
+        if Charge.objects.due(now).filter(pk=charge.pk).update(due_at=now + due.LEASE):
+            held = charge.state == ChargeState.HELD
+            task = tasks.send_charge if held else tasks.settle_charge
+            task.apply_async((str(charge.pk),), queue=queue)
         threading.Event().wait(0.1)
         charge.refresh_from_db()
     return time.monotonic() - began

@@ -6,10 +6,11 @@ Run it twice, on SQLite and with TEST_DATABASE=postgresql.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import httpx
-import pytest
+from django.db import connection
 
 from proxyapi.charges import Intent
 from proxyapi.failpoints import POINTS
@@ -23,6 +24,7 @@ from tests.proxyapi.money.wire import Wire
 from tests.settings import ON_POSTGRES
 
 KILLS = int(os.environ.get("DRILL_CHARGE_KILLS", "5"))  # of each point and operation and database
+LANES = 4  # most of a round is waiting
 ONLY = os.environ.get("DRILL_OPERATIONS", "")
 SETTLED_WITHIN = 60.0  # seconds after the restart
 ELSEWHERE = ("b_roll.", "ai_visuals.scripts", "ai_visuals.render", "url_to_video.")
@@ -30,24 +32,45 @@ TWELVE = [name for name in OPERATIONS if not name.startswith(ELSEWHERE)]
 IN_WEB = ("intent", "enqueue")
 
 
-@pytest.fixture
-def hands(sandbox: str, wire: Wire) -> Iterator[Hands]:
-    with foundry(sandbox) as hands:
-        yield hands
-
-
-def test_no_kill_charges_twice_or_loses_a_charge(control: httpx.Client, hands: Hands) -> None:
+def test_no_kill_charges_twice_or_loses_a_charge(
+    control: httpx.Client, sandbox: str, wire: Wire
+) -> None:
     database = "PostgreSQL" if ON_POSTGRES else "SQLite"
     figures, verdict = Figures(f"charging processes killed, {database}"), Verdict()
-    kills = 0
+    operations: SimpleQueue[str] = SimpleQueue()
     for operation in ONLY.split(",") if ONLY else TWELVE:
-        with opened(control) as stage:
-            for point in POINTS:
-                for _ in range(KILLS):
-                    kills += one_round(stage, hands, point, operation, verdict)
-            verdict.weigh(stage, operation)
+        operations.put(operation)
+    control.post("reset", json={})
+    with ThreadPoolExecutor(LANES) as pool:
+        lanes = [
+            pool.submit(lane, control, sandbox, f"lane{n}", operations, verdict)
+            for n in range(LANES)
+        ]
+        kills = sum(one.result() for one in lanes)
     tell(figures, verdict, kills)
     figures.close()
+
+
+def lane(
+    control: httpx.Client,
+    sandbox: str,
+    queue: str,
+    operations: SimpleQueue[str],
+    verdict: Verdict,
+) -> int:
+    """Operation after operation, with processes and an account of its own; answers the kills."""
+    kills = 0
+    try:
+        with foundry(sandbox, queue) as hands:
+            while not operations.empty():
+                operation = operations.get_nowait()
+                with opened(control, empty=False) as stage:
+                    for point in POINTS * KILLS:
+                        kills += one_round(stage, hands, point, operation, verdict)
+                    verdict.weigh(stage, operation)
+    finally:
+        connection.close()
+    return kills
 
 
 def one_round(stage: Stage, hands: Hands, point: str, operation: str, verdict: Verdict) -> bool:
@@ -64,7 +87,7 @@ def one_round(stage: Stage, hands: Hands, point: str, operation: str, verdict: V
         if Charge.objects.filter(nonce=intent.nonce).exists():
             verdict.unexplained.append(f"{what}: written without a commit")
         hands.press(intent)  # the person presses once more
-    restarted(stage, hands, intent, verdict, what)
+    restarted(hands, intent, verdict)
     charge = Charge.objects.filter(nonce=intent.nonce).first()
     if charge is None:
         verdict.lost.append(what)
@@ -78,18 +101,18 @@ def dies_in_worker(hands: Hands, intent: Intent, point: str) -> bool:
         if point == "reconcile":  # the lost answer is found by the beat
             charge = Charge.objects.get(nonce=intent.nonce)
             for _ in range(100):
-                swept(charge, 0.1)
+                swept(charge, 0.1, hands.queue)
                 if hands.ends(pid, 0.1) is not None:
                     break
         return hands.ends(pid, 20) == KILLED
 
 
-def restarted(stage: Stage, hands: Hands, intent: Intent, verdict: Verdict, what: str) -> None:
+def restarted(hands: Hands, intent: Intent, verdict: Verdict) -> None:
     charge = Charge.objects.filter(nonce=intent.nonce).first()
     if charge is None:
         return
     with hands.worker():
-        verdict.slowest = max(verdict.slowest, swept(charge, SETTLED_WITHIN))
+        verdict.slowest = max(verdict.slowest, swept(charge, SETTLED_WITHIN, hands.queue))
 
 
 def tell(figures: Figures, verdict: Verdict, kills: int) -> None:

@@ -95,7 +95,8 @@ class Stage:
         return sum(line["method"] != "GET" and line["path"].endswith(path) for line in lines)
 
     def fault(self, path: str, action: str, when: str = "before", **options: Any) -> None:
-        rule = {"match": {"path": path}, "when": when, "action": action, "times": 1, **options}
+        match = {"path": path, "account_id": self.account_id}
+        rule = {"match": match, "when": when, "action": action, "times": 1, **options}
         answer = self.control.post("faults", json=rule)
         assert answer.is_success, answer.text
 
@@ -111,11 +112,12 @@ class Stage:
 
 
 @contextmanager
-def opened(control: httpx.Client, credits: int = 10**7) -> Iterator[Stage]:
-    """An empty world with one account in it, and its token here, in a vault of its own."""
-    control.post("reset", json={})
+def opened(control: httpx.Client, *, empty: bool = True) -> Iterator[Stage]:
+    """A rich account, in an empty world if nobody else plays there, and its token here."""
+    if empty:
+        control.post("reset", json={})
     assert control.put("settings", json=SETTINGS).is_success
-    account = control.post("accounts", json={**PAID, "credits": credits}).json()
+    account = control.post("accounts", json={**PAID, "credits": 10**7}).json()
     token = tokens.add(VaultFactory(), UserFactory().pk, account["token"])
     tokens.refresh(token.account)
     token.account.refresh_from_db()
