@@ -20,6 +20,7 @@ from proxyapi.models import Account, ChargeState, Job, Plan, TopUpChange
 from proxyapi.upstream import errors
 from proxyapi.watching import due
 from proxyapi.watching.look import look
+from proxyapi.watching.parking import counted
 
 log = logging.getLogger(__name__)
 SWEEP_AFTER = timedelta(seconds=15)  # when the tick does what no doorbell rang for
@@ -73,7 +74,9 @@ def look_at(job_id: str, until: str) -> None:
 
 @shared_task
 def quote(job_id: str) -> None:
-    drafts.quote(Job.objects.select_related("token__account", "account").get(pk=job_id))
+    job = Job.objects.select_related("token__account", "account").get(pk=job_id)
+    with counted(job):
+        drafts.quote(job)
 
 
 @shared_task

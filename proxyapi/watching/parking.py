@@ -1,4 +1,4 @@
-"""A job that breaks whoever looks at it is parked after five times, and the others go on (C7)."""
+"""A job that breaks whoever handles it is parked after five times, and the others go on (C7)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from django.db.models import F
 from django.utils import timezone
 
 from proxyapi.events import Event, publish
-from proxyapi.models import Job
+from proxyapi.models import Job, JobState
 from proxyapi.models.job import PARKED_AFTER
 
 BREATHER = timedelta(seconds=10)
 PARKED = (
     "Looking at it broke Reelroom five times in a row, so it stopped looking. It is not failed. "
     "Whoever runs Reelroom finds the cause in the log, and `manage.py look_again` goes on."
+)
+UNPRICED = (
+    "Asking the price broke Reelroom five times in a row, so it stopped asking. Nothing was "
+    "charged. Whoever runs Reelroom finds the cause in the log."
 )
 
 
@@ -28,11 +32,19 @@ def counted(job: Job) -> Iterator[None]:
     except Exception:
         crashed(job)
         raise
+    Job.objects.filter(pk=job.pk, crashes__gt=0).update(crashes=0)
 
 
 def crashed(job: Job) -> None:
     now = timezone.now()
     row = Job.objects.filter(pk=job.pk)
-    row.update(crashes=F("crashes") + 1, next_look_at=now + BREATHER)
-    if row.filter(crashes__gte=PARKED_AFTER).update(look_error=PARKED, look_error_since=now):
+    row.update(crashes=F("crashes") + 1)
+    row.filter(state=JobState.RUNNING).update(next_look_at=now + BREATHER)
+    parked = row.filter(crashes__gte=PARKED_AFTER)
+    running = parked.filter(state=JobState.RUNNING)
+    if running.update(look_error=PARKED, look_error_since=now) or (
+        parked.filter(quote_due_at__isnull=False).update(
+            quote_error=UNPRICED, quote_due_at=None, crashes=0
+        )
+    ):
         publish(job.vault_id, Event.JOB, job.pk)

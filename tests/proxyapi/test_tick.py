@@ -1,0 +1,95 @@
+"""The doorbell and the sweeper: a dead broker costs moments, a tick finds what nobody rang for."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+from kombu import Connection
+from kombu.exceptions import OperationalError
+
+from dashboard.celery import app
+from proxyapi import allowance, drafts, tasks
+from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models.job import PARKED_AFTER
+from proxyapi.watching import parking
+from tests.factories import ChargeFactory, JobFactory
+
+pytestmark = pytest.mark.django_db
+A_MOMENT = 1.0  # seconds; without our options it was six
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
+    """Who was rung for, by task and id."""
+    heard: list[tuple[str, UUID]] = []
+    for name in ("look_at", "quote", "send_charge", "settle_charge"):
+        monkeypatch.setattr(
+            getattr(tasks, name), "delay", lambda id, *_, name=name: heard.append((name, UUID(id)))
+        )
+    return heard
+
+
+def test_a_doorbell_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
+    """Pages ring after a commit: nobody waits for a broker that is not there."""
+    dead = f"redis+socket://{tmp_path}/nobody.sock"
+    started = time.monotonic()
+    with (
+        Connection(dead, transport_options=app.conf.broker_transport_options) as broker,
+        pytest.raises(OperationalError),
+    ):
+        assert broker.default_channel
+    assert time.monotonic() - started < A_MOMENT
+
+
+def test_law_7_one_tick_rings_for_every_row_that_is_due(rung):
+    ago = timezone.now() - timedelta(seconds=9)
+    job = JobFactory.create(
+        remote_id="7", state=JobState.RUNNING, started_at=ago, looked_at=ago, next_look_at=ago
+    )
+    priced = JobFactory.create(quote_due_at=ago)
+    held = ChargeFactory.create(due_at=ago)
+    lost = ChargeFactory.create(state=ChargeState.UNKNOWN, sent_at=ago, due_at=ago)
+    tasks.tick()
+    assert set(rung) == {
+        ("look_at", job.pk), ("quote", priced.pk), ("send_charge", held.pk),
+        ("settle_charge", lost.pk),
+    }  # fmt: skip
+    assert allowance.connection().exists(tasks.HEARTBEAT)
+    rung.clear()
+    tasks.tick()
+    assert rung == [], "each is leased to whom it was rung for"
+
+
+def test_what_nobody_served_is_found_again_within_thirty_seconds(rung):
+    ago = timezone.now() - timedelta(seconds=9)
+    running = {"remote_id": "7", "state": JobState.RUNNING, "started_at": ago, "looked_at": ago}
+    JobFactory.create(**running, next_look_at=ago)
+    JobFactory.create(quote_due_at=ago)
+    ChargeFactory.create(due_at=ago)
+    tasks.tick()
+    soon = timezone.now() + timedelta(seconds=30)
+    assert Job.objects.due(soon).count() == 1
+    assert Job.objects.filter(quote_due_at__lte=soon).count() == 1
+    assert Charge.objects.due(soon).count() == 1
+
+
+def test_c7_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
+    """C7: then its page says so, and an edit asks again."""
+    ago = timezone.now() - timedelta(seconds=9)
+    draft = JobFactory.create(quote_due_at=ago)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a draft that nobody foresaw")
+
+    monkeypatch.setattr(drafts, "quote", broken)
+    for _ in range(PARKED_AFTER):
+        draft.refresh_from_db()
+        assert draft.quote_due_at is not None
+        with pytest.raises(RuntimeError):
+            tasks.quote(str(draft.pk))
+    draft.refresh_from_db()
+    assert (draft.quote_due_at, draft.quote_error) == (None, parking.UNPRICED)
