@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dashboard.roles import ROLES, SENTENCES, Permission
-from proxyapi.models.charge import HOLDING, TRANSITIONS
+from proxyapi.charges import evidence
+from proxyapi.charges.effect import KEPT
+from proxyapi.models.charge import CREATES, HOLDING, TRANSITIONS
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Operation
 
@@ -20,6 +22,7 @@ def pages() -> dict[str, str]:
     return {
         "docs/reference/charges.md": charges(),
         "docs/reference/endpoints.md": endpoints(),
+        "docs/reference/evidence.md": evidences(),
         "docs/reference/roles.md": roles(),
     }
 
@@ -55,6 +58,32 @@ def endpoints() -> str:
         f"{len(rows)} rows of `proxyapi/upstream/catalog.py`. Nothing else leaves the portal.",
         table(heads, rows),
     )
+
+
+# What is read for a charge besides the resource that it is about.
+OWN = {"ideas": "`ideas.list`", "slots": "`voice_clones.slots`"}
+
+
+def evidences() -> str:
+    rows = [
+        (
+            f"`{row.name}`",
+            ""
+            if row.name in CREATES and row.evidence == "ledger"
+            else OWN.get(row.evidence, "itself"),
+            evidence.TABLE[row.evidence].words,
+            "kept" if row.name in KEPT else "",
+            "lost: an orphan" if row.name in CREATES else "",
+        )
+        for row in operations()
+        if row.charging
+    ]
+    heads = ("operation", "read before and after", "proves it", "its answer", "its id")
+    lead = (
+        "The table is `TABLE` in `proxyapi/charges/evidence.py`: what becomes of a charge whose "
+        "answer got lost. Its cost is always its debit's."
+    )
+    return page("What proves a charge", lead, table(heads, rows))
 
 
 def operations() -> Iterable[Operation]:

@@ -39,11 +39,13 @@ PATIENCE = 2.0  # seconds to wait for a turn
 class Row(NamedTuple):
     """One kind of evidence.
 
-    `read`: the free read; `keep`: what is kept of it before the call; `shows`: whether it proves,
-    read again, that the call was carried out; `by_ledger`: whether, after what was kept, a debit
-    proves it alone, because the read may show nothing of it.
+    `words`: what proves it, for the documentation; `read`: the free read; `keep`: what is kept of
+    it before the call; `shows`: whether it proves, read again, that the call was carried out;
+    `by_ledger`: whether, after what was kept, a debit proves it alone, because the read may show
+    nothing of it.
     """
 
+    words: str
     read: Callable[[Charge, Lane], Record]
     keep: Callable[[Charge, Record], Record]
     shows: Callable[[Charge, Record], bool]
@@ -197,11 +199,33 @@ def never(_: Charge, __: Record) -> bool:
 
 
 TABLE: Mapping[Evidence, Row] = {
-    Evidence.STATUS: Row(resource, kept_of_resource, status_differs, ends_as_it_began),
-    Evidence.SCRIPT: Row(resource, kept_of_resource, script_differs, never),
-    Evidence.LEDGER: Row(resource, kept_of_resource, shown_beside_the_ledger, always),
-    Evidence.IDEAS: Row(ideas, kept_of_ideas, ideas_came, had_ideas),
-    Evidence.SLOTS: Row(slots, kept_of_slots, slot_taken, had_no_slot),
+    Evidence.STATUS: Row(
+        "another status, or another part, than before; from a last status on, a debit alone",
+        resource,
+        kept_of_resource,
+        status_differs,
+        ends_as_it_began,
+    ),
+    Evidence.SCRIPT: Row(
+        "another script than before", resource, kept_of_resource, script_differs, never
+    ),
+    Evidence.LEDGER: Row(
+        "a debit alone", resource, kept_of_resource, shown_beside_the_ledger, always
+    ),
+    Evidence.IDEAS: Row(
+        "ideas that were not there; searched before, a debit alone",
+        ideas,
+        kept_of_ideas,
+        ideas_came,
+        had_ideas,
+    ),
+    Evidence.SLOTS: Row(
+        "one free slot fewer; without one before, a debit alone",
+        slots,
+        kept_of_slots,
+        slot_taken,
+        had_no_slot,
+    ),
 }
 
 
