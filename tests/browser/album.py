@@ -10,6 +10,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
+from tests.browser.visit import DRAWN
+
 
 class Album:
     """Takes a picture in each theme under a name."""
@@ -27,6 +29,7 @@ class Album:
         self.folder.mkdir(parents=True, exist_ok=True)
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.evaluate(DRAWN)
             target = self.folder / f"{name}-{scheme}.jpg"
             # Hiding the caret would put a style into the page, which its policy refuses.
             page.screenshot(path=target, type="jpeg", quality=82, caret="initial")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,7 +51,7 @@ def test_a_test_rings_the_bell_and_arrives_signed(
     expect(page.locator("#secret")).to_have_count(0)
     page.get_by_role("button", name="Send a test").click()
     expect(page.locator("#told")).to_contain_text("Thea tests the alerts")
-    expect(page.locator("#bell-wide")).to_contain_text(re.compile(r"\d"))
+    expect(page.locator("#bell-wide")).to_be_visible()
     expect(page.locator("#log tbody tr").first).to_contain_text("Delivered", timeout=SOON)
     expect(page.locator("#log tbody tr").nth(1)).to_contain_text("Delivered", timeout=SOON)
     assert len(got) == 1
