@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.desk import RENDERED, Desk, sign_in
 from tests.browser.house import House
@@ -25,6 +25,7 @@ PAGES = (
     *(f"video {state}" for state in STATES),
     *("forecast", "top-up", "overview", "reconciliation", "costs"),
     *OF_THEA,
+    *("ledger", "ledger/charts", "ledger entry"),
 )
 
 
@@ -52,6 +53,8 @@ def paths(
         jobs = exhibit(Desk(context.new_page()), stage)
         draft = jobs.pop("draft")
         yield {
+            **{name: f"/{name}/" for name in ("ledger", "ledger/charts")},
+            "ledger entry": first_entry(context.pages[0]),
             "sign-in": "/accounts/login/",
             **{name: f"/{name}/" for name in OF_THEA},
             **{name: f"/{name}/" for name in ("forecast", "top-up", "reconciliation", "costs")},
@@ -61,6 +64,14 @@ def paths(
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
             **{f"video {state}": f"/videos/{job}/" for state, job in jobs.items()},
         }
+
+
+def first_entry(page: Page) -> str:
+    """Where the newest entry is, once the mirror has read one."""
+    page.goto("/ledger/")
+    link = page.locator("#ledger-entries td[data-at=lead] a").first
+    link.wait_for(timeout=90_000)
+    return str(link.get_attribute("href"))
 
 
 def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
