@@ -52,6 +52,7 @@ app.conf.update(
             "schedule": 5.0,
             "options": {"expires": 5},
         },
+        "days": {"task": "proxyapi.tasks.recount_moved_days", "schedule": 60.0},
         "alerts": {"task": "dashboard.tasks.evaluate_all_alerts", "schedule": 30.0},
         "forecasts": {"task": "dashboard.tasks.evaluate_forecasts", "schedule": 900.0},
         "deliveries": {"task": "dashboard.tasks.deliver_due_alerts", "schedule": 10.0},

@@ -25,8 +25,14 @@ MOST = 48  # videos in one bundle; a page that shows more looks again by itself
 
 
 def bundle(vault_id: UUID, news: Collection[News]) -> str:
-    """The HTML of everything that this news changes. Eight queries, and two more a draft."""
-    vault = Vault(pk=vault_id)
+    """The HTML of everything that this news changes. Seven queries, and two more a draft."""
+    vault = Vault.objects.get(pk=vault_id)
+    with timezone.override(vault.zone):
+        return told(vault, news)
+
+
+def told(vault: Vault, news: Collection[News]) -> str:
+    vault_id = vault.pk
     usual, now = usuals(vault_id), timezone.now()
     jobs = list(rows(changed(vault_id, news)))
     context = {

@@ -1,4 +1,7 @@
-"""Puts the team into the request: the one chosen in the session, else the first one joined."""
+"""Puts the team into the request: the one chosen in the session, else the first one joined.
+
+What a page tells of days and clock times is told in the team's time zone.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from dashboard.models import Membership
 
@@ -19,7 +23,8 @@ class TeamMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+        with timezone.override(None):  # process_view chooses the team's
+            response = self.get_response(request)
         if request.user.is_authenticated:
             # Pages of a team are nobody else's to keep, the back button of a shared computer
             # included.
@@ -36,6 +41,7 @@ class TeamMiddleware:
             return render(request, "dashboard/teamless.html", status=403)
         if membership is not None:
             request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
+            timezone.activate(membership.team.vault.zone)
         return None
 
 

@@ -109,6 +109,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notices/readings/", alerts.readings, name="notice-readings"),
     # The team
     path("members/", members.members, name="members"),
+    path("members/zone/", members.zone, name="team-zone"),
     path("members/<int:membership_id>/roles/", members.roles, name="member-roles"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<uuid:token_id>/removals/", tokens.removals, name="token-removals"),

@@ -9,18 +9,22 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BooleanField, Count, ExpressionWrapper, Q, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Min, Q, Sum
 from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
 
+from proxyapi.events import Event, publish
 from proxyapi.models import Account, DaySum, DayTotal, Entry, Ledger
 
 SPLIT = ("member_id", "operation", "label", "via_api", "is_matched")
 KEPT = ("account_id", "day", "operation", "label", "is_credit", "via_api", "is_matched")
 PLACES = 10_000  # amounts have four
+MONTH = 30  # days of sums made in one transaction
 
 
 class CreditSum(Sum):
@@ -55,6 +59,34 @@ def recount(account: Account, days: Collection[date]) -> None:
     sums = [row for day in wanted for row in sums_of(account, day)]
     DaySum.objects.bulk_create(sums, batch_size=500)
     DayTotal.objects.bulk_create(totals_of(sums), batch_size=500)
+
+
+def recount_all(account: Account) -> None:
+    """Make all sums anew in the days of the vault's zone, a month in each transaction.
+
+    Meanwhile pages show sums of which some days begin an hour off. Whoever is interrupted leaves
+    `sums_zone` as it was, and is begun again.
+    """
+    zone = account.vault.time_zone
+    span = Entry.objects.filter(account=account).aggregate(
+        first=Min("happened_at"), last=Max("happened_at")
+    )
+    if span["first"] is not None:
+        first, last = (
+            span[name].astimezone(account.vault.zone).date() for name in ("first", "last")
+        )
+        days = [first + timedelta(days=n) for n in range(-1, (last - first).days + 2)]
+        for start in range(0, len(days), MONTH):
+            with transaction.atomic():
+                recount(account, days[start : start + MONTH])
+    Ledger.objects.filter(pk=account.pk).update(sums_zone=zone)
+    publish(account.vault_id, Event.LEDGER, account.pk)
+
+
+def in_another_zone() -> list[UUID]:
+    """Accounts whose sums are of days in another zone than their vault's by now."""
+    left = Ledger.objects.exclude(sums_zone=F("account__vault__time_zone"))
+    return list(left.values_list("pk", flat=True))
 
 
 def days_of(account: Account, moments: Iterable[datetime]) -> set[date]:

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import drafts, failpoints, ledger, tokens, top_up
+from proxyapi import day_sums, drafts, failpoints, ledger, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import send, settle
 from proxyapi.models import Account, ChargeState, Job, Plan, TopUpChange
@@ -130,3 +130,15 @@ def mirror_ledgers() -> None:
     """Every 5 s: accounts whose ledger is due, or of which a charge was settled meanwhile."""
     for account_id in ledger.due(timezone.now()):
         mirror_ledger.delay(str(account_id))
+
+
+@shared_task
+def recount_days(account_id: str) -> None:
+    day_sums.recount_all(Account.objects.select_related("vault").get(pk=account_id))
+
+
+@shared_task
+def recount_moved_days() -> None:
+    """Every minute: sums of a team that changed its time zone, whose doorbell was lost."""
+    for account_id in day_sums.in_another_zone():
+        recount_days.delay(str(account_id))

@@ -1,6 +1,8 @@
-"""What happens to the members of a team: their roles."""
+"""What happens to a team and its members: their roles, its time zone."""
 
 from __future__ import annotations
+
+from zoneinfo import available_timezones
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -9,11 +11,14 @@ from dashboard.access import check
 from dashboard.actions.audit import note
 from dashboard.models import Membership, Role
 from dashboard.roles import Permission, grantable
+from proxyapi import tasks
+from proxyapi.models import Account, Vault
 from proxyapi.refusals import Refusal, Stale
 
 OWNERS_ONLY = "Only an owner makes owners, and only an owner changes one."
 LAST_OWNER = "The team needs an owner. Make somebody else one first."
 GONE = "This member has left the team meanwhile."
+NO_ZONE = "There is no such time zone. Choose one of the list, such as Europe/Berlin."
 
 
 @transaction.atomic
@@ -39,4 +44,25 @@ def change_role(*, by: Membership, member: Membership, role: Role) -> bool:
     note(by, "member.role", member.user_id, before=current.role, after=role)
     current.role = role
     current.save(update_fields=["role"])
+    return True
+
+
+@transaction.atomic
+def set_zone(*, by: Membership, name: str) -> bool:
+    """Tell the team's days in another time zone; False when it is the one they are told in.
+
+    Budgets count by it from now on; the ledger's days are counted anew in the background. Raises
+    PermissionDenied, and `Refusal` for what is no time zone.
+    """
+    check(by, Permission.MANAGE_TEAM)
+    if name not in available_timezones():
+        raise Refusal(NO_ZONE, field="time_zone")
+    vault = Vault.objects.select_for_update().get(pk=by.team.vault_id)
+    if vault.time_zone == name:
+        return False
+    note(by, "team.zone", by.team_id, before=vault.time_zone, after=name)
+    vault.time_zone = name
+    vault.save(update_fields=["time_zone"])
+    for account_id in Account.objects.filter(vault=vault).values_list("pk", flat=True):
+        tasks.ring(tasks.recount_days, account_id)
     return True

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dashboard.models import Membership, Role
 from dashboard.queries.tokens import TokenStatus, status_of
-from dashboard.roles import SENTENCES, grantable
+from dashboard.roles import SENTENCES, Permission, allows, grantable
 from proxyapi.models import Token
 
 # The better one is shown when a member keeps several tokens.
@@ -42,6 +42,8 @@ class MemberRow:
 class MembersPage:
     members: tuple[MemberRow, ...]
     roles: tuple[RoleChoice, ...]
+    time_zone: str
+    may_set_zone: bool
 
     @property
     def note(self) -> str:
@@ -61,6 +63,8 @@ def members_page(reader: Membership) -> MembersPage:
     return MembersPage(
         members=tuple(row_of(row, reader, tokens) for row in rows),
         roles=choices(frozenset(Role)),
+        time_zone=reader.team.vault.time_zone.replace("_", " "),
+        may_set_zone=allows(reader.role, Permission.MANAGE_TEAM),
     )
 
 

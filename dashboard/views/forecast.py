@@ -11,13 +11,11 @@ from dashboard.forms.forecast import BatchForm
 from dashboard.http import TeamRequest
 from dashboard.queries.forecast.page import page_of
 from dashboard.queries.forecast.verdict import Wish
-from dashboard.zones import in_team_zone
 
 PAGE, OUTLOOK = "dashboard/forecast/page.html", "dashboard/forecast/_outlook.html"
 
 
 @require_GET
-@in_team_zone
 def forecast(request: TeamRequest) -> HttpResponse:
     """The page; for htmx the part that follows the ledger."""
     account, accounts = fetch_account(request, request.GET.get("account", ""))

@@ -33,7 +33,6 @@ from dashboard.queries.top_up import (
     what_if_of,
 )
 from dashboard.roles import Permission
-from dashboard.zones import in_team_zone
 from proxyapi.models import Account
 from proxyapi.refusals import Refusal
 
@@ -44,7 +43,6 @@ CONFIRM = "dashboard/top_up/_confirm.html"
 
 
 @require_GET
-@in_team_zone
 def top_up(request: TeamRequest) -> HttpResponse:
     """The page; `replay` draws the what-if into it, for who has no script."""
     account, accounts = fetch_account(request, request.GET.get("account", ""), MONEY)
@@ -54,7 +52,6 @@ def top_up(request: TeamRequest) -> HttpResponse:
 
 
 @require_GET
-@in_team_zone
 def state(request: TeamRequest) -> HttpResponse:
     """What is known now, and the form too while a change of it is on its way."""
     facts = facts_in(request)
@@ -73,7 +70,6 @@ def state(request: TeamRequest) -> HttpResponse:
 
 
 @require_GET
-@in_team_zone
 def what_if(request: TeamRequest) -> HttpResponse:
     """The last thirty days under the setting on the form; an unfinished one is not replayed."""
     facts = facts_in(request)
@@ -87,7 +83,6 @@ def what_if(request: TeamRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@in_team_zone
 def changes(request: TeamRequest) -> HttpResponse:
     """Asks whether to change it so, then has it sent."""
     facts = facts_in(request)
@@ -115,7 +110,6 @@ def changes(request: TeamRequest) -> HttpResponse:
 
 
 @require_POST
-@in_team_zone
 def packs(request: TeamRequest) -> HttpResponse:
     """A credit pack that the team keeps."""
     facts, form = facts_in(request), PackForm(request.POST)

@@ -39,6 +39,9 @@ class Ledger(models.Model):
         blank=True,
         help_text="What the rows from `anchor_high` to `weighed_high` add up to.",
     )
+    sums_zone = models.CharField(
+        max_length=64, default="UTC", help_text="The zone whose days the sums are of."
+    )
     problem = models.TextField(blank=True, help_text="Why mirroring stopped, for people.")
     api_problem = models.TextField(
         blank=True, help_text="Why the view source=api cannot be laid over the rows, for people."

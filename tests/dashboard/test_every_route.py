@@ -88,6 +88,7 @@ ROUTES = {
     "notice-readings": Route(None, EVERYBODY),
     "members": Route(EVERYBODY),
     "member-roles": Route(None, MANAGERS, of="membership"),
+    "team-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
     "token-removals": Route(KEEPERS, KEEPERS, of="token"),
 }

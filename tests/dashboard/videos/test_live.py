@@ -243,7 +243,7 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
     jobs = [film("running") for _ in range(20)]
     for job in jobs:
         spend(job)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         bundle(jobs[0].vault_id, {News(job.vault_id, Event.JOB, job.pk) for job in jobs})
 
 

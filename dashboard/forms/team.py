@@ -1,0 +1,19 @@
+"""The forms about a team as a whole."""
+
+from __future__ import annotations
+
+from zoneinfo import available_timezones
+
+from django import forms
+
+HELP = "Its days are the days of budgets, sums and the forecast. The service counts in UTC days."
+
+
+def zones() -> list[tuple[str, str]]:
+    """Places by their IANA names, UTC first; not the old names and not the fixed offsets."""
+    places = sorted(name for name in available_timezones() if "/" in name and name[:3] != "Etc")
+    return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in places)]
+
+
+class ZoneForm(forms.Form):
+    time_zone = forms.ChoiceField(label="Time zone", help_text=HELP, choices=zones)

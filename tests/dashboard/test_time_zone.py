@@ -1,0 +1,99 @@
+"""The team's time zone: who sets it, what is told in it, and the sums that move with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.fragments import bundle
+from dashboard.models import AuditEvent, Membership
+from proxyapi import day_sums, tasks
+from proxyapi.events import Event, News
+from proxyapi.models import DaySum, Entry, Ledger
+from tests.factories import AccountFactory, EntryFactory, JobFactory
+
+ClientOf = Callable[[Membership], Client]
+AUCKLAND = "Pacific/Auckland"  # 13 h before UTC in November
+LATE = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)  # the 21st there
+
+
+def choose(browser: Client, name: str) -> Any:
+    return browser.post(reverse("team-zone"), {"time_zone": name})
+
+
+@pytest.fixture
+def entry(mira: Membership) -> Entry:
+    account = AccountFactory(vault=mira.team.vault)
+    Ledger.objects.get_or_create(account=account)
+    entry = EntryFactory(account=account, amount=Decimal(-96), happened_at=LATE)
+    day_sums.recount(account, day_sums.days_of(account, [LATE]))
+    return entry
+
+
+def test_the_owner_sets_it_and_it_is_written_down(mira: Membership, client_of: ClientOf) -> None:
+    response = choose(client_of(mira), AUCKLAND)
+    assert response.status_code == 302
+    mira.team.vault.refresh_from_db()
+    assert mira.team.vault.time_zone == AUCKLAND
+    written = AuditEvent.objects.get(action="team.zone")
+    assert written.details == {"before": "UTC", "after": AUCKLAND}
+
+
+@pytest.mark.parametrize("name", ["", "Mars/Olympus", "../etc/passwd", "<b>UTC</b>", "x" * 300])
+def test_what_is_no_time_zone_is_said_in_words(
+    name: str, mira: Membership, client_of: ClientOf
+) -> None:
+    response = choose(client_of(mira), name)
+    assert response.status_code == 422
+    mira.team.vault.refresh_from_db()
+    assert mira.team.vault.time_zone == "UTC"
+
+
+@pytest.mark.parametrize("who", ["jonas", "thea", "priya", "vera"])
+def test_nobody_else_sets_it(who: str, request: pytest.FixtureRequest, client_of: ClientOf) -> None:
+    member = request.getfixturevalue(who)
+    assert choose(client_of(member), AUCKLAND).status_code == 403
+    page = client_of(member).get(reverse("members")).content.decode()
+    assert reverse("team-zone") not in page
+    assert "The owner sets it." in page
+
+
+def test_the_days_of_the_ledger_move_with_it(
+    entry: Entry, mira: Membership, client_of: ClientOf
+) -> None:
+    assert [row.day for row in DaySum.objects.all()] == [date(2026, 11, 20)]
+    choose(client_of(mira), AUCKLAND)
+    assert day_sums.in_another_zone() == [entry.account_id]
+    tasks.recount_days(str(entry.account_id))
+    assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 21), -96)]
+    assert day_sums.in_another_zone() == []
+
+
+def test_a_lost_doorbell_is_found_by_the_sweep(
+    entry: Entry, mira: Membership, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.recount_days, "delay", rung.append)
+    tasks.recount_moved_days()
+    mira.team.vault.time_zone = AUCKLAND
+    mira.team.vault.save()
+    tasks.recount_moved_days()
+    assert rung == [str(entry.account_id)]
+
+
+def test_pages_and_pushes_tell_clock_times_in_it(mira: Membership, client_of: ClientOf) -> None:
+    job = JobFactory(vault=mira.team.vault, account__vault=mira.team.vault, member=mira.user)
+    mira.team.vault.time_zone = AUCKLAND
+    mira.team.vault.save()
+    page = client_of(mira).get(reverse("video", args=[job.pk]))
+    assert page.status_code == 200
+    here = job.created_at.astimezone(mira.team.vault.zone)
+    assert f"{here:%H:%M}" in page.content.decode()
+    pushed = bundle(job.vault_id, {News(job.vault_id, Event.JOB, job.pk)})
+    assert f"{here:%H:%M}" in pushed
