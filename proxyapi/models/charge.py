@@ -197,7 +197,8 @@ class Charge(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["account", "state"]),
+            # With what is summed: an account's charges are added up without reading them.
+            models.Index(fields=["account", "state", "cost", "hold"], name="charge_sums"),
             models.Index(fields=["vault", "state"], name="charge_by_state"),
             models.Index(fields=["vault", "member", "created_at"], name="charge_of_member"),
             models.Index(fields=["account", "sent_at"], name="charge_sent"),
@@ -205,6 +206,16 @@ class Charge(models.Model):
                 fields=["due_at"],
                 condition=Q(state__in=["held", "sending", "unknown"]),
                 name="charge_due",
+            ),
+            models.Index(
+                fields=["vault", "refund_owed_at"],
+                condition=Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
+                name="charge_refund_owed",
+            ),
+            models.Index(
+                fields=["vault", "orphan_at"],
+                condition=Q(orphan_at__isnull=False),
+                name="charge_orphan",
             ),
         ]
 
