@@ -21,5 +21,5 @@ def costs(request: TeamRequest) -> HttpResponse:
     wanted = request.GET.get("account", "")
     if wanted and all(str(account.pk) != wanted for account in shell.accounts):
         raise Http404("There is no such account in this team.")
-    page = page_of(request.membership, shell.accounts, wanted)
+    page = page_of(shell.accounts, wanted)
     return render(request, "dashboard/costs/page.html", {"page": page, "shell": shell})

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dashboard.models import Membership
 from dashboard.queries.accounts import AccountTab, tabs_of
 from dashboard.queries.costs.paid import Estimate, Paid, Row, estimates_of, paid_of, rows_of
 from dashboard.queries.costs.prices import Price, prices_of
 from dashboard.queries.purse import accounts_of
 from proxyapi.models import Account, Vault
 
-DAYS = 90
+DAYS = 30
 LOOK_BACK = timedelta(days=DAYS)
 
 
@@ -57,12 +55,12 @@ def priced(vault: Vault) -> QuerySet[Account]:
     return accounts_of(vault).defer(None).defer("options").order_by("created_at", "pk")
 
 
-def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Page | None:
+def page_of(accounts: Sequence[Account], wanted: str) -> Page | None:
     """One query. `wanted` is an account's id, for its list; what was paid is the team's."""
     if not accounts:
         return None
     account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
-    rows = rows_of(reader.team.vault_id, timezone.now() - LOOK_BACK)
+    rows = rows_of([one.pk for one in accounts], timezone.now() - LOOK_BACK)
     return Page(
         tabs=tabs_of("costs", accounts, account),
         prices=tuple(prices_of(account.costs)),
@@ -72,9 +70,9 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
     )
 
 
-def closeness_of(vault_id: UUID) -> Closeness:
+def closeness_of(accounts: Sequence[Account]) -> Closeness:
     """How close the estimates were, alone. One query."""
-    return closeness_from(rows_of(vault_id, timezone.now() - LOOK_BACK))
+    return closeness_from(rows_of([one.pk for one in accounts], timezone.now() - LOOK_BACK))
 
 
 def closeness_from(rows: Sequence[Row]) -> Closeness:

@@ -174,6 +174,8 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
         account__in=accounts,
         charge__isnull=True,
         amount__lt=0,
+        # Said twice, so that an index finds the month.
+        happened_at__gt=month - timedelta(microseconds=1),
         happened_at__gte=Greatest(
             F("account__created_at"), Value(month, output_field=DateTimeField())
         ),

@@ -83,7 +83,8 @@ def forecast_part(reader: Membership, span: str) -> Overview:
 
 
 def estimates_part(reader: Membership, span: str) -> Overview:
-    return Overview(window_for(reader, span), closeness=closeness_of(reader.team.vault_id))
+    accounts = tuple(ledgered(reader.team.vault))
+    return Overview(window_for(reader, span), closeness=closeness_of(accounts))
 
 
 PARTS: Mapping[str, Callable[[Membership, str], Overview]] = {
