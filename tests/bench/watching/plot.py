@@ -10,6 +10,7 @@ from tests.bench.watching.runs import JOBS, Result, bound
 
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 64, 560, 40, 360
+APART = 17.0  # between two names
 TICKS = (2, 5, 10, 20, 50, 100, 200, 500)
 LINES = {
     "naive": ("naive, every 5 s", "2 4"),
@@ -49,9 +50,20 @@ def drawing(results: Sequence[Result]) -> Iterator[str]:
     yield f"<style>{STYLE}</style>"
     yield f'<text class="title" x="{LEFT}" y="22">Mean seconds from finished to known</text>'
     yield from axes()
+    places = labels({name: height(points[-1][1]) for name, points in lags.items()})
     for name, points in lags.items():
-        yield from line(name, points)
+        yield from line(name, points, places[name])
     yield "</svg>"
+
+
+def labels(ends: dict[str, float]) -> dict[str, float]:
+    """Where the names stand: beside the ends of their lines, but never upon each other."""
+    places: dict[str, float] = {}
+    lowest = -APART
+    for name, end in sorted(ends.items(), key=lambda item: item[1]):
+        lowest = max(end, lowest + APART)
+        places[name] = lowest
+    return places
 
 
 def axes() -> Iterator[str]:
@@ -66,11 +78,11 @@ def axes() -> Iterator[str]:
     yield f'<text x="{middle:.0f}" y="{BOTTOM + 42}" text-anchor="middle">jobs on one token</text>'
 
 
-def line(name: str, points: list[tuple[int, float]]) -> Iterator[str]:
+def line(name: str, points: list[tuple[int, float]], label: float) -> Iterator[str]:
     said, dashes = LINES[name]
     places = " ".join(f"{across(jobs):.1f},{height(lag):.1f}" for jobs, lag in points)
     yield f'<polyline class="{name}" stroke-dasharray="{dashes}" points="{places}"/>'
-    yield f'<text x="{RIGHT + 10}" y="{height(points[-1][1]) + 4:.0f}">{said}</text>'
+    yield f'<text x="{RIGHT + 10}" y="{label + 4:.0f}">{said}</text>'
 
 
 def across(jobs: int) -> float:
