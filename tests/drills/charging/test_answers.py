@@ -1,4 +1,7 @@
-"""a8, a10: a hundred clips whose answer is lost, and fifty answers that lie about the price."""
+"""a8, a10: a hundred clips whose answer is lost, and fifty answers that lie about the price.
+
+Half of them on SQLite, half on PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ from tests.proxyapi.money.stage import Stage, carried, opened
 from tests.proxyapi.money.verdict import Verdict
 from tests.proxyapi.money.wire import Wire
 
-LOST = int(os.environ.get("DRILL_LOST", "100"))
-LIES = int(os.environ.get("DRILL_LIES", "50"))
+LOST = int(os.environ.get("DRILL_LOST", "50"))
+LIES = int(os.environ.get("DRILL_LIES", "25"))
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def stage(control: httpx.Client, wire: Wire) -> Iterator[Stage]:
         yield stage
 
 
-def test_a_hundred_lost_clips_are_a_hundred_orphans(stage: Stage) -> None:
+def test_every_lost_clip_is_an_orphan(stage: Stage) -> None:
     figures, verdict = Figures("lost clips"), Verdict()
     for _ in range(LOST):
         intent = OPERATIONS["text_to_video.create"](stage)
@@ -49,7 +52,7 @@ def test_a_hundred_lost_clips_are_a_hundred_orphans(stage: Stage) -> None:
     figures.close()
 
 
-def test_fifty_lies_about_the_price_are_flagged(stage: Stage) -> None:
+def test_every_lie_about_the_price_is_flagged(stage: Stage) -> None:
     figures = Figures("prices that were not the price")
     for number in range(LIES):
         operation = ("text_to_video.create", "faceless.render")[number % 2]

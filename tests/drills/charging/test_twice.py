@@ -1,4 +1,7 @@
-"""a3, a4: a message that comes twice, and a form that is sent fifty times at once, are one POST."""
+"""a3, a4: a message that comes twice, and a form that is sent fifty times at once, are one POST.
+
+Half of the thousand messages and of the hundred forms on SQLite, half on PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,8 @@ from tests.proxyapi.money.stage import Stage, opened
 from tests.proxyapi.money.verdict import Verdict
 from tests.proxyapi.money.wire import Wire
 
-MESSAGES = int(os.environ.get("DRILL_MESSAGES", "1000"))
-FORMS, PRESSES = int(os.environ.get("DRILL_FORMS", "100")), 50
+MESSAGES = int(os.environ.get("DRILL_MESSAGES", "500"))
+FORMS, PRESSES = int(os.environ.get("DRILL_FORMS", "50")), 50
 
 
 @pytest.fixture
