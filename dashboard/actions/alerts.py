@@ -41,7 +41,8 @@ def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
     """Change those that differ; answers how many. Raises `Refusal` for a threshold that is there
     twice."""
     check(by, Permission.MANAGE_MONEY)
-    rules = {rule.pk: rule for rule in by.team.alert_rules.select_for_update().order_by("pk")}
+    rows = AlertRule.objects.select_for_update().filter(team=by.team).order_by("pk")
+    rules = {rule.pk: rule for rule in rows}
     changed = 0
     for one in wanted:
         rule = rules.get(one.id)

@@ -39,8 +39,9 @@ def evaluate(team_id: UUID, looks: Mapping[str, Look] = LOOKS) -> list[Delivery]
 
 
 def look(team: Team, looks: Mapping[str, Look], now: datetime) -> Iterator[Finding]:
-    rules = team.alert_rules.filter(active=True, watch__in=looks).order_by("watch", "-threshold")
-    for watch, group in groupby(rules, key=lambda rule: rule.watch):
+    rules = AlertRule.objects.filter(team=team, active=True, watch__in=looks)
+    ordered = rules.order_by("watch", "-threshold")
+    for watch, group in groupby(ordered, key=lambda rule: rule.watch):
         yield from looks[watch](team, list(group), now)
 
 
