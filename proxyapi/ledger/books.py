@@ -17,9 +17,8 @@ from django.db.models import Case, DecimalField, F, Q, When
 from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.differences import Difference
-from proxyapi.models import Account, Charge, ChargeState, DayTotal, Ledger
+from proxyapi.models import Account, Charge, ChargeState, Confidence, DayTotal, Entry, Ledger
 from proxyapi.models.account import CREDITS
-from proxyapi.models.charge import SPENT
 
 NOTHING = Decimal(0)
 AT_RISK = (ChargeState.SENDING, ChargeState.UNKNOWN)
@@ -52,7 +51,7 @@ def books(account: Account) -> Books:
     ledger = Ledger.objects.filter(pk=account.pk).first() or Ledger(account=account)
     debits, matched, credits, refunded = sums(account)
     entries, newer = debits + credits, newer_than_weighed(ledger)
-    spent, at_risk = of_charges(account)
+    spent, at_risk = of_charges(account, matched)
     owed = differences.refunds_owed(account)
     difference = differences.of_balance(ledger)
     return Books(
@@ -92,13 +91,22 @@ def part(field: str, which: Q) -> CreditSum:
     return CreditSum(Case(When(which, then=F(field)), output_field=DecimalField(**CREDITS)))
 
 
-def of_charges(account: Account) -> tuple[Decimal, Decimal]:
-    """What charges took, and what those of unknown outcome hold."""
-    found = Charge.objects.filter(account=account).aggregate(
-        spent=part("cost", Q(state__in=SPENT)),
-        at_risk=part("hold", Q(state__in=AT_RISK)),
+def of_charges(account: Account, matched: Decimal) -> tuple[Decimal, Decimal]:
+    """What charges took, and what those of unknown outcome hold.
+
+    Only few of them cost another sum than their debits: those that have none, and weak matches.
+    """
+    bare = Charge.objects.without_debit().filter(account=account)
+    weak = Entry.objects.filter(account=account, confidence=Confidence.WEAK, amount__lt=0)
+    off = weak.filter(charge__isnull=False).aggregate(
+        booked=CreditSum("amount"), told=CreditSum("charge__cost")
     )
-    return found["spent"] or NOTHING, found["at_risk"] or NOTHING
+    at_risk = Charge.objects.filter(account=account, state__in=AT_RISK)
+    charged = -matched + (off["booked"] or NOTHING) + (off["told"] or NOTHING)
+    return (
+        charged + (bare.aggregate(sum=CreditSum("cost"))["sum"] or NOTHING),
+        at_risk.aggregate(sum=CreditSum("hold"))["sum"] or NOTHING,
+    )
 
 
 def newer_than_weighed(ledger: Ledger) -> Decimal:

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Exists, OuterRef
-
 from proxyapi.ledger.pairs import LATE, plain
 from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
-from proxyapi.models.charge import SPENT
 
 MOST = 50  # of one kind; there are never so many unless something is very wrong
 
@@ -73,9 +70,8 @@ def without_debit(ledger: Ledger) -> Iterator[Difference]:
     """Charges that took credits, and the ledger shows none."""
     if ledger.read_at is None:
         return
-    own = Entry.objects.filter(charge=OuterRef("pk"), amount__lt=0)
-    charges = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT, cost__gt=0)
-    overdue = charges.filter(~Exists(own), settled_at__lt=ledger.read_at - LATE)
+    charges = Charge.objects.without_debit().filter(account_id=ledger.pk)
+    overdue = charges.filter(settled_at__lt=ledger.read_at - LATE)
     for charge in overdue.select_related("job").order_by("sent_at")[:MOST]:
         yield Difference(
             f"{plain(charge.cost or Decimal(0))} cr were told for {charge.operation}, and no row "
@@ -143,7 +139,7 @@ def refund_owed(charge: Charge) -> Difference:
 
 def unreadable(ledger: Ledger) -> Iterator[Difference]:
     """Rows that cannot be read as they are."""
-    rows = Entry.objects.filter(account_id=ledger.pk).exclude(trouble="")
+    rows = Entry.objects.filter(account_id=ledger.pk, trouble__gt="")
     for entry in rows.order_by("position")[:MOST]:
         yield Difference(
             f"Row {entry.position} of the ledger, “{entry.credit_spend} {entry.label}”: "

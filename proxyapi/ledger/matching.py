@@ -12,13 +12,12 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from proxyapi.ledger import changes, pairs
 from proxyapi.ledger.pairs import FAR, LATE, Claim, Pair
 from proxyapi.ledger.refunds import refunds
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
-from proxyapi.models.charge import SPENT
 
 
 @transaction.atomic
@@ -47,6 +46,9 @@ def link(entry: Entry, charge: Charge, confidence: Confidence, reason: str) -> N
     entry.member_id, entry.job_id = charge.member_id, charge.job_id
     entry.operation = charge.operation
     entry.save(update_fields=["charge", "confidence", "reason", "member", "job", "operation"])
+    if entry.amount < 0:
+        charge.booked_at = entry.happened_at
+        Charge.objects.filter(pk=charge.pk).update(booked_at=entry.happened_at)
 
 
 def debits(ledger: Ledger) -> list[Pair]:
@@ -66,16 +68,12 @@ def debits(ledger: Ledger) -> list[Pair]:
 
 def claims_of(ledger: Ledger) -> list[Claim]:
     """Charges that took credits and have no debit yet."""
-    own = Entry.objects.filter(charge=OuterRef("pk"), amount__lt=0)
-    charges = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT, cost__gt=0)
-    waiting = charges.filter(~Exists(own), sent_at__isnull=False).order_by("sent_at")
-    return [claim(charge) for charge in waiting]
+    waiting = Charge.objects.without_debit().filter(account_id=ledger.pk, sent_at__isnull=False)
+    return [claim(charge) for charge in waiting.order_by("sent_at")]
 
 
 def claim(charge: Charge) -> Claim:
     sent_at, cost = charge.sent_at or charge.created_at, charge.cost or Decimal(0)
-    if charge.booked_at is not None:
-        return Claim(charge, cost, charge.booked_at, charge.booked_at)
     # The ledger's times are whole seconds.
     return Claim(charge, cost, sent_at.replace(microsecond=0), charge.settled_at or sent_at)
 

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi.events import Event, publish
 from proxyapi.ledger import changes
 from proxyapi.ledger.page import PER_PAGE
 from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
-from proxyapi.models import Account, Entry, Ledger, Rewrite
+from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
 LONG_AGO = timedelta(days=1)
 STOPPED = "Nothing more is read until somebody has looked at it."
@@ -102,6 +103,7 @@ def shorten(ledger: Ledger, position: int) -> None:
     lost = Entry.objects.filter(account_id=ledger.pk, position__gte=position)
     times = list(lost.values_list("happened_at", flat=True))
     ledger.api_high = max(ledger.api_low, ledger.api_high - lost.filter(via_api=True).count())
+    part_with(lost)
     lost.delete()
     if position < (ledger.anchor_high or 0):
         ledger.anchor_balance = ledger.anchor_high = None  # what was weighed then is gone
@@ -113,6 +115,7 @@ def shorten(ledger: Ledger, position: int) -> None:
 def reword(ledger: Ledger, rewrite: Rewrite) -> None:
     entry = Entry.objects.get(account_id=ledger.pk, position=rewrite.position)
     row, before = from_json(rewrite.after or {}), entry.happened_at
+    part_with(Entry.objects.filter(pk=entry.pk))
     for name, word in zip(NAMES, row.words, strict=True):
         setattr(entry, name, word)
     entry.amount, entry.trouble = row.amount, row.trouble
@@ -121,6 +124,17 @@ def reword(ledger: Ledger, rewrite: Rewrite) -> None:
     entry.confidence = entry.reason = entry.operation = ""
     entry.save()
     changes.note(ledger.account, [before, entry.happened_at])
+
+
+def part_with(entries: QuerySet[Entry]) -> None:
+    """The charges of these rows have no debit, or no refund, from now on."""
+    debits, credits = entries.filter(amount__lt=0), entries.filter(amount__gt=0)
+    Charge.objects.filter(pk__in=list(debits.values_list("charge", flat=True))).update(
+        booked_at=None
+    )
+    Charge.objects.filter(pk__in=list(credits.values_list("charge", flat=True))).update(
+        refunded_at=None
+    )
 
 
 def go_on(ledger: Ledger, position: int) -> None:

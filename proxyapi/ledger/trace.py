@@ -103,12 +103,14 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 def debit_alone(charge: Charge) -> Entry | None:
     """The debit that proves a charge of which the resource shows nothing, such as a retry.
 
-    Where the resource would show it, and where another undecided charge may have taken the same
-    credits, a debit alone proves nothing.
+    Where the resource would show it, a debit alone proves nothing; nor where other undecided
+    charges may have taken the same credits, unless there are debits enough for all of them.
     """
-    if not charge.is_by_ledger or has_rivals(charge):
+    if not charge.is_by_ledger:
         return None
-    return debit_of(charge, waited=False)
+    fitting = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
+    enough = sum(is_about(-entry.amount, charge) for entry in fitting) > rivals(charge)
+    return debit_of(charge, waited=False) if enough else None
 
 
 def trace_of(charge: Charge) -> bool:
@@ -135,10 +137,10 @@ def take(charge: Charge, entry: Entry) -> None:
     changes.note(charge.account, [entry.happened_at])
 
 
-def has_rivals(charge: Charge) -> bool:
-    """Whether another charge whose answer is not known may have made the same debit."""
+def rivals(charge: Charge) -> int:
+    """How many other charges whose answer is not known may have made the same debit."""
     others = Charge.objects.filter(account_id=charge.account_id, state__in=UNDECIDED)
-    return any(is_about(price(other), charge) for other in others.exclude(pk=charge.pk))
+    return sum(is_about(price(other), charge) for other in others.exclude(pk=charge.pk))
 
 
 def is_after(entry: Entry, charge: Charge) -> bool:

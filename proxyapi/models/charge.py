@@ -81,6 +81,10 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
     def starting(self) -> Self:
         return self.open().filter(operation__in=STARTS_RENDERING)
 
+    def without_debit(self) -> Self:
+        """Charges that took credits, and no row of the ledger is known to be their debit."""
+        return self.filter(state__in=SPENT, cost__gt=0, booked_at__isnull=True)
+
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
         came."""
@@ -202,6 +206,7 @@ class Charge(models.Model):
             models.Index(fields=["vault", "state"], name="charge_by_state"),
             models.Index(fields=["vault", "member", "created_at"], name="charge_of_member"),
             models.Index(fields=["account", "sent_at"], name="charge_sent"),
+            models.Index(fields=["account", "booked_at", "state"], name="charge_without_debit"),
             models.Index(
                 fields=["due_at"],
                 condition=Q(state__in=["held", "sending", "unknown"]),

@@ -94,14 +94,18 @@ class Entry(models.Model):
             ),
             # Few rows each, asked for with every reading.
             models.Index(
-                fields=["account", "position"],
+                fields=["account", "via_api", "position"],
                 condition=Q(via_api__isnull=True),
-                name="entry_view_unread",
+                name="entry_view_unknown",
             ),
             models.Index(
-                fields=["account"], condition=Q(confidence="weak"), name="entry_weakly_matched"
+                fields=["account", "confidence"],
+                condition=Q(confidence="weak"),
+                name="entry_matched_weakly",
             ),
-            models.Index(fields=["account"], condition=~Q(trouble=""), name="entry_in_trouble"),
+            models.Index(
+                fields=["account", "trouble"], condition=Q(trouble__gt=""), name="entry_troubled"
+            ),
         ]
 
     def __str__(self) -> str:
