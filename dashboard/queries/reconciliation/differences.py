@@ -19,7 +19,7 @@ from proxyapi.ledger.differences import of_balance
 from proxyapi.ledger.pairs import LATE
 from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
 
-LOOK_BACK = timedelta(days=30)  # in which charges without an entry are looked for
+LOOK_BACK = timedelta(days=14)  # in which charges without an entry are looked for
 MOST = 60  # rows of one kind; there are never so many unless something is very wrong
 
 
@@ -77,8 +77,10 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
             refund_owed_at__isnull=True,
         )
         parts.append(late.filter(~Exists(debit)))
-    found = unknown.union(*parts, all=True).order_by("sent_at", "id")[: 3 * MOST]
-    return [charge for charge in found if charge.state == ChargeState.UNKNOWN or charge.is_spent]
+    # Put in order here: in order of the database, SQLite would go through all charges for it.
+    found = unknown.union(*parts, all=True)[: 3 * MOST]
+    told = [charge for charge in found if charge.state == ChargeState.UNKNOWN or charge.is_spent]
+    return sorted(told, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
 
 
 def entries_of(account: Account) -> list[Entry]:
