@@ -7,6 +7,7 @@
 local epoch, bucket, log = KEYS[1], KEYS[2], KEYS[3]
 local verb, window, unlearned = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local DAY = 86400000
+local SKEW = 2000     -- a clock that is further ahead was put back
 local FADES = 120000 -- people's requests count for less and less over so long
 local CALM = 6       -- requests of people a minute that the lane's own reserve is enough for
 local FOLLOWED = 3   -- beyond it, one more is kept free for so many a minute
@@ -41,6 +42,10 @@ local function note(count)
   end
 end
 
+-- The clock was put back: what it noted is of the last minute at worst, so it counts from now.
+local ahead = redis.call('ZREMRANGEBYSCORE', log, now + SKEW, '+inf')
+if ahead > 0 then note(ahead) end
+
 -- Milliseconds until `count` more of the oldest `used` requests have left the window.
 local function until_left(count)
   if count > used then return window end
@@ -64,7 +69,7 @@ local function lane_of(from)
   end
   lane.free = math.floor(limit * lane.reserve / 100)
   local turn = known('turn:' .. lane.number)
-  if lane.starves > 0 and now - turn > lane.starves * 1000 then lane.free = 1 end
+  if lane.starves > 0 and math.abs(now - turn) > lane.starves * 1000 then lane.free = 1 end
   if lane.follows == 1 then
     local minutely = clicks() * 60000 / FADES
     local more = math.ceil(math.max(0, minutely - CALM) / FOLLOWED)
@@ -72,6 +77,7 @@ local function lane_of(from)
   end
   if lane.pace > 0 then
     lane.step = window * 100 / (limit * lane.pace)
+    if turn > now + lane.burst * lane.step + SKEW then turn = now end
     lane.turn = math.max(now, turn)
   end
   return lane
@@ -82,7 +88,7 @@ local function room_for(lane, cost)
   if paused > 0 then return 0, paused end
   if blind then
     -- Nothing is known of the last minute: one request at a time, as slow as the limit allows.
-    local last = known('probed')
+    local last = math.min(known('probed'), now)
     local wait = last + math.ceil(window / limit) * cost - now
     if last > 0 and wait > 0 then return 0, wait end
     return math.max(1, cost), 0

@@ -92,7 +92,8 @@ def refresh_account(account_id: str) -> None:
 @shared_task
 def refresh_accounts() -> None:
     """Every minute: accounts whose profile is old; lapsed ones sooner, so that they resume by
-    themselves."""
+    themselves. And jobs that a clock put back left behind."""
+    due.mend()
     now = timezone.now()
     old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - REFRESH_AFTER)
     lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)

@@ -22,6 +22,7 @@ from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.watching import interest, outage
 from proxyapi.watching.choice import Candidate, best
 from proxyapi.watching.experience import Experience, Sort
+from proxyapi.watching.lag import SHORTEST
 
 # As long as a settling may take at worst; after that somebody else may try.
 LEASE = timedelta(seconds=25)
@@ -30,6 +31,7 @@ HEARD_WITHIN = timedelta(seconds=15)
 # A look that is due before the next tick half-way comes is taken now, and sent at its time.
 EARLY = timedelta(milliseconds=200)
 BATCH = 50
+PUT_BACK = timedelta(minutes=1)  # a clock that is further ahead was put back
 FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
 
 
@@ -54,6 +56,16 @@ def jobs() -> list[Lease]:
         return []
     chosen = choose(now, rooms) if rooms else []
     return lease(now, chosen) if chosen else []
+
+
+def mend() -> int:
+    """After the clock was put back: jobs that were looked at in what is the future now are due.
+
+    Else they would wait until the clock is there again.
+    """
+    now = timezone.now()
+    ahead = Job.objects.filter(state=JobState.RUNNING, looked_at__gt=now + PUT_BACK)
+    return ahead.update(looked_at=now, next_look_at=now + timedelta(seconds=SHORTEST))
 
 
 def rooms_of(tokens: list[tuple[UUID, str]]) -> dict[UUID, int]:

@@ -1,0 +1,57 @@
+"""B8: clocks that jump. Nothing is looked at too often, and nothing waits for an hour."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+from proxyapi.models import Job, JobState
+from proxyapi.watching import due
+
+NOW, HOUR = 10**13, 3_600_000
+
+
+def taken(store, at, tries=40):
+    allowance.correct(store, "luca", 30, 30, at=at)
+    return sum(allowance.take(store, "luca", Lane.PERSON, at=at).granted for _ in range(tries))
+
+
+def test_after_a_clock_was_put_back_what_was_spent_counts_for_a_minute_more(store):
+    assert taken(store, NOW) == 30
+    assert taken(store, NOW - HOUR) == 0
+    assert taken(store, NOW - HOUR + 61_001) == 30
+
+
+def test_after_a_clock_was_put_back_watching_keeps_its_pace(store):
+    for second in range(10):
+        allowance.correct(store, "luca", 30, 30, at=NOW + 1000 * second)
+        allowance.take(store, "luca", Lane.WATCHING, at=NOW + 1000 * second)
+    back = NOW - HOUR
+    grants = [
+        allowance.take(store, "luca", Lane.WATCHING, at=back + 1000 * second).granted
+        for second in range(30)
+    ]
+    assert 10 <= sum(grants) <= 15
+
+
+def test_after_a_clock_was_put_forward_the_bucket_goes_on(store):
+    assert taken(store, NOW) == 30
+    assert taken(store, NOW + HOUR) == 30
+
+
+@pytest.mark.django_db
+def test_a_job_that_was_looked_at_in_the_future_is_due_again(running, seeing):
+    hour = timedelta(hours=1)
+    ahead = running()
+    Job.objects.update(looked_at=timezone.now() + hour, next_look_at=timezone.now() + hour)
+    fine = running(next_look_at=timezone.now() + hour)
+    assert due.jobs() == []
+    assert due.mend() == 1
+    soon = timezone.now() + timedelta(seconds=6)
+    assert list(Job.objects.due(soon)) == [ahead]
+    fine.refresh_from_db()
+    assert fine.state == JobState.RUNNING

@@ -1,0 +1,65 @@
+"""Rows of the pitfalls about watching and the allowance that no other test here names."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxyapi import allowance
+from proxyapi.allowance import Lane
+from proxyapi.models import Job, JobKind, JobState
+from proxyapi.watching import due
+from proxyapi.watching import look as looking
+from tests.factories import JobFactory, TokenFactory
+from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.watching.conftest import ago
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "data"),
+    [
+        (JobKind.STORYBOARD, "/text-to-scene/1", {"id": 1, "video": {"status": "failed"}}),
+        (JobKind.CLONE, "/voice-clones/1", {"id": 1, "status": "failed"}),
+        (JobKind.CHARACTER, "/characters/1", {"id": 1, "status": "failed"}),
+    ],
+)
+def test_pitfall_8_where_no_failing_word_is_shown_no_word_fails(
+    running, seeing, upstream: Upstream, kind, path, data
+):
+    seeing()
+    job = running(kind=kind)
+    upstream.on("GET", path, answer(data))
+    looking.look(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.raw_status) == (JobState.RUNNING, "failed")
+
+
+def test_pitfall_9_drafts_are_not_watched(seeing, token):
+    seeing()
+    JobFactory.create(token=token, account=token.account, vault=token.vault, remote_id="7")
+    Job.objects.update(next_look_at=ago(60))
+    assert due.jobs() == []
+
+
+def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token):
+    store, name = allowance.connection(), str(token.pk)
+    allowance.correct(store, name, 30, 29)
+    for _ in range(40):
+        allowance.take(store, name, Lane.PERSON)
+    level = allowance.peek(store, name)
+    assert (level.limit, level.left) == (30, 0)
+    assert 55 < level.resets_in <= 61
+
+
+def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
+    running, seeing, token, upstream: Upstream
+):
+    """Each job is looked at with the token that made it."""
+    other = TokenFactory.create(account=token.account, owner=token.owner)
+    seeing(token, other)
+    job = running()
+    allowance.pause(allowance.connection(), str(token.pk), 60)
+    assert due.jobs() == []
+    looking.look(job.pk)
+    assert upstream.requests == []
