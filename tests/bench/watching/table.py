@@ -20,7 +20,8 @@ every job every 5 s, `serial` for one after the other, 2 s apart, and waits as a
 n jobs at most at a time, each followed by another after 30 s on average (Poisson); four sorts of
 render with medians of 80, 150, 270 and 500 s, log-normal with σ = 0.25, every 33rd takes twice as
 long. Three people do something every 90 s on average, of one to three requests. Answers take 0.04
-to 0.24 s. Half of each row is before a limiter of fixed minutes, half before a sliding one.
+to 0.24 s, which the bound leaves out: one job comes nearer than 1.06 by chance alone. Half of each
+row is before a limiter of fixed minutes, half before a sliding one.
 """
 
 
