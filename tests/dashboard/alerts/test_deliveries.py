@@ -19,7 +19,9 @@ from dashboard.alerting import deliveries, webhook
 from dashboard.alerting.deliveries import PAUSES, deliver, schedule
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.models import Delivery, Watch
+from proxyapi import tasks as proxy_tasks
 from tests.dashboard.alerts.conftest import NOON
+from tests.factories import ChargeFactory, JobFactory
 
 
 @pytest.fixture
@@ -231,3 +233,17 @@ def test_the_tasks_ring_for_what_is_due(one, northlight, monkeypatch):
     monkeypatch.setattr(tasks.evaluate_alerts, "delay", rung.append)
     tasks.evaluate_all_alerts()
     assert rung == [str(one.pk), str(northlight.pk)]
+
+
+@pytest.mark.parametrize("name", ["send", "settle"])
+def test_after_a_charge_was_sent_or_settled_its_team_is_looked_at(
+    northlight, token, monkeypatch, name
+):
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.evaluate_alerts, "delay", rung.append)
+    monkeypatch.setattr(f"proxyapi.tasks.{name}", lambda charge_id: None)
+    job = JobFactory.create(account=token.account, token=token)
+    charge = ChargeFactory.create(job=job)
+    task = {"send": proxy_tasks.send_charge, "settle": proxy_tasks.settle_charge}[name]
+    task.apply(args=(str(charge.pk),))
+    assert rung == [str(northlight.pk)]
