@@ -35,6 +35,7 @@ from dashboard.database import give_back, let_thread_go
 from dashboard.fragments import bundle
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import CHANNEL, News
+from proxyapi.watching import interest
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -62,9 +63,10 @@ class Pushed(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """One open page: its ticket and the messages that wait for it."""
+    """One open page: its ticket, the video it shows if it shows one, and the messages that wait."""
 
     ticket: Ticket
+    video: UUID | None = None
     queue: asyncio.Queue[bytes] = field(default_factory=partial(asyncio.Queue, DEPTH))
 
     def offer(self, message: bytes) -> None:
@@ -96,7 +98,7 @@ class Hub:
         self._news: defaultdict[UUID, set[News]] = defaultdict(set)
         self._latest: dict[UUID, float] = {}
 
-    async def join(self, ticket: Ticket) -> Listener:
+    async def join(self, ticket: Ticket, video: UUID | None = None) -> Listener:
         """A listener from now on. Raises `HubAway` when Redis cannot be heard."""
         if self._runner is None or self._runner.done():
             self._ready.clear()
@@ -108,7 +110,7 @@ class Hub:
         waiting.cancel()
         if not self._ready.is_set():
             raise HubAway
-        listener = Listener(ticket)
+        listener = Listener(ticket, video)
         self.listeners.add(listener)
         return listener
 
@@ -171,13 +173,15 @@ class Hub:
             listener.end() if listener.ticket in pushed.lapsed else listener.offer(message)
 
     async def _watch(self) -> None:
-        """Ends the streams of those who left; returns when nobody has listened for a while."""
+        """Ends the streams of those who left, and says which pages are open; returns when nobody
+        has listened for a while."""
         lonely_since = time.monotonic()
         while time.monotonic() - lonely_since < IDLE:
             await asyncio.sleep(GUARD)
             if not self.listeners:
                 continue
             lonely_since = time.monotonic()
+            await in_thread(interest.mark, *self._open())
             try:
                 gone = await in_thread(lapsed, {one.ticket for one in self.listeners})
             except Exception:
@@ -186,6 +190,11 @@ class Hub:
             for listener in self.listeners:
                 if listener.ticket in gone:
                     listener.end()
+
+    def _open(self) -> tuple[set[UUID], set[tuple[UUID, UUID]]]:
+        """The vaults that somebody looks at, and the videos."""
+        pages = [(one.ticket.vault, one.video) for one in self.listeners]
+        return {vault for vault, _ in pages}, {(vault, job) for vault, job in pages if job}
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+from uuid import UUID
+
 from asgiref.sync import sync_to_async
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import Resolver404, resolve
 from django.views.decorators.http import require_GET
 
 from dashboard.database import give_back
@@ -23,7 +27,7 @@ async def live(request: TeamRequest) -> HttpResponseBase:
     if sum(one.ticket.user == ticket.user for one in hub().listeners) >= MOST_PAGES:
         return refused()
     try:
-        listener = await hub().join(ticket)
+        listener = await hub().join(ticket, video_of(request))
     except HubAway:
         return refused()
     stale = hub().missed(ticket.vault, since_of(request))
@@ -39,6 +43,16 @@ async def live(request: TeamRequest) -> HttpResponseBase:
 def ticket_of(request: TeamRequest) -> Ticket:
     team = request.team
     return Ticket(team.vault_id, team.pk, request.user.pk, request.session.session_key or "")
+
+
+def video_of(request: TeamRequest) -> UUID | None:
+    """The video whose page opens the stream, as the browser tells where it comes from."""
+    try:
+        page = resolve(urlsplit(request.headers.get("Referer", "")).path)
+    except (Resolver404, ValueError):
+        return None
+    job = page.kwargs.get("job_id")
+    return job if isinstance(job, UUID) else None
 
 
 def since_of(request: TeamRequest) -> float:

@@ -1,0 +1,69 @@
+"""An open page says that somebody looks: its team's videos are looked at sooner, its own first."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard import live
+from dashboard.tickets import Ticket
+from dashboard.views.live import video_of
+from proxyapi.allowance import connection
+from proxyapi.watching import interest
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """The hub says at once, not in five seconds, which pages are open."""
+    monkeypatch.setattr(live, "GUARD", 0.01)
+
+
+def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, eager):
+    key = client_of(vera).session.session_key  # signed in, so that the stream stays
+    team, video, other = vera.team, uuid4(), uuid4()
+    ticket = Ticket(team.vault_id, team.pk, vera.user_id, key)
+
+    async def scene() -> list[float]:
+        hub = live.Hub()
+        await hub.join(ticket, video)
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            jobs = [(team.vault_id, video), (team.vault_id, other), (uuid4(), video)]
+            weights = await asyncio.to_thread(interest.asked, jobs)
+            if weights[0] > interest.NOBODY:
+                break
+        await hub.close()
+        return weights
+
+    assert asyncio.run(scene()) == [interest.A_VIDEO, interest.A_TEAM, interest.NOBODY]
+
+
+@pytest.mark.parametrize("address", ["", "http://testserver/nowhere/", "http://[", "/library/"])
+def test_a_page_that_is_no_video_names_none(rf, address):
+    assert video_of(rf.get("/live/", headers={"referer": address})) is None
+
+
+def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
+    job = uuid4()
+    address = f"http://testserver{reverse('video', args=[job])}?from={timezone.now():%Y}"
+    assert video_of(rf.get("/live/", headers={"referer": address})) == job
+
+
+def test_marks_go_by_themselves():
+    vault, job = uuid4(), uuid4()
+    interest.mark([vault], [(vault, job)])
+    keys = connection().keys("watching:open:*")
+    assert len(keys) == 2
+    assert all(0 < connection().ttl(key) <= interest.LASTS for key in keys)
+
+
+def test_without_redis_nobody_is_preferred(settings, tmp_path):
+    settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
+    interest.mark([uuid4()])
+    assert interest.asked([(uuid4(), uuid4())]) == [interest.NOBODY]
