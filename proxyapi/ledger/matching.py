@@ -7,8 +7,7 @@ else proves them.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
 from django.db import transaction
@@ -18,6 +17,8 @@ from proxyapi.ledger import changes, pairs
 from proxyapi.ledger.pairs import FAR, LATE, Claim, Pair
 from proxyapi.ledger.refunds import refunds
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
+
+NEWEST = 100  # certain pairs of an operation that tell what its rows look like
 
 
 @transaction.atomic
@@ -33,7 +34,7 @@ def match(account: Account) -> None:
     found = debits(ledger)
     for pair in found:
         link(pair.entry, pair.claim.charge, pair.confidence, pair.reason)
-    given_back = refunds(ledger, kinds_of(ledger))
+    given_back = refunds(ledger, kinds_of)
     for entry, charge, confidence, reason in given_back:
         link(entry, charge, confidence, reason)
     moments = [pair.entry.happened_at for pair in found]
@@ -57,7 +58,8 @@ def debits(ledger: Ledger) -> list[Pair]:
     if not claims:
         return []
     rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
-    found = pairs.exact(claims, rows, kinds_of(ledger))
+    operations = {claim.charge.operation for claim in claims}
+    found = pairs.exact(claims, rows, kinds_of(ledger, operations))
     late = [claim for claim in rest(claims, found) if is_overdue(ledger, claim)]
     if late:
         found += pairs.but_for_time(late, without(rows, found))
@@ -68,7 +70,7 @@ def debits(ledger: Ledger) -> list[Pair]:
 
 def claims_of(ledger: Ledger) -> list[Claim]:
     """Charges that took credits and have no debit yet."""
-    waiting = Charge.objects.without_debit().filter(account_id=ledger.pk, sent_at__isnull=False)
+    waiting = Charge.objects.without_debit().filter(account_id=ledger.pk)
     return [claim(charge) for charge in waiting.order_by("sent_at")]
 
 
@@ -92,13 +94,16 @@ def of_api(ledger: Ledger) -> Q:
     return told | Q(via_api__isnull=True) if ledger.api_problem else told
 
 
-def kinds_of(ledger: Ledger) -> dict[str, set[str]]:
-    """The content types that each operation is known to have, by the pairs that are certain."""
-    known: dict[str, set[str]] = defaultdict(set)
-    sure = Entry.objects.filter(account_id=ledger.pk, confidence=Confidence.CERTAIN, amount__lt=0)
-    for operation, kind in sure.values_list("operation", "content_type").distinct():
-        known[operation].add(kind)
-    return known
+def kinds_of(ledger: Ledger, operations: Collection[str]) -> dict[str, set[str]]:
+    """The content types that these operations are known to have, by pairs that are certain."""
+    sure = Entry.objects.filter(
+        account_id=ledger.pk, confidence=Confidence.CERTAIN, amount__lt=0
+    ).order_by("-happened_at", "-position")
+    known = {
+        name: set(sure.filter(operation=name).values_list("content_type", flat=True)[:NEWEST])
+        for name in operations
+    }
+    return {name: kinds for name, kinds in known.items() if kinds}
 
 
 def is_overdue(ledger: Ledger, claim: Claim) -> bool:

@@ -7,22 +7,25 @@ top-up.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from proxyapi.ledger.pairs import SKEW, plain
 from proxyapi.models import Charge, Confidence, Entry, Ledger
 
 Refund = tuple[Entry, Charge, Confidence, str]
+Kinds = Mapping[str, Collection[str]]
+KindsOf = Callable[[Ledger, Collection[str]], Kinds]
 
 
-def refunds(ledger: Ledger, kinds: Mapping[str, Collection[str]]) -> list[Refund]:
+def refunds(ledger: Ledger, kinds_of: KindsOf) -> list[Refund]:
     """New pairs of credits and the charges that are owed them; the charges are marked."""
     owed = Charge.objects.filter(
-        account_id=ledger.pk, refund_owed_at__isnull=False, refunded_at__isnull=True, cost__gt=0
+        vault=ledger.account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
     )
-    waiting = list(owed.order_by("refund_owed_at"))
+    waiting = list(owed.filter(account_id=ledger.pk, cost__gt=0).order_by("refund_owed_at"))
     if not waiting:
         return []
+    kinds = kinds_of(ledger, {charge.operation for charge in waiting})
     free = list(
         Entry.objects.filter(
             account_id=ledger.pk,
@@ -40,7 +43,7 @@ def refunds(ledger: Ledger, kinds: Mapping[str, Collection[str]]) -> list[Refund
     return found
 
 
-def fits(entry: Entry, charge: Charge, kinds: Mapping[str, Collection[str]]) -> bool:
+def fits(entry: Entry, charge: Charge, kinds: Kinds) -> bool:
     """A credit of exactly the cost, after the debit, that says what it gives back."""
     debit = charge.entries.filter(amount__lt=0).first()
     if entry.amount != charge.cost or (debit is not None and entry.position < debit.position):
