@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from proxyapi.charges import record
+from proxyapi.charges import record, send
 from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from tests.proxyapi.money.operations import OPERATIONS, path_of
@@ -74,3 +74,25 @@ def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     anew = carried(record(again))
     assert anew.state == ChargeState.CONFIRMED
     assert Charge.objects.count() == 2
+
+
+def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
+    stage: Stage,
+) -> None:
+    """An outage takes several answers at once: which debit is whose does not matter then."""
+    charges = [record(OPERATIONS["text_to_video.create"](stage)) for _ in range(3)]
+    for charge in charges:
+        stage.fault("/v2/text-to-video", "close", "after")
+        send(charge.pk)
+    assert [carried(charge).state for charge in reversed(charges)] == [ChargeState.MATCHED] * 3
+    assert sum(charge.cost or 0 for charge in Charge.objects.all()) == stage.spent()
+
+
+def test_a_clip_that_was_lost_and_one_that_never_started_wait_for_a_person(
+    stage: Stage,
+) -> None:
+    charges = [record(OPERATIONS["text_to_video.create"](stage)) for _ in range(2)]
+    for charge, when in zip(charges, ("before", "after"), strict=True):
+        stage.fault("/v2/text-to-video", "close", when)
+        send(charge.pk)
+    assert {carried(charge, 2).state for charge in charges} == {ChargeState.UNKNOWN}
