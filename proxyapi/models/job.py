@@ -23,8 +23,8 @@ from proxyapi.models.sort import sort_of
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.vault import Vault
 
-
 PARKED_AFTER = 5  # times in a row that handling a row raised; then a person looks at it
+A_YEAR = timedelta(days=365)
 
 
 class JobKind(models.TextChoices):
@@ -144,6 +144,12 @@ class Job(models.Model):
     def unsent(self) -> dict[str, Any]:
         """The settings the upstream does not have yet; never a whole form (pitfall 120)."""
         return {name: value for name, value in self.wanted.items() if self.sent.get(name) != value}
+
+    @property
+    def left_alone(self) -> bool:
+        """Nobody looks until a person says so: it was parked, or ran for a month."""
+        far = self.next_look_at is not None and self.next_look_at > timezone.now() + A_YEAR
+        return self.state == JobState.RUNNING and (self.crashes >= PARKED_AFTER or far)
 
     @property
     def priced(self) -> bool:

@@ -114,6 +114,8 @@ def of_failure(told: Told) -> str:
 
 def of_lateness(told: Told) -> str:
     job = told.job
+    if job.left_alone:
+        return job.look_error
     looked = duration((told.now - (job.looked_at or told.now)).total_seconds())
     every = ""
     if job.looked_at and job.next_look_at and job.next_look_at > job.looked_at:

@@ -11,6 +11,8 @@ from django.utils import timezone
 from dashboard.queries.videos import pages
 from dashboard.queries.videos.usual import usual
 from proxyapi.models import Job, TokenState
+from proxyapi.models.job import PARKED_AFTER
+from proxyapi.watching.parking import PARKED
 from tests.dashboard.videos.conftest import ago
 from tests.factories import AccountFactory, TokenFactory
 
@@ -100,6 +102,15 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(film):
         "and we go on looking, every 30 s."
     )
     assert video.card.bar.fill < 100
+
+
+def test_c7_a_parked_video_says_why_nobody_looks_any_more(film):
+    for _ in range(5):
+        film("completed", started_at=ago(1000), finished_at=ago(940))
+    parked = {"crashes": PARKED_AFTER, "look_error": PARKED, "look_error_since": ago(60)}
+    video = video_of(film("running", started_at=ago(365), looked_at=ago(90), **parked))
+    assert video.story == PARKED
+    assert (video.card.fresh.seen, video.card.fresh.tail) == ("rendering", "")
 
 
 def test_another_length_is_another_class(film):
