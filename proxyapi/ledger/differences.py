@@ -120,7 +120,10 @@ def refunds_owed(account: Account) -> list[Charge]:
     """Charges that the service owes back, the oldest first."""
     return list(
         Charge.objects.filter(
-            account=account, refund_owed_at__isnull=False, refunded_at__isnull=True
+            vault=account.vault_id,
+            account=account,
+            refund_owed_at__isnull=False,
+            refunded_at__isnull=True,
         )
         .select_related("job")
         .order_by("refund_owed_at")
