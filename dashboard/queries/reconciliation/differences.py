@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.urls import reverse
 
 from dashboard.queries.ledger.words import feature
@@ -19,7 +19,6 @@ from proxyapi.ledger.differences import of_balance
 from proxyapi.ledger.pairs import LATE
 from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
 
-LOOK_BACK = timedelta(days=14)  # in which charges without an entry are looked for
 MOST = 60  # rows of one kind; there are never so many unless something is very wrong
 
 
@@ -59,34 +58,29 @@ class Owed:
 
 
 def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
-    """Charges of unknown outcome, those that a refund is owed for, and those of the last days that
-    took credits without a row of the ledger that fits. One query, of three parts with an index
-    each."""
-    charges = Charge.objects.filter(account=account).select_related("job", "member").order_by()
-    unknown = charges.filter(state=ChargeState.UNKNOWN)
-    owed = charges.filter(
+    """Charges of unknown outcome, those that a refund is owed for, and those that took credits
+    without a row of the ledger that fits. One query, of three parts with an index each."""
+    unknown = Charge.objects.filter(state=ChargeState.UNKNOWN)
+    owed = Charge.objects.filter(
         vault=account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
     )
-    parts = [owed]
+    parts = [unknown, owed]
     if ledger.read_at is not None:
-        debit = Entry.objects.filter(charge=OuterRef("pk"), amount__lt=0)
-        late = charges.filter(
-            sent_at__gte=ledger.read_at - LOOK_BACK,
-            settled_at__lt=ledger.read_at - LATE,
-            cost__gt=0,
-            refund_owed_at__isnull=True,
-        )
-        parts.append(late.filter(~Exists(debit)))
+        late = ledger.read_at - LATE
+        bare = Charge.objects.without_debit()
+        parts.append(bare.filter(settled_at__lt=late, refund_owed_at__isnull=True))
+    first, *others = (
+        part.filter(account=account).select_related("job", "member").order_by() for part in parts
+    )
     # Put in order here: in order of the database, SQLite would go through all charges for it.
-    found = unknown.union(*parts, all=True)[: 3 * MOST]
-    told = [charge for charge in found if charge.state == ChargeState.UNKNOWN or charge.is_spent]
-    return sorted(told, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
+    found = first.union(*others, all=True)[: 3 * MOST]
+    return sorted(found, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
 
 
 def entries_of(account: Account) -> list[Entry]:
     """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
     weak = Q(confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False)
-    found = Entry.objects.filter(weak | ~Q(trouble=""), account=account)
+    found = Entry.objects.filter(weak | Q(trouble__gt=""), account=account)
     return list(found.select_related("charge").order_by("position")[:MOST])
 
 

@@ -14,9 +14,8 @@ from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 
 from proxyapi.ledger.books import AT_RISK, opening, sums
 from proxyapi.ledger.differences import of_balance
-from proxyapi.models import Account, Charge, Entry, Ledger
+from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
 from proxyapi.models.account import CREDITS
-from proxyapi.models.charge import SPENT
 
 NOTHING, PLACES = Decimal(0), Decimal("0.0001")
 
@@ -52,7 +51,7 @@ class Statement:
 
 def statement_of(account: Account, ledger: Ledger) -> Statement:
     debits, matched, credits, refunded = sums(account)
-    charged, at_risk, newer = others(account)
+    charged, at_risk, newer = others(account, -matched)
     return Statement(
         opening=opening(ledger, debits + credits - newer),
         came=credits - refunded,
@@ -70,21 +69,26 @@ def statement_of(account: Account, ledger: Ledger) -> Statement:
     )
 
 
-def others(account: Account) -> tuple[Decimal, Decimal, Decimal]:
-    """What charges took, what hangs on those without an answer, and the rows after the weighing."""
+def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    """What charges took, what hangs on those without an answer, and the rows after the weighing.
+
+    Charges took what their debits say, but for those that have none and those matched weakly.
+    """
     charges = Charge.objects.filter(account=OuterRef("pk"))
-    rows = Entry.objects.filter(
-        account=OuterRef("pk"), position__gte=OuterRef("ledger__weighed_high")
-    )
+    bare = Charge.objects.without_debit().filter(account=OuterRef("pk"))
+    rows = Entry.objects.filter(account=OuterRef("pk"))
+    weak = rows.filter(confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False)
     parts = (
-        (charges.filter(state__in=SPENT), "cost"),
+        (bare, "cost"),
+        (weak, "charge__cost"),
+        (weak, "amount"),
         (charges.filter(state__in=AT_RISK), "hold"),
-        (rows, "amount"),
+        (rows.filter(position__gte=OuterRef("ledger__weighed_high")), "amount"),
     )
     summed = [total(*part) for part in parts]
     found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
-    charged, at_risk, newer = ((value or NOTHING).quantize(PLACES) for value in found)
-    return charged, at_risk, newer
+    alone, told, booked, at_risk, newer = ((one or NOTHING).quantize(PLACES) for one in found)
+    return matched + alone + told + booked, at_risk, newer
 
 
 def total(rows: QuerySet[Charge] | QuerySet[Entry], field: str) -> Subquery:

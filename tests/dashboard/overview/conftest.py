@@ -58,6 +58,8 @@ def book(ledger: Ledger) -> Book:
             booked_at=when.isoformat(),
             **{"label": "Render", "credit_spend": str(amount), **fields},
         )
+        if charge is not None and entry.amount < 0:
+            Charge.objects.filter(pk=charge.pk).update(booked_at=when)
         ledger.high = ledger.total = ledger.high + 1
         ledger.save()
         day_sums.recount(ledger.account, day_sums.days_of(ledger.account, [when]))
