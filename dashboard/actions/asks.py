@@ -22,11 +22,12 @@ from proxyapi import tasks
 from proxyapi.charges import release, withdraw
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge
-from proxyapi.refusals import Refusal, Stale
+from proxyapi.refusals import Refusal, Stale, credits
 
 DECIDED = "This was decided already. Nothing was changed."
 CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
 NOT_A_MAKER = "Whoever asked makes no videos in this team any more. Nothing was sent."
+LOWER = "A raised limit is above {limit} cr. Nothing was sent."
 WHY = "Say in a sentence why not."
 TAKEN_BACK = "Taken back before it was decided. Nothing was sent."
 
@@ -50,9 +51,16 @@ def approve(*, by: Membership, ask: Ask, hard: Decimal | None = None) -> Ask:
     except Stale:
         return closed(by, ask, Decision.STALE, CHANGED)
     if over and hard is not None:
+        check_raise(over, hard)
         change_budget(by=by, budget=over.budget, soft=over.budget.soft, hard=hard)
     tasks.ring(tasks.send_charge, ask.charge.pk)
     return decided(by, ask, Decision.APPROVED, "", **sides(over, ask.charge.hold))
+
+
+def check_raise(over: Standing, hard: Decimal) -> None:
+    limit = over.budget.hard
+    if limit is not None and hard <= limit:
+        raise Refusal(LOWER.format(limit=credits(limit)), field="hard")
 
 
 def sides(over: Standing | None, hold: Decimal) -> dict[str, object]:

@@ -81,10 +81,12 @@ def test_raising_the_budget_sends_it_within(ask, thea, client_of, rung):
     )
 
 
-@pytest.mark.parametrize("hard", ["", "-1", "many"])
+@pytest.mark.parametrize("hard", ["", "-1", "many", "2500", "1"])
 def test_a_raise_needs_a_limit(ask, thea, client_of, rung, hard):
     answer = client_of(thea).post(yes(ask), {"how": "raise", "hard": hard})
     assert answer.status_code == 422
+    assert ask.team.budgets.get().hard == 2500
+    assert rung == []
     ask.refresh_from_db()
     assert ask.is_waiting
 
