@@ -32,28 +32,31 @@ def figures(folder: Path) -> Iterator[Row]:
 
 
 def of_database(name: str, small: dict[str, Any], large: dict[str, Any]) -> Iterator[Row]:
-    wanted = f"{QUERIES} queries, {MOST:.0f} ms, {SLOWER} times at most"
-    for page, (queries, took, clock) in large["pages"].items():
+    """The two sides are compared by their medians: they share no moment of the machine."""
+    wanted = f"{QUERIES} queries, p95 {MOST:.0f} ms, {SLOWER} times the median at most"
+    for page, it in large["pages"].items():
         before = small["pages"][page]
-        holds = queries <= QUERIES and took <= MOST and took <= SLOWER * before[1]
-        yield (
-            f"{name}: {page}, p95",
-            f"{before[0]} queries, {before[1]:.0f} ms ({before[2]:.0f} by the clock)",
-            f"{queries} queries, {took:.0f} ms ({clock:.0f} by the clock)",
-            wanted,
-            holds,
-        )
+        slower = it["median"] / before["median"]
+        holds = it["queries"] <= QUERIES and it["p95"] <= MOST and slower <= SLOWER
+        yield (f"{name}: {page}", told(before), f"{told(it)}, {slower:.2f} times", wanted, holds)
     yield of_export(name, small["export"], large["export"])
 
 
+def told(page: dict[str, float]) -> str:
+    return (
+        f"{page['queries']} queries, {page['median']:.0f} ms, p95 {page['p95']:.0f} "
+        f"({page['clock']:.0f} by the clock)"
+    )
+
+
 def of_export(name: str, small: dict[str, float], large: dict[str, float]) -> Row:
-    def told(side: dict[str, float]) -> str:
+    def of(side: dict[str, float]) -> str:
         rates = f"{side['busy']:,.0f}/s ({side['rate']:,.0f} by the clock)"
         return f"{side['rows']:,.0f} rows, {rates}, {side['grew']:.0f} MB more"
 
     wanted = f"at least {RATE:,}/s, {GROWTH:.0f} MB more at most"
     holds = large["busy"] >= RATE and large["grew"] <= GROWTH
-    return f"{name}: export of everything", told(small), told(large), wanted, holds
+    return f"{name}: export of everything", of(small), of(large), wanted, holds
 
 
 def side(url: str, entries: int, folder: Path) -> dict[str, Any]:
