@@ -1,0 +1,59 @@
+"""Two beats, or a tick that lasts: whoever takes a job has it alone, also at the same moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from proxyapi.models import Job
+from proxyapi.watching import due
+from proxyapi.watching import look as looking
+from tests.factories import TokenFactory
+from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.watching.conftest import ago
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TICKS = 4
+
+
+def at_once(work: Callable[[], Any], times: int = TICKS) -> list[Any]:
+    """What each of some threads that start together comes back with."""
+    start = Barrier(times)
+
+    def one(_: int) -> Any:
+        try:
+            start.wait(20)
+            return work()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(one, range(times)))
+
+
+def test_ticks_at_the_same_moment_share_no_job(running, seeing, token):
+    others = [TokenFactory.create() for _ in range(7)]
+    seeing(token, *others)
+    jobs = {running(of=one).pk for one in (token, *others)}
+    for _ in range(5):
+        Job.objects.update(next_look_at=ago(1))
+        taken = Counter(lease.job for leases in at_once(due.jobs) for lease in leases)
+        assert set(taken) == jobs
+        assert set(taken.values()) == {1}
+
+
+def test_a_doorbell_heard_by_four_workers_is_one_look(running, seeing, upstream: Upstream):
+    seeing()
+    job = running()
+    upstream.on("GET", "/faceless/1", answer({"id": 1, "video": {"status": "rendering"}}))
+    (lease,) = due.jobs()
+    at_once(lambda: looking.look(lease.job, lease.until))
+    assert len(upstream.requests) == 1
+    job.refresh_from_db()
+    assert job.look_error == ""
