@@ -114,7 +114,16 @@ def accounts_of(vault: Vault) -> QuerySet[Account]:
     return Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
 
 
-def purse_from(accounts: Sequence[Account], held: Decimal) -> Purse:
+def known_accounts_of(vault: Vault) -> QuerySet[Account]:
+    """All of them: one that no token opens any more (`opened`) keeps its books."""
+    opened = Token.objects.standing().filter(account=OuterRef("pk"))
+    accounts = Account.objects.filter(vault=vault).annotate(opened=Exists(opened))
+    return accounts.defer("options", "costs").order_by("created_at", "pk")
+
+
+def purse_from(known: Sequence[Account], held: Decimal) -> Purse:
+    """Of those of the known accounts that a token opens."""
+    accounts = [account for account in known if getattr(account, "opened", True)]
     if not accounts:
         return Purse(known=False)
     ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]

@@ -74,7 +74,7 @@ class Shell:
 
 
 def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> Shell:
-    """`rows`: `accounts_of` the vault, with what else the page wants of them."""
+    """`rows`: `accounts_of` or `known_accounts_of` the vault, with what else the page wants."""
     user, vault = membership.user, membership.team.vault
     held, counts = counts_of(vault)
     wanted = accounts_of(vault) if rows is None else rows

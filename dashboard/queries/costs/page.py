@@ -14,7 +14,7 @@ from django.utils import timezone
 from dashboard.queries.accounts import AccountTab, tabs_of
 from dashboard.queries.costs.paid import Estimate, Paid, Row, estimates_of, paid_of, rows_of
 from dashboard.queries.costs.prices import Price, prices_of
-from dashboard.queries.purse import accounts_of
+from dashboard.queries.purse import known_accounts_of
 from proxyapi.models import Account, Vault
 
 DAYS = 30
@@ -52,7 +52,7 @@ class Page:
 
 def priced(vault: Vault) -> QuerySet[Account]:
     """The team's accounts with their cost maps."""
-    return accounts_of(vault).defer(None).defer("options").order_by("created_at", "pk")
+    return known_accounts_of(vault).defer(None).defer("options")
 
 
 def page_of(accounts: Sequence[Account], wanted: str) -> Page | None:

@@ -16,7 +16,7 @@ from dashboard.queries.charts import Line
 from dashboard.queries.overview.balance import Day, balance_line, days_with
 from dashboard.queries.overview.sums import Sums
 from dashboard.queries.overview.window import said
-from dashboard.queries.purse import Counts, Purse, accounts_of
+from dashboard.queries.purse import Counts, Purse, known_accounts_of
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.ledger.differences import of_balance
 from proxyapi.models import Account, Ledger, Plan, Vault
@@ -68,7 +68,7 @@ class Credits:
 
 def ledgered(vault: Vault) -> QuerySet[Account]:
     """The team's accounts, each with its ledger and its top-up."""
-    return accounts_of(vault).select_related("ledger", "top_up").order_by("created_at", "pk")
+    return known_accounts_of(vault).select_related("ledger", "top_up")
 
 
 def credits_from(accounts: Sequence[Account], purse: Purse, counts: Counts, sums: Sums) -> Credits:

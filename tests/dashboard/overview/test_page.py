@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi.models import Account, TopUp
+from proxyapi.models import Account, Token, TokenState, TopUp
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
 
@@ -83,6 +83,15 @@ def test_a_new_team_is_told_what_brings_its_credits(client_of, otto):
     assert "No account yet" in shown
     assert "Add a token" in shown
     assert "Spend per day" not in shown
+
+
+def test_an_account_that_no_token_opens_any_more_keeps_its_books(client_of, vera, token, book):
+    book(-96)
+    Token.objects.filter(pk=token.pk).update(state=TokenState.REMOVED)
+    shown = page(client_of, vera)
+    assert "No token opens an account now." in shown
+    assert "Outside the portal" in shown
+    assert '<p class="figure">' not in shown
 
 
 def test_a_viewer_is_not_offered_what_is_not_theirs(client_of, vera):
