@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.album import Album
-from tests.browser.desk import Desk
+from tests.browser.desk import Desk, sign_in
+from tests.browser.house import FOREIGN, House, Person
 from tests.browser.stage import Stage
 
 BOOKED = 90_000  # milliseconds until the mirror has read it, on two busy cores
-WIDE = {"width": 1440, "height": 1000}
+WIDE: ViewportSize = {"width": 1440, "height": 1000}
 MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
 def test_what_was_booked_comes_into_an_open_ledger(
-    desk_of: Callable[..., Desk], stage: Stage, album: Album
+    desk_of: Callable[..., Desk], stage: Stage
 ) -> None:
     luca, thea = desk_of("Luca"), desk_of("Thea", viewport=WIDE)
     luca.join(stage.account())
@@ -30,7 +34,6 @@ def test_what_was_booked_comes_into_an_open_ledger(
     expect(render).to_contain_text(f"\N{MINUS SIGN}{cost}", timeout=BOOKED)
     expect(page.locator("#ledger-totals")).to_contain_text("Luca")
     assert page.evaluate(MARKED), "it was loaded again"
-    album.take(page, "ledger")
     render.locator("td[data-at=lead] a").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Render")
     expect(page.locator("main")).to_contain_text("In the service's own words")
@@ -55,6 +58,34 @@ def test_the_file_has_the_rows_of_the_page(desk_of: Callable[..., Desk]) -> None
     assert waiting.value.suggested_filename == "ledger-30-days.csv"
     with Path(waiting.value.path()).open(newline="", encoding="utf-8-sig") as file:
         assert len(list(csv.DictReader(file))) >= shown
+
+
+def test_an_archive_stands_beside_the_demo(house: House, chromium: Browser, album: Album) -> None:
+    ada = archived(house)
+    with chromium.new_context(base_url=house.portal, viewport=WIDE) as context:
+        page = context.new_page()
+        sign_in(page, ada)
+        opened(page)
+        expect(page.locator("#ledger-entries tbody tr:not(.table__group)")).to_have_count(50)
+        album.take(page, "ledger")
+        page.get_by_role("link", name="Older").click()
+        expect(page.get_by_role("link", name="Back to the first")).to_be_visible()
+        page.goto("/ledger/charts/")
+        page.locator("[data-chart='balance-says'] > svg").press("End")
+        expect(page.locator("#balance-says")).to_contain_text("cr at the end.")
+        album.take(page, "ledger-charts")
+
+
+def archived(house: House) -> Person:
+    """Seeds it as an administrator would, and reads off who owns it."""
+    size = {"entries": 4000, "members": 9, "jobs": 400, "days": 90}
+    command = [sys.executable, "manage.py", "seed_archive"]
+    command += [f"--{name}={number}" for name, number in size.items()]
+    environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    environ |= {"REELROOM_VAR": str(house.var), "VIDEO_API_BASE_URL": f"{house.sandbox}/v2"}
+    done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True)
+    words = next(line for line in done.stdout.splitlines() if "signs in with" in line).split()
+    return Person("Ada Archer", words[-3], words[-1], "owner")
 
 
 def opened(page: Page) -> Page:
