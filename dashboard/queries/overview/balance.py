@@ -32,6 +32,11 @@ class Day:
         return said(self.day)
 
     @property
+    def halfway(self) -> Decimal:
+        before = self.began - self.went / 2
+        return before if before >= 0 else self.began
+
+    @property
     def ended(self) -> Decimal:
         return self.began - self.went + self.came
 
@@ -90,13 +95,13 @@ def days_of(now: Decimal, sums: Sums, first: date) -> Iterator[Day]:
 
 def points(days: Sequence[Day], step: float) -> Iterator[Point]:
     """The end of each day is exact. When in a day credits came is not told by its sum: they are
-    drawn at its middle."""
+    drawn at its middle, with nothing spent before where half of it was not there to spend."""
     yield Point(0, days[0].began)
     for place, day in enumerate(days):
         if day.came:
-            x, half = (place + 0.5) * step, day.began - day.went / 2
-            yield Point(x, half)
-            yield Point(x, half + day.came)
+            x = (place + 0.5) * step
+            yield Point(x, day.halfway)
+            yield Point(x, day.halfway + day.came)
         yield Point((place + 1) * step, day.ended)
 
 
@@ -106,7 +111,7 @@ def marks(days: Sequence[Day], step: float) -> list[Mark]:
     found: list[Mark] = []
     arrivals = [(place, day) for place, day in enumerate(days) if day.came]
     for place, day in sorted(arrivals, key=lambda one: -one[1].came):
-        point = Point((place + 0.5) * step, day.began - day.went / 2 + day.came)
+        point = Point((place + 0.5) * step, day.halfway + day.came)
         has_room = all(abs(point.x - other) >= LABELS_APART for other in written)
         written += [point.x] if has_room else []
         label = f"+{credits(day.came)}" if has_room else ""
