@@ -47,12 +47,32 @@ def test_ten_thousand_tokens_change_their_key_under_traffic(server: Server, sett
     settings.SEALING_KEYS = OLD
     settings.VIDEO_API_BASE_URL = f"http://127.0.0.1:{server.port}/v2"
     plant(server)
+    done, seconds, left = rotate_under_traffic(figures, chance)
+    figures.tell(
+        f"{TOKENS - under(NEW)} of {TOKENS} tokens under the old key "
+        f"({TOKENS - left} were done when {KILLS} runs were killed) {done.stderr[-300:]}",
+        "0, and a killed run goes on where it stopped",
+        holds=done.returncode == 0 and under(NEW) == TOKENS and 0 < left < TOKENS,
+    )
+    figures.tell(f"the rest took {seconds:.1f} s", "at most 60 s", holds=seconds <= 60)
+    alone = portal.run("manage.py", "check", "--database", "default", SEALING_KEYS=NEW)
+    figures.tell(
+        f"the check without the old key exits with {alone.returncode} {alone.stderr[-300:]}",
+        "0: it can be taken out",
+        holds=alone.returncode == 0,
+    )
+    figures.close()
+
+
+def rotate_under_traffic(
+    figures: Figures, chance: Random
+) -> tuple[subprocess.CompletedProcess[str], float, int]:
+    """The last run of the command, its seconds, and how many tokens were left for it.
+
+    As a deployment rolls: the new key comes behind the old one first, then before it.
+    """
     both, turned = f"{OLD},{NEW}", f"{NEW},{OLD}"
-    # As a deployment rolls: the new key comes behind the old one first, then before it.
-    readers = [portal.start(*READER, SEALING_KEYS=keys) for keys in (both, turned, turned)]
-    for reader in readers:
-        assert reader.stdout is not None
-        assert reader.stdout.readline() == "ready\n"
+    readers = [reading(keys) for keys in (both, turned, turned)]
     for _ in range(KILLS):
         cut_off(chance.uniform(0.0, 0.5), turned)
     left = under(OLD)
@@ -60,9 +80,8 @@ def test_ten_thousand_tokens_change_their_key_under_traffic(server: Server, sett
     done = portal.run(*ROTATE, SEALING_KEYS=turned)
     seconds = time.monotonic() - begun
     told = [ended(reader) for reader in readers]
-    alone = portal.run("manage.py", "check", "--database", "default", SEALING_KEYS=NEW)
-    last = portal.start(*READER, SEALING_KEYS=NEW)
-    time.sleep(2)
+    last = reading(NEW)
+    time.sleep(2)  # seconds of traffic on the new key alone
     told.append(ended(last))
     opened, called = (sum(one[name] for one in told) for name in ("opened", "called"))
     failed = [name for one in told for name in one["failed"]]
@@ -71,19 +90,14 @@ def test_ten_thousand_tokens_change_their_key_under_traffic(server: Server, sett
         "0 while three processes with mixed key rings work",
         holds=not failed and called > 0,
     )
-    figures.tell(
-        f"{TOKENS - under(NEW)} of {TOKENS} tokens under the old key "
-        f"({TOKENS - left} were done when {KILLS} runs were killed) {done.stderr[-300:]}",
-        "0, and a killed run goes on where it stopped",
-        holds=done.returncode == 0 and under(NEW) == TOKENS and 0 < left < TOKENS,
-    )
-    figures.tell(f"the rest took {seconds:.1f} s", "at most 60 s", holds=seconds <= 60)
-    figures.tell(
-        f"the check without the old key exits with {alone.returncode} {alone.stderr[-300:]}",
-        "0: it can be taken out",
-        holds=alone.returncode == 0,
-    )
-    figures.close()
+    return done, seconds, left
+
+
+def reading(keys: str) -> subprocess.Popen[str]:
+    reader = portal.start(*READER, SEALING_KEYS=keys)
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "ready\n"
+    return reader
 
 
 def plant(server: Server) -> None:
