@@ -8,7 +8,7 @@ the service counts in sliding minutes or in fixed ones, which the spec does not 
 
 Lanes: a lower lane leaves a reserve to those above it. Watching takes whatever people leave
 unused but two or three requests, which stay free for the next press of a button, and more where
-people press much (docs/decisions/0011-what-people-leave-unused.md). The two lowest lanes are
+people press much (docs/decisions/0012-what-people-leave-unused.md). The two lowest lanes are
 spread over the minute, so that its first seconds do not eat what the others need.
 
 A flushed or new Redis does not know what was spent before. For its first minute a bucket is

@@ -6,6 +6,7 @@ import secrets
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
@@ -28,7 +29,7 @@ class Command(BaseCommand):
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)
         owner = User.objects.create_user(email, password, name=name)
-        founded = Team.objects.create(name=team, vault=Vault.objects.create())
+        founded = Team.objects.create(name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE))
         rules.give_usual(founded)
         Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
         self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")
