@@ -114,6 +114,3 @@ def of_kept_sums(result: Audit, account: Account) -> None:
     matched = rows.filter(DEBIT, MATCHED).aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
     result.check(kept.entries == total, "The sums per day are not those of the rows.")
     result.check(kept.matched == -matched, "The sums per day do not know every match.")
-    charged = Charge.objects.filter(account=account, state__in=SPENT)
-    told = charged.aggregate(sum=CreditSum("cost"))["sum"] or NOTHING
-    result.check(kept.charged == told, "What charges took is not what their debits say.")

@@ -17,8 +17,9 @@ from django.db.models import Case, DecimalField, F, Q, When
 from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.differences import Difference
-from proxyapi.models import Account, Charge, ChargeState, Confidence, DayTotal, Entry, Ledger
+from proxyapi.models import Account, Charge, ChargeState, DayTotal, Ledger
 from proxyapi.models.account import CREDITS
+from proxyapi.models.charge import SPENT
 
 NOTHING = Decimal(0)
 AT_RISK = (ChargeState.SENDING, ChargeState.UNKNOWN)
@@ -51,7 +52,7 @@ def books(account: Account) -> Books:
     ledger = Ledger.objects.filter(pk=account.pk).first() or Ledger(account=account)
     debits, matched, credits, refunded = sums(account)
     entries, newer = debits + credits, newer_than_weighed(ledger)
-    spent, at_risk = of_charges(account, matched)
+    spent, at_risk = of_charges(account)
     owed = differences.refunds_owed(account)
     difference = differences.of_balance(ledger)
     return Books(
@@ -91,22 +92,12 @@ def part(field: str, which: Q) -> CreditSum:
     return CreditSum(Case(When(which, then=F(field)), output_field=DecimalField(**CREDITS)))
 
 
-def of_charges(account: Account, matched: Decimal) -> tuple[Decimal, Decimal]:
-    """What charges took, and what those of unknown outcome hold.
-
-    Only few of them cost another sum than their debits: those that have none, and weak matches.
-    """
-    bare = Charge.objects.without_debit().filter(account=account)
-    weak = Entry.objects.filter(account=account, confidence=Confidence.WEAK, amount__lt=0)
-    off = weak.filter(charge__isnull=False).aggregate(
-        booked=CreditSum("amount"), told=CreditSum("charge__cost")
-    )
-    at_risk = Charge.objects.filter(account=account, state__in=AT_RISK)
-    charged = -matched + (off["booked"] or NOTHING) + (off["told"] or NOTHING)
-    return (
-        charged + (bare.aggregate(sum=CreditSum("cost"))["sum"] or NOTHING),
-        at_risk.aggregate(sum=CreditSum("hold"))["sum"] or NOTHING,
-    )
+def of_charges(account: Account) -> tuple[Decimal, Decimal]:
+    """What charges took, and what those of unknown outcome hold."""
+    charges = Charge.objects.filter(account=account)
+    spent = charges.filter(state__in=SPENT).aggregate(sum=CreditSum("cost"))["sum"]
+    at_risk = charges.filter(state__in=AT_RISK).aggregate(sum=CreditSum("hold"))["sum"]
+    return spent or NOTHING, at_risk or NOTHING
 
 
 def newer_than_weighed(ledger: Ledger) -> Decimal:

@@ -84,10 +84,9 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
     def without_debit(self) -> Self:
         """Charges that took credits, and no row of the ledger is known to be their debit."""
-        # Its own index is taken for the time alone.
-        return self.filter(
-            state__in=SPENT, cost__gt=0, booked_at__isnull=True, sent_at__gt=BEFORE_ALL
-        )
+        # Few are not booked; their index is taken for the time alone.
+        few = self.filter(booked_at__isnull=True, sent_at__gt=BEFORE_ALL)
+        return few.filter(state__in=SPENT, cost__gt=0).exclude(entries__amount__lt=0)
 
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
