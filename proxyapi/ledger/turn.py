@@ -6,6 +6,7 @@ allowance goes on where it ran out. While the service is in trouble the turns be
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -68,9 +69,13 @@ def hold(account: Account) -> datetime | None:
 
 
 def mirror_and_weigh(account: Account) -> None:
-    """The anchor first: a long history is filled up for many turns, and nothing waits for that."""
+    """The anchor first: a long history is filled up for many turns, and nothing waits for that.
+
+    Nor does the mirror wait for a balance that cannot be read.
+    """
     if segment.of(account).anchor_balance is None:
-        weigh(account)
+        with suppress(errors.UpstreamError):
+            weigh(account)
     mirror(account, newest=is_old(segment.of(account), timezone.now()))
     if is_weighing_due(segment.of(account), timezone.now()):
         weigh(account)

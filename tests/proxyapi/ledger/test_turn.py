@@ -5,14 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
+import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import calls, ledger
+from proxyapi import calls, ledger, tasks
 from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.events import Event
+from proxyapi.ledger import changes
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import Book, line
+from tests.proxyapi.upstream_script import Upstream
 
 
 def is_due(account: Account, seconds: float = 0) -> bool:
@@ -164,3 +168,37 @@ def test_pitfall_66_several_tokens_read_one_ledger_once(account: Account, book: 
     assert ledger.due(timezone.now()) == [account.pk]
     ledger.take_turn(account.pk)
     assert Entry.objects.count() == 1
+
+
+def test_the_beat_rings_for_ledgers_that_are_due(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.mirror_ledger, "delay", rung.append)
+    tasks.mirror_ledgers()
+    tasks.mirror_ledger(rung[0])
+    tasks.mirror_ledgers()
+    assert rung == [str(account.pk)]
+
+
+def test_open_pages_hear_of_rows_that_came_and_of_nothing_else(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.take_turn(account.pk)
+    heard: list[Event] = []
+    monkeypatch.setattr(changes, "publish", lambda vault, event, id: heard.append(event))
+    ledger.take_turn(account.pk)
+    assert heard == []
+    book.add(line(-4))
+    ledger.take_turn(account.pk)
+    assert set(heard) == {Event.LEDGER}
+
+
+def test_rows_are_read_though_the_balance_cannot_be(
+    account: Account, book: Book, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/me", httpx.ReadError)
+    book.add(line(-4))
+    ledger.take_turn(account.pk)
+    assert Entry.objects.count() == 1
+    assert Ledger.objects.get().balance_exact is None
