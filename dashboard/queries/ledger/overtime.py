@@ -95,7 +95,7 @@ class Came:
 
 
 def charts_of(reader: Membership, filters: Filters) -> Charts:
-    """Four queries. The balance knows no members and no features: other filters do not count."""
+    """Three queries. The balance knows no members and no features: other filters do not count."""
     kept = Filters(period=filters.period, account=filters.account)
     scope = scope_of(reader.team, kept)
     shares = shares_of(scope)
@@ -140,18 +140,33 @@ class Addressed:
 
 # The balance --------------------------------------------------------------------------------------
 def balance_of(scope: Scope) -> Balance | None:
-    """Two queries. Walks back from the balance of now; nothing where no row is mirrored."""
+    """One query. Walks back from the balance of now; nothing where no row is mirrored."""
     known = [one for one in scope.accounts if one.pk in scope.ids and one.balance_as_of]
-    ids = [one.pk for one in known]
-    since = DayTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first).order_by()
-    nets = dict(since.values_list("day").annotate(sum=CreditSum("amount")))
+    nets, came = moved(scope, [one.pk for one in known])
     if not nets:
         return None
     now = sum((exact(one) for one in known), NOTHING)
     first = scope.period.first if scope.period.days <= YEAR else min(nets)
     ends = day_ends(nets, now, first, max(scope.today, max(nets)))
     days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
-    return drawn(scope, {day: ends[day] for day in days}, came_of(scope, ids)) if days else None
+    return drawn(scope, {day: ends[day] for day in days}, came) if days else None
+
+
+def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[date, Came]]:
+    """What each day since the period's first changed, and what came in on it.
+
+    A refund is a credit that has a charge.
+    """
+    since = DayTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first)
+    rows = since.order_by().values_list("day", "is_credit", "is_matched")
+    nets: dict[date, Decimal] = defaultdict(Decimal)
+    came: dict[date, Came] = defaultdict(Came)
+    for day, is_credit, is_matched, amount in rows.annotate(sum=CreditSum("amount")):
+        nets[day] += amount
+        if is_credit:
+            part = {"refunded": amount} if is_matched else {"bought": amount}
+            came[day] = replace(came[day], **part)
+    return nets, came
 
 
 def exact(account: Account) -> Decimal:
@@ -171,19 +186,6 @@ def day_ends(
         left -= nets.get(day, NOTHING)
         day -= timedelta(days=1)
     return dict(reversed(ends.items()))
-
-
-def came_of(scope: Scope, ids: Sequence[UUID]) -> dict[date, Came]:
-    """Credits that came, by day. A refund is a credit that has a charge."""
-    credited = DayTotal.objects.filter(
-        account_id__in=ids, is_credit=True, day__range=(scope.period.first, scope.period.last)
-    )
-    came: dict[date, Came] = defaultdict(Came)
-    rows = credited.order_by().values_list("day", "is_matched").annotate(sum=CreditSum("amount"))
-    for day, is_matched, amount in rows:
-        part = {"refunded": amount} if is_matched else {"bought": amount}
-        came[day] = replace(came[day], **part)
-    return came
 
 
 def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came]) -> Balance:
