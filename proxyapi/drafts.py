@@ -123,7 +123,7 @@ def quote(job: Job) -> None:
         return
     try:
         with alone(job):
-            if job.charges.open().exists():
+            if job.charges.holding().exists():  # what only waits for a consent changes nothing
                 # What it charges for is told from how the draft was before: it stays like that.
                 later(job, asked_at, WHILE_CHARGED)
                 return
