@@ -26,6 +26,7 @@ def spend(book: Book, amount: str, web: bool = False) -> None:
 
 
 def test_the_exact_balance_is_that_of_a_position(account: Account, book: Book) -> None:
+    """pitfall_52: `remaining` is the balance; what `total` and `extra` are to it is not shown."""
     book.add(line(-4), line(-5))
     assert ledger.weigh(account)
     row = Ledger.objects.get()

@@ -50,6 +50,7 @@ def test_new_rows_are_read_on_from_the_last_known_one(account: Account, book: Bo
 
 
 def test_pitfall_62_equal_rows_are_two_rows(account: Account, book: Book) -> None:
+    """pitfall_61: there is no id to tell them by; each has its place."""
     book.add(*[line("-4") for _ in range(120)])
     ledger.mirror(account)
     assert mirrored(account) == ["-4"] * 120

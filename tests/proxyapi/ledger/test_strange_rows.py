@@ -32,6 +32,7 @@ STRANGE = [
 def test_a_strange_row_keeps_its_words_and_its_place(
     account: Account, book: Book, raw: Any, words: str, amount: object, trouble: str
 ) -> None:
+    """pitfall_68: a time without its offset is nobody's time."""
     book.rows = [line("-1", 1), raw, line("-2", 2)]
     assert ledger.mirror(account)
     entry = Entry.objects.get(position=1)
@@ -95,6 +96,7 @@ def test_words_that_are_too_long_are_cut_and_stay_the_same_row(
 def test_a_page_that_is_not_what_was_asked_for_teaches_nothing(
     account: Account, book: Book, upstream: Upstream, page: httpx.Response
 ) -> None:
+    """pitfall_64: a service that shows other pages than were asked for would shift every row."""
     upstream.on(*HISTORY, page)
     with pytest.raises(errors.AnswerLost):
         ledger.mirror(account)

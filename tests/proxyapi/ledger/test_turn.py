@@ -37,7 +37,7 @@ def test_it_is_read_again_after_a_minute(account: Account, book: Book) -> None:
     assert is_due(account, 65)
 
 
-def test_a_quiet_turn_is_one_request(account: Account, book: Book) -> None:
+def test_pitfall_30_a_quiet_turn_is_one_request(account: Account, book: Book) -> None:
     book.add(*[line(-4) for _ in range(120)])
     ledger.take_turn(account.pk)
     book.pages.clear()
