@@ -75,7 +75,7 @@ class _Share(NamedTuple):
 _SHARES = {
     Lane.PERSON: _Share(0, False, 0, 0, 0, "Somebody is waiting."),
     Lane.GATEWAY: _Share(4, False, 80, 12, 0, "A script does not lock a person out: 12 at once."),
-    Lane.SETTLEMENT: _Share(4, False, 0, 0, 0, "A few reads settle a charge, before any look."),
+    Lane.SETTLEMENT: _Share(4, False, 60, 10, 0, "Before any look, but 18 a minute at most."),
     Lane.WATCHING: _Share(7, True, 87, 2, 0, "2 of 30 stay for the next press; 26 a minute."),
     Lane.MIRRORING: _Share(60, True, 40, 3, 30, "The ledger can be old; but one in 30 s goes."),
 }

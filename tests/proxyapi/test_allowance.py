@@ -70,7 +70,7 @@ def test_a_token_that_an_old_redis_never_saw_has_its_whole_allowance(old_store):
 
 @pytest.mark.parametrize(
     ("lane", "at_once"),
-    [(Lane.PERSON, 30), (Lane.GATEWAY, 12), (Lane.SETTLEMENT, 29), (Lane.WATCHING, 2)],
+    [(Lane.PERSON, 30), (Lane.GATEWAY, 12), (Lane.SETTLEMENT, 10), (Lane.WATCHING, 2)],
 )
 def test_each_lane_leaves_a_reserve_to_those_above(old_store, lane, at_once):
     assert allowance.room(old_store, TOKEN, lane) == at_once
