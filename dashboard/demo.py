@@ -61,7 +61,9 @@ def make(portal: str, control: Control) -> Path:
     """
     shared, spare, trial = (control.open_account(account) for account in (SHARED, SPARE, TRIAL))
     with transaction.atomic():
-        team = Team.objects.create(name=TEAM, vault=Vault.objects.create(time_zone=settings.TIME_ZONE))
+        team = Team.objects.create(
+            name=TEAM, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
+        )
         rules.give_usual(team)
         people = [join(team, person) for person in PEOPLE]
         for membership, person in zip(team.memberships.all(), PEOPLE, strict=True):

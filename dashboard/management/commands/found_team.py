@@ -29,7 +29,9 @@ class Command(BaseCommand):
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)
         owner = User.objects.create_user(email, password, name=name)
-        founded = Team.objects.create(name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE))
+        founded = Team.objects.create(
+            name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
+        )
         rules.give_usual(founded)
         Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
         self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")
