@@ -24,7 +24,12 @@ FOREIGN = (
 )
 
 # The log at its longest is searched for tokens; and an unknown charge settles within seconds.
-ALOUD_AND_SOON = {"LOG_LEVEL": "DEBUG", "CHARGE_BOOKED_WITHIN": "6", "CHARGE_AGAIN_AFTER": "2"}
+ALOUD_AND_SOON = {
+    "LOG_LEVEL": "DEBUG",
+    "CHARGE_BOOKED_WITHIN": "6",
+    "CHARGE_AGAIN_AFTER": "2",
+    "CHARGE_LONG_CALL": "600",  # the sandbox writes a script at once
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def test_a_video_is_made_and_played_by_keyboard_alone(
         write(page, "input[name=login]", mira.email)
         write(page, "input[name=password]", mira.password)
         page.keyboard.press("Enter")
-        page.wait_for_url("**/library/")
+        page.wait_for_url(f"{house.portal}/")
         press(page, ".sidebar a[href='/tokens/']", "Enter")
         write(page, "input[name=token]", stage.account().token)
         page.keyboard.press("Enter")
