@@ -18,6 +18,13 @@ from tests.browser.stage import Stage
 
 BOOKED = 90_000  # milliseconds until the mirror has read it, on two busy cores
 WIDE: ViewportSize = {"width": 1440, "height": 1000}
+# Pages whose picture wants years of books.
+PICTURED = {
+    "overview": "/",
+    "forecast": "/forecast/",
+    "costs": "/costs/",
+    "reconciliation": "/reconciliation/",
+}
 MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
@@ -74,6 +81,11 @@ def test_an_archive_stands_beside_the_demo(house: House, chromium: Browser, albu
         page.locator("[data-chart='balance-says'] > svg").press("End")
         expect(page.locator("#balance-says")).to_contain_text("cr at the end.")
         album.take(page, "ledger-charts")
+        for name, path in PICTURED.items():
+            page.goto(path)
+            expect(page.locator("main h1")).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            album.take(page, name)
 
 
 def archived(house: House) -> Person:

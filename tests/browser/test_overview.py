@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.album import Album
 from tests.browser.desk import PRICED, Desk
 from tests.browser.stage import Stage
 
@@ -18,7 +17,7 @@ MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
 def test_what_a_colleague_renders_shows_up_by_itself(
-    desk_of: Callable[..., Desk], stage: Stage, album: Album
+    desk_of: Callable[..., Desk], stage: Stage
 ) -> None:
     luca, thea = desk_of("Luca"), desk_of("Thea", viewport=WIDE)
     stage.settings(render_seconds=600)
@@ -29,7 +28,6 @@ def test_what_a_colleague_renders_shows_up_by_itself(
     expect(running).to_contain_text("Seen from the overview", timeout=PRICED)
     expect(running.locator(".timebar").first).to_be_visible()
     assert page.evaluate(MARKED), "it was loaded again"
-    album.take(page, "overview")
 
 
 def test_a_lost_answer_is_told_where_it_is_decided(

@@ -58,6 +58,11 @@ class Credits:
         return len(self.accounts) > 1
 
     @property
+    def balance(self) -> Decimal:
+        """Of the accounts that are listed, those that no token opens now among them."""
+        return sum((account.balance for account in self.accounts), NOTHING)
+
+    @property
     def newest_first(self) -> tuple[Day, ...]:
         return self.days[::-1]
 

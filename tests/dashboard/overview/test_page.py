@@ -92,6 +92,7 @@ def test_an_account_that_no_token_opens_any_more_keeps_its_books(client_of, vera
     assert "No token opens an account now." in shown
     assert "Outside the portal" in shown
     assert '<p class="figure">' not in shown
+    assert f'value="{token.account.balance.normalize():f}"' in shown
 
 
 def test_a_viewer_is_not_offered_what_is_not_theirs(client_of, vera):
