@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, TimeoutError, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import PRICED, RENDERED, Desk
-from tests.browser.stage import Stage
+from tests.browser.stage import Stage, until
 
 MINE = 20_000  # ms; what happened elsewhere is shown within
 
@@ -101,7 +102,15 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: Desk) ->
 
 def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: Desk) -> None:
     job = ask(priya, "Second thoughts", "")
-    priya.page.get_by_role("link", name="Take it back").click()
+    until(lambda: asked_back(priya.page))
     priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
     priya.page.goto(f"/studio/{job}/script/")
     expect(priya.page.locator("textarea[name=script]")).to_be_editable()
+
+
+def asked_back(page: Page) -> bool:
+    """Press until it asks: a push may lay the buttons anew between the aim and the press."""
+    page.get_by_role("link", name="Take it back").click()
+    with suppress(TimeoutError):
+        page.locator("dialog[open]").wait_for(timeout=3_000)
+    return page.locator("dialog[open]").count() == 1

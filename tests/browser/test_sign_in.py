@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 def test_a_producer_signs_in_and_sees_the_room_of_the_team(page_of):
     page = page_of("Priya")
 
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
 
 
 def test_a_wrong_password_stays_at_the_door_and_says_so(chromium, house):

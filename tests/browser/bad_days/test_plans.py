@@ -50,6 +50,7 @@ def test_a_plan_that_lapses_while_a_video_renders_pauses_it(
     luca, guest = desk_of("Luca"), stage.account()
     luca.join(guest)
     job = luca.make("The plan lapses")
+    luca.paid(job)
     stage.change(guest, subscription="expired")
     expect(luca.status).to_contain_text("Paused", timeout=RENDERED)
     expect(luca.status).to_contain_text("Nothing is lost: watching is paused and goes on by itself")
