@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import Error, Page, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import PRICED, RENDERED, Desk
@@ -111,6 +111,6 @@ def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: D
 def asked_back(page: Page) -> bool:
     """Press until it asks: a push may lay the buttons anew between the aim and the press."""
     page.get_by_role("link", name="Take it back").click()
-    with suppress(TimeoutError):
+    with suppress(Error):
         page.locator("dialog[open]").wait_for(timeout=3_000)
     return page.locator("dialog[open]").count() == 1
