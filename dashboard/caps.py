@@ -76,19 +76,19 @@ class Standing:
 class OverBudget(Refusal):
     """A hard limit is in the way: which one, how much is left, until when, and who can help."""
 
-    def __init__(self, needed: Decimal, standing: Standing, helpers: Sequence[str]) -> None:
+    def __init__(self, needed: Decimal, standing: Standing, approvers: Sequence[str]) -> None:
         whose = "your" if standing.budget.member_id else "the team’s"
         hard, left = credits(standing.budget.hard or NOTHING), credits(standing.left or NOTHING)
-        self.needed, self.standing, self.helpers = needed, standing, tuple(helpers)
+        self.needed, self.standing, self.approvers = needed, standing, tuple(approvers)
         self.why = (
             f"It needs {credits(needed)} cr and {left} of {whose} {hard} are left until "
-            f"{standing.until}. Ask for more, or make it shorter. {can_help(helpers)}"
+            f"{standing.until}. Ask for more, or make it shorter. {can_help(approvers)}"
         ).strip()
         super().__init__(f"Not sent. {self.why}")
 
 
-def can_help(helpers: Sequence[str]) -> str:
-    return f"{' or '.join(helpers)} can allow it." if helpers else ""
+def can_help(approvers: Sequence[str]) -> str:
+    return f"{' or '.join(approvers)} can allow it." if approvers else ""
 
 
 def span_of(period: Period, zone: ZoneInfo, at: datetime) -> Span:
@@ -162,7 +162,7 @@ def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | Non
     return {**taken, None: Taken(spent, held)}
 
 
-def helpers_of(team: Team) -> list[str]:
+def approvers_of(team: Team) -> list[str]:
     """The first names of those who decide about money: treasurers, then owners."""
     return [one.user.first_name for one in deciders(team)]
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dashboard import doorbell
 from dashboard.actions.audit import note
-from dashboard.caps import OverBudget, Standing, helpers_of, standings
+from dashboard.caps import OverBudget, Standing, approvers_of, standings
 from dashboard.models import Ask, Budget, Membership
 from proxyapi import tasks
 from proxyapi.charges import Intent, ask, record
@@ -37,7 +37,7 @@ def charge(by: Membership, intent: Intent) -> Charge:
     if sent := made_before(intent):
         return sent
     if over := tightest(found, intent.hold):
-        raise OverBudget(intent.hold, over, helpers_of(by.team))
+        raise OverBudget(intent.hold, over, approvers_of(by.team))
     charge = record(intent)
     job = intent.job.pk if intent.job else ""
     note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(job))

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from dashboard.caps import OverBudget, Standing, helpers_of, standings
+from dashboard.caps import OverBudget, Standing, approvers_of, standings
 from dashboard.models import Budget, Membership, Period
 from dashboard.queries.budgets.meter import NAMES
 from dashboard.templatetags.reelroom import credits
@@ -48,7 +48,7 @@ def line_of(reader: Membership, hold: Decimal) -> Line | None:
 
 
 def refusal(standing: Standing, hold: Decimal, reader: Membership) -> str:
-    return OverBudget(hold, standing, helpers_of(reader.team)).why
+    return OverBudget(hold, standing, approvers_of(reader.team)).why
 
 
 def label_of(standing: Standing) -> str:
