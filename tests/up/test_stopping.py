@@ -23,19 +23,33 @@ COMMAND = [sys.executable, "-m", "dashboard.up"]
 def environ(tmp_path_factory):
     """One folder for all, so that only the first start is a first one."""
     var = str(tmp_path_factory.mktemp("house"))
-    port, sandbox_port = free_ports()
     ours = {name: value for name, value in os.environ.items() if name not in FOREIGN}
-    return {**ours, "PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": var}
+    return {**ours, "REELROOM_VAR": var}
+
+
+def ports():
+    """Anew for each start: meanwhile somebody else may have got the last ones."""
+    return dict(zip(("PORT", "SANDBOX_PORT"), free_ports(), strict=True))
 
 
 @pytest.fixture
 def started(environ):
     """A supervisor that has said its last words; its output is left to the test."""
     with subprocess.Popen(
-        COMMAND, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        COMMAND,
+        env=environ | ports(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     ) as process:
         assert process.stdout is not None
-        assert any(LAST_WORDS in line for line in process.stdout), "the house did not start"
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if LAST_WORDS in line:
+                break
+        else:
+            pytest.fail("the house did not start:\n" + "".join(said))
         yield process
         process.kill()
 
@@ -94,7 +108,7 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(started):
 
 
 def test_a_second_house_in_the_same_folder_is_refused(started, environ):
-    elsewhere = environ | dict(zip(("PORT", "SANDBOX_PORT"), free_ports(), strict=True))
+    elsewhere = environ | ports()
 
     second = subprocess.run(COMMAND, env=elsewhere, capture_output=True, text=True, check=False)
 
