@@ -17,8 +17,9 @@ MINE = 20_000  # ms; what happened elsewhere is shown within
 
 
 def budgets(thea: Page, act: str) -> None:
+    """The dialog of an act on the page of budgets."""
     thea.goto("/budgets/")
-    thea.get_by_role("link", name=act).first.click()
+    until(lambda: asked(thea, act))
 
 
 def add(thea: Page, who: str, hard: str, soft: str = "") -> None:
@@ -102,15 +103,15 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: Desk) ->
 
 def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: Desk) -> None:
     job = ask(priya, "Second thoughts", "")
-    until(lambda: asked_back(priya.page))
+    until(lambda: asked(priya.page, "Take it back"))
     priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
     priya.page.goto(f"/studio/{job}/script/")
     expect(priya.page.locator("textarea[name=script]")).to_be_editable()
 
 
-def asked_back(page: Page) -> bool:
-    """Press until it asks: a push may lay the buttons anew between the aim and the press."""
-    page.get_by_role("link", name="Take it back").click()
+def asked(page: Page, act: str) -> bool:
+    """Press until it asks: a push may lay the links anew between the aim and the press."""
+    page.get_by_role("link", name=act).first.click()
     with suppress(Error):
         page.locator("dialog[open]").wait_for(timeout=3_000)
     return page.locator("dialog[open]").count() == 1
