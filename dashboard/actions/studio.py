@@ -67,6 +67,8 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
     once."""
     check(by, Permission.RENDER)
     job = Job.objects.select_for_update().get(pk=job.pk)
+    if changes == {name: job.wanted.get(name) for name in changes}:
+        return job
     if edited_at and edited_at != job.edited_at.isoformat():
         raise Stale(
             "Somebody changed this draft meanwhile. Your words are below; look and save again."
@@ -74,8 +76,6 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
     # A render that is on its way was priced as it stands: what is changed now would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting().exists():
         raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
-    if changes == {name: job.wanted.get(name) for name in changes}:
-        return job
     job.wanted = {**job.wanted, **changes}
     job.title = str(job.wanted.get("title") or job.title)[:200]
     job.estimate, job.quote_error, job.edited_at = None, "", timezone.now()

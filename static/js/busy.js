@@ -1,5 +1,6 @@
 // One press, one request: a plain form that was sent shows it and takes no second press. Forms of htmx have
-// hx-disabled-elt for that. Coming back to a page (the back button) sets its forms free again.
+// hx-disabled-elt for that. Coming back to a page (the back button) sets its forms free again. A form one of whose
+// fields is being saved goes after that: two at once would be told of each other.
 (() => {
   const sent = new Set();
 
@@ -7,9 +8,23 @@
     return [form, submitter].some((element) => element?.matches("[hx-post], [hx-get], [hx-put], [hx-patch], [hx-delete]"));
   }
 
+  function goAfter(form, submitter) {
+    submitter?.setAttribute("aria-busy", "true");
+    // The next field that waits to be saved starts within the event: look once it is over.
+    form.addEventListener("htmx:afterRequest", () => setTimeout(() => {
+      submitter?.removeAttribute("aria-busy");
+      if (form.isConnected && !sent.has(form)) form.requestSubmit(submitter);
+    }), { once: true });
+  }
+
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method === "dialog" || isHtmx(form, event.submitter)) return;
+    if (form.querySelector(".htmx-request")) {
+      event.preventDefault();
+      goAfter(form, event.submitter);
+      return;
+    }
     if (sent.has(form)) {
       event.preventDefault();
       return;

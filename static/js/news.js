@@ -20,6 +20,7 @@
         say(fresh.dataset.said);
       }
       fresh.removeAttribute("hx-swap-oob");
+      old.dispatchEvent(new CustomEvent("live:beforeSwap", { bubbles: true, detail: { target: old } }));
       htmx.swap(old, fresh.outerHTML, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 });
     }
     if (moved) look();
@@ -38,7 +39,8 @@
 
   async function refetch(element) {
     const answer = await fetch(element.dataset.refetch, { headers: { "HX-Request": "true" } });
-    if (answer.ok && !answer.redirected) place(await answer.text());
+    if (!answer.ok || answer.redirected) return;
+    document.dispatchEvent(new CustomEvent("live:news", { detail: await answer.text() }));
   }
 
   document.addEventListener("live:news", (event) => place(event.detail));

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 
-from playwright.sync_api import APIResponse, Error, Locator, Page, expect
+from playwright.sync_api import APIResponse, Locator, Page, expect
 
 from tests.browser.house import Person
 from tests.browser.stage import Guest, until
@@ -93,16 +92,9 @@ class Desk:
         """Up to the question with the price; answers its dialog."""
         self.review(job)
         dialog = self.page.locator("dialog[open]")
-        until(lambda: self.asked("Render"))
+        self.page.locator(".btn--primary:visible", has_text="Render").first.click(timeout=PRICED)
         expect(dialog).to_contain_text("Held until the exact price is known")
         return dialog
-
-    def asked(self, act: str) -> bool:
-        """Press until it asks: a push may lay the buttons anew between the aim and the press."""
-        self.page.locator(".btn--primary:visible", has_text=act).first.click(timeout=PRICED)
-        with suppress(Error):
-            self.page.locator("dialog[open]").wait_for(timeout=3_000)
-        return self.page.locator("dialog[open]").count() == 1
 
     def confirm(self, dialog: Locator) -> None:
         dialog.get_by_role("button", name="Render").click()

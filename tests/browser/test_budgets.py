@@ -4,38 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import PRICED, RENDERED, Desk
-from tests.browser.stage import Stage, until
+from tests.browser.limits import add, end
+from tests.browser.stage import Stage
 
 MINE = 20_000  # ms; what happened elsewhere is shown within
-
-
-def budgets(thea: Page, act: str) -> None:
-    """The dialog of an act on the page of budgets."""
-    thea.goto("/budgets/")
-    until(lambda: asked(thea, act))
-
-
-def add(thea: Page, who: str, hard: str, soft: str = "") -> None:
-    budgets(thea, "Add a budget")
-    dialog = thea.locator("dialog[open]")
-    dialog.get_by_label("For").select_option(label=who)
-    dialog.get_by_label("Refuse above").fill(hard)
-    dialog.get_by_label("Warn from").fill(soft)
-    dialog.get_by_role("button", name="Add the budget").click()
-    expect(thea.locator("#budgets")).to_contain_text(who)
-
-
-def end(thea: Page, who: str) -> None:
-    budgets(thea, f"Change the limits of {who}")
-    thea.locator("dialog[open]").get_by_role("button", name="End this budget").click()
-    expect(thea.locator("#toasts")).to_contain_text("is ended")
 
 
 @pytest.fixture
@@ -103,15 +81,7 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: Desk) ->
 
 def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: Desk) -> None:
     job = ask(priya, "Second thoughts", "")
-    until(lambda: asked(priya.page, "Take it back"))
+    priya.page.get_by_role("link", name="Take it back").first.click()
     priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
     priya.page.goto(f"/studio/{job}/script/")
     expect(priya.page.locator("textarea[name=script]")).to_be_editable()
-
-
-def asked(page: Page, act: str) -> bool:
-    """Press until it asks: a push may lay the links anew between the aim and the press."""
-    page.get_by_role("link", name=act).first.click()
-    with suppress(Error):
-        page.locator("dialog[open]").wait_for(timeout=3_000)
-    return page.locator("dialog[open]").count() == 1

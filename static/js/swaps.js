@@ -1,0 +1,50 @@
+// When what arrives is laid. Between the press and its click nothing is: a button that is replaced in between gets no
+// click, and a person had pressed in vain. And the answer to a part that was replaced meanwhile is dropped.
+(() => {
+  const CLICK_COMES = 100; // ms after a finger is up; without a click (a drag, a scroll) the press ends then
+  const waiting = [];
+  let [pressed, ending] = [false, null];
+
+  function begin() {
+    clearTimeout(ending);
+    pressed = true;
+  }
+
+  function end(wait = 0) {
+    clearTimeout(ending);
+    if (pressed) ending = setTimeout(over, wait); // after those who hear the click
+  }
+
+  function over() {
+    pressed = false;
+    waiting.splice(0).forEach((lay) => lay());
+  }
+
+  const hear = (name, act) => window.addEventListener(name, act, true);
+  hear("pointerdown", (event) => event.button === 0 && begin());
+  hear("keydown", (event) => event.key === " " && begin());
+  hear("pointerup", () => end(CLICK_COMES));
+  hear("keyup", () => end(CLICK_COMES));
+  hear("click", () => end());
+  // The end of a press may be kept for itself by a scroll, by another window, or by a menu of the system.
+  hear("pointercancel", () => end());
+  hear("blur", (event) => event.target === window && end());
+  hear("pointermove", (event) => pressed && !event.buttons && end(CLICK_COMES));
+
+  // What the stream brings.
+  document.addEventListener("live:news", (event) => {
+    if (!pressed) return;
+    event.stopImmediatePropagation();
+    waiting.push(() => document.dispatchEvent(new CustomEvent("live:news", { detail: event.detail })));
+  }, true);
+  // What htmx asked for: its own handling of the answer waits as a whole.
+  const drop = ({ detail }) => (detail.shouldSwap = false);
+  document.addEventListener("htmx:beforeSend", ({ detail: { xhr, target } }) => {
+    const load = xhr.onload;
+    const lay = () => {
+      if (!target.isConnected) target.addEventListener("htmx:beforeSwap", drop); // hears it itself, no page is above it
+      load.call(xhr);
+    };
+    xhr.onload = () => (pressed ? waiting.push(lay) : lay());
+  });
+})();

@@ -1,0 +1,155 @@
+"""What arrives while somebody presses, saves or tabs takes nothing out of their hands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.desk import PRICED, Desk
+from tests.browser.limits import add, end
+from tests.browser.stage import Stage, until
+
+TOUCH = "document.body.dispatchEvent(new CustomEvent('reelroom:budget'))"
+REMEMBER = "window.part = document.querySelector('#budgets')"
+REPLACED = "window.part !== document.querySelector('#budgets')"
+NEWS = """document.dispatchEvent(
+    new CustomEvent("live:news", { detail: '<p id="live-said">Pushed</p>' })
+)"""
+SLOW = 0.8  # seconds until a field's answer is back
+TOLD = 1.1  # seconds after which a new page has missed nothing and fetches nothing by itself
+
+
+@pytest.fixture
+def page(desk_of: Callable[..., Desk]) -> Iterator[Page]:
+    """The budgets: a part that fetches itself, with a link in it that opens a dialog."""
+    page = desk_of("Thea").page
+    add(page, "The whole team", "10000")
+    time.sleep(TOLD)
+    page.goto("/budgets/")
+    page.wait_for_selector("#live[data-state=open]", state="attached")
+    page.evaluate(REMEMBER)
+    yield page
+    end(page, "The whole team")
+
+
+def link(page: Page) -> Locator:
+    return page.locator("#budgets").get_by_role("link", name="Change")
+
+
+def refetch(page: Page) -> None:
+    """Until the answer is there; whether it is laid is the page's."""
+    with page.expect_response(lambda answer: answer.url.endswith("/budgets/")) as waiting:
+        page.evaluate(TOUCH)
+    waiting.value.finished()
+
+
+def test_a_press_is_not_lost_to_what_arrives_before_its_click(page: Page) -> None:
+    link(page).hover()
+    page.mouse.down()
+    refetch(page)
+    page.evaluate(NEWS)
+    assert not page.evaluate(REPLACED)
+    expect(page.locator("#live-said")).to_have_text("")
+    page.mouse.up()
+    expect(page.locator("dialog[open]")).to_be_visible()
+    until(lambda: page.evaluate(REPLACED))
+    expect(page.locator("#live-said")).to_have_text("Pushed")
+
+
+def test_after_a_drag_that_clicks_nothing_the_part_is_laid(page: Page) -> None:
+    link(page).hover()
+    page.mouse.down()
+    refetch(page)
+    page.mouse.move(5, 5)
+    page.mouse.up()
+    until(lambda: page.evaluate(REPLACED))
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_the_focus_stays_on_the_link_that_was_laid_anew(page: Page) -> None:
+    link(page).focus()
+    refetch(page)
+    until(lambda: page.evaluate(REPLACED))
+    expect(link(page)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog[open]")).to_be_visible()
+
+
+# Asks for the reader's own part of the price, and takes its place away before the answer is there.
+ORPHAN = """async (url) => {
+    window.complaints = [];
+    document.body.addEventListener("htmx:oobErrorNoTarget", () => complaints.push("no place"));
+    const place = document.querySelector("[id$='-act']");
+    const answered = htmx.ajax("GET", url, { source: place, target: place });
+    place.remove();
+    await answered;
+    return complaints;
+}"""
+
+
+def test_what_was_fetched_for_a_part_that_is_gone_is_dropped(look: Page) -> None:
+    assert look.evaluate(ORPHAN, look.url.replace("/look/", "/price/?part=act")) == []
+
+
+@pytest.fixture
+def look(desk_of: Callable[..., Desk], stage: Stage) -> Page:
+    """Luca's step of the look; each field he leaves is answered slowly."""
+    luca = desk_of("Luca")
+    luca.join(stage.account())
+    job = luca.draft("In a hurry")
+    luca.page.goto(f"/studio/{job}/look/")
+    luca.page.route("**/look/", slowly)
+    return luca.page
+
+
+def slowly(route: Route) -> None:
+    if "hx-request" not in route.request.headers:
+        route.continue_()
+        return
+    answer = route.fetch()
+    time.sleep(SLOW)
+    route.fulfill(response=answer)
+
+
+def test_a_field_that_is_left_by_a_press_is_laid_after_it(look: Page) -> None:
+    """The press takes the focus, the field is saved, and its answer is there before the click."""
+    look.goto(look.url.replace("/look/", "/type/"))
+    look.locator("input[name=title]").fill("Another name")
+    look.evaluate("window.part = document.querySelector('#kept')")
+    look.locator(".actbar [form=step]").hover()
+    with look.expect_response(lambda answer: answer.request.method == "POST") as saved:
+        look.mouse.down()
+    saved.value.finished()
+    look.wait_for_timeout(200)
+    assert look.evaluate("window.part === document.querySelector('#kept')")
+    look.mouse.up()
+    look.wait_for_url("**/script/", timeout=PRICED)
+
+
+def choose_two(page: Page) -> None:
+    """The second one while the first is being saved."""
+    for name in ("genre_id", "image_engine_id"):
+        page.locator(f"input[name={name}]:not(:checked)").last.check(force=True)
+
+
+def test_who_is_faster_than_the_saving_is_not_told_of_himself(look: Page) -> None:
+    choose_two(look)
+    look.locator(".actbar [form=step]").click()
+    look.wait_for_url("**/captions/", timeout=PRICED)
+
+
+def test_who_saves_over_somebody_else_is_told_and_nothing_is_overwritten(
+    look: Page, desk_of: Callable[..., Desk]
+) -> None:
+    jonas = desk_of("Jonas").page
+    jonas.goto(look.url)
+    jonas.locator("input[name=genre_id]").nth(1).check(force=True)
+    jonas.locator(".actbar [form=step]").click()
+    jonas.wait_for_url("**/captions/", timeout=PRICED)
+    choose_two(look)
+    look.locator(".actbar [form=step]").click()
+    expect(look.get_by_role("alert")).to_contain_text("Somebody changed this draft meanwhile.")
+    assert look.url.endswith("/look/")
