@@ -1,6 +1,7 @@
-"""What one account's ledger adds up to per day: `DaySum` and `DayTotal`, made from the entries.
+"""What one account's ledger adds up to per day, made from the entries.
 
-Pages answer from these sums what they would else count over a million entries.
+Pages answer from these sums what they would else count over a million entries. `TABLES` are the
+same entries added up along more and more columns: a page asks the first that has those it needs.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -19,10 +20,22 @@ from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
 
 from proxyapi.events import Event, publish
-from proxyapi.models import Account, DaySum, DayTotal, Entry, Ledger
+from proxyapi.models import (
+    Account,
+    DayFeature,
+    DayFlow,
+    DayMember,
+    DayRow,
+    DaySum,
+    DayTotal,
+    Entry,
+    Ledger,
+)
+from proxyapi.models.day_row import COMMON
 
-SPLIT = ("member_id", "operation", "label", "via_api", "is_matched")
-KEPT = ("account_id", "day", "operation", "label", "is_credit", "via_api", "is_matched")
+# The narrowest first; what none of the others has is in the last.
+TABLES: Final[tuple[type[DayRow], ...]] = (DayFlow, DayFeature, DayMember, DayTotal, DaySum)
+NOTHING = Decimal(0)
 PLACES = 10_000  # amounts have four
 MONTH = 30  # days of sums made in one transaction
 
@@ -54,11 +67,16 @@ def recount(account: Account, days: Collection[date]) -> None:
     """
     wanted = sorted(set(days))
     list(Ledger.objects.select_for_update().filter(pk=account.pk).values_list("pk"))
-    DaySum.objects.filter(account=account, day__in=wanted).delete()
-    DayTotal.objects.filter(account=account, day__in=wanted).delete()
     sums = [row for day in wanted for row in sums_of(account, day)]
-    DaySum.objects.bulk_create(sums, batch_size=500)
-    DayTotal.objects.bulk_create(totals_of(sums), batch_size=500)
+    for table in TABLES:
+        table._default_manager.filter(account=account, day__in=wanted).delete()
+        table._default_manager.bulk_create(added_up(table, sums), batch_size=500)
+
+
+def narrowest(columns: Iterable[str]) -> type[DayRow]:
+    """The table with the fewest rows that can answer a question about these columns."""
+    asked = set(columns)
+    return next(table for table in TABLES if asked <= {*COMMON, *table.SPLIT})
 
 
 def recount_all(account: Account) -> None:
@@ -107,8 +125,9 @@ def sums_of(account: Account, day: date) -> Iterator[DaySum]:
     # Without constants: PostgreSQL groups by no expression that holds a parameter.
     is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())
     split = entries.annotate(sign=Sign("amount"), is_matched=is_matched)
+    names = ("member_id", "operation", "label", "via_api", "is_matched")
     for group in (
-        split.order_by().values(*SPLIT, "sign").annotate(sum=CreditSum("amount"), rows=Count("pk"))
+        split.order_by().values(*names, "sign").annotate(sum=CreditSum("amount"), rows=Count("pk"))
     ):
         yield DaySum(
             account=account,
@@ -116,16 +135,17 @@ def sums_of(account: Account, day: date) -> Iterator[DaySum]:
             is_credit=group["sign"] > 0,
             amount=group["sum"],
             entries=group["rows"],
-            **{name: group[name] for name in SPLIT},
+            **{name: group[name] for name in names},
         )
 
 
-def totals_of(sums: Iterable[DaySum]) -> list[DayTotal]:
-    """The same without the members."""
-    totals: dict[tuple[object, ...], DayTotal] = {}
-    for row in sums:
-        names = {name: getattr(row, name) for name in KEPT}
-        total = totals.setdefault(tuple(names.values()), DayTotal(amount=0, entries=0, **names))
-        total.amount += row.amount
-        total.entries += row.entries
-    return list(totals.values())
+def added_up(table: type[DayRow], sums: Iterable[DaySum]) -> list[DayRow]:
+    """The same sums, along the columns of a table alone."""
+    names = [table._meta.get_field(name).attname for name in (*COMMON, *table.SPLIT)]
+    found: dict[tuple[object, ...], DayRow] = {}
+    for one in sums:
+        given = {name: getattr(one, name) for name in names}
+        row = found.setdefault(tuple(given.values()), table(amount=NOTHING, entries=0, **given))
+        row.amount += one.amount
+        row.entries += one.entries
+    return list(found.values())

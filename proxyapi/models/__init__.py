@@ -5,6 +5,10 @@ from __future__ import annotations
 from proxyapi.models.account import Account, Plan
 from proxyapi.models.call import Call, CallOutcome
 from proxyapi.models.charge import Charge, ChargeState
+from proxyapi.models.day_feature import DayFeature
+from proxyapi.models.day_flow import DayFlow
+from proxyapi.models.day_member import DayMember
+from proxyapi.models.day_row import DayRow
 from proxyapi.models.day_sum import DaySum
 from proxyapi.models.day_total import DayTotal
 from proxyapi.models.entry import Confidence, Entry
@@ -27,6 +31,10 @@ __all__ = [
     "ChargeState",
     "Confidence",
     "CreditPack",
+    "DayFeature",
+    "DayFlow",
+    "DayMember",
+    "DayRow",
     "DaySum",
     "DayTotal",
     "Entry",

@@ -92,6 +92,12 @@ class Entry(models.Model):
                 condition=Q(charge__isnull=True),
                 name="entry_unmatched",
             ),
+            # Few of the rows: without these a page of them goes through thousands.
+            models.Index(
+                fields=["account", "-happened_at", "-position"],
+                condition=Q(amount__gt=0),
+                name="entry_credits",
+            ),
             # Few rows each, asked for with every reading.
             models.Index(
                 fields=["account", "via_api", "position"],

@@ -13,7 +13,7 @@ from django.db.models import Sum
 
 from proxyapi.day_sums import CreditSum
 from proxyapi.forecast import Day
-from proxyapi.models import Account
+from proxyapi.models import Account, DayTotal
 from proxyapi.top_up import says_so
 
 NOTHING = Decimal(0)
@@ -34,7 +34,7 @@ class Ledger:
 def ledger_of(account: Account, today: date, back: int) -> Ledger:
     """The last `back` days and today, in the team's days. One query."""
     since = today - timedelta(days=back)
-    rows = account.day_totals.filter(day__gte=since, day__lte=today)
+    rows = DayTotal.objects.filter(account=account, day__gte=since, day__lte=today)
     split = rows.order_by().values("day", "is_credit", "via_api", "label")
     sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     moved: dict[date, Decimal] = defaultdict(Decimal)

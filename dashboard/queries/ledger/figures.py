@@ -12,7 +12,7 @@ from django.db.models import QuerySet, Sum, Value
 
 from dashboard.queries.ledger.scope import Scope
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import DaySum, DayTotal
+from proxyapi.models import DayRow
 
 NOTHING = Decimal(0)
 
@@ -65,7 +65,7 @@ class Books:
     parts: Mapping[tuple[date, str], Decimal] = field(default_factory=dict)
 
 
-Split = QuerySet[DaySum] | QuerySet[DayTotal]
+Split = QuerySet[DayRow]
 WHOLE = "*"
 NAMES = ("day", "is_credit", "is_matched", "key")
 

@@ -24,7 +24,7 @@ from dashboard.queries.ledger.scope import Scope, scope_of
 from dashboard.queries.ledger.words import OUTSIDE, feature
 from dashboard.templatetags.reelroom import credits
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import Account, DayTotal, Ledger
+from proxyapi.models import Account, DayFlow, Ledger
 
 MARKS = 12  # of each kind; of more only the largest are drawn
 YEAR = 400  # days; of longer periods the chart begins with the first row
@@ -157,7 +157,7 @@ def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[
 
     A refund is a credit that has a charge.
     """
-    since = DayTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first)
+    since = DayFlow.objects.filter(account_id__in=ids, day__gte=scope.period.first)
     rows = since.order_by().values_list("day", "is_credit", "is_matched")
     nets: dict[date, Decimal] = defaultdict(Decimal)
     came: dict[date, Came] = defaultdict(Came)
@@ -269,8 +269,9 @@ def sentence(scope: Scope, ends: Mapping[date, Decimal]) -> str:
 # The shares ---------------------------------------------------------------------------------------
 def shares_of(scope: Scope) -> tuple[Share, ...]:
     """One query: what each feature took, the largest first, what is outside the portal last."""
-    spent = scope.sums().filter(is_credit=False).order_by().values_list("operation", "is_matched")
-    rows = list(spent.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
+    spent = scope.sums("operation").filter(is_credit=False).order_by()
+    split = spent.values_list("operation", "is_matched")
+    rows = list(split.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
     outside = [row for row in rows if not row[1]]
     ours = sorted((row for row in rows if row[1]), key=lambda row: (row[2], row[0]))
     told = [(feature(name), name, "", -amount, count) for name, _, amount, count in ours]

@@ -17,7 +17,7 @@ from dashboard.queries.ledger.rows import Page, page_of
 from dashboard.queries.ledger.scope import Scope, scope_of
 from dashboard.queries.ledger.spend import spend_of, split_of
 from dashboard.queries.ledger.words import feature
-from proxyapi.models import DayTotal
+from proxyapi.day_names import names_of
 
 MOST = 200  # labels that a select offers
 
@@ -141,17 +141,14 @@ def chips_of(scope: Scope, people: Sequence[Membership]) -> Iterator[Chip]:
     filters = scope.filters
     yield chip("period", "Period", periods(filters.period, scope.today), filters, plain=True)
     if len(scope.accounts) > 1:
-        names = {str(one.pk): one.name or one.email for one in scope.accounts}
-        yield chip("account", "Account", {"": "all", **names}, filters)
-    names = {str(one.user_id): str(one.user) for one in people}
-    yield chip("member", "Member", {"": "everyone", **names}, filters)
-    found = DayTotal.objects.filter(
-        account_id__in=scope.ids, day__gte=scope.period.first, day__lte=scope.period.last
-    )
-    pairs = set(found.order_by().values_list("operation", "label").distinct())
-    features = {one: feature(one) for one, _ in pairs if one}
+        accounts = {str(one.pk): one.name or one.email for one in scope.accounts}
+        yield chip("account", "Account", {"": "all", **accounts}, filters)
+    members = {str(one.user_id): str(one.user) for one in people}
+    yield chip("member", "Member", {"": "everyone", **members}, filters)
+    names = names_of(scope.ids, scope.period.first, scope.period.last)
+    features = {one: feature(one) for one in names.operations}
     yield chip("feature", "Feature", {"": "any", **chosen_too(filters.feature, features)}, filters)
-    labels = {label: label for _, label in sorted(pairs, key=itemgetter(1))[:MOST] if label}
+    labels = {label: label for label in sorted(names.labels)[:MOST]}
     yield chip("label", "Label", {"": "any", **chosen_too(filters.label, labels)}, filters)
     yield chip("direction", "Credits", DIRECTIONS, filters)
     yield chip("source", "Via", SOURCES, filters)

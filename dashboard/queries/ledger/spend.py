@@ -24,11 +24,11 @@ REST = (Series("others", "Others", OTHERS), Series("outside", "Outside the porta
 
 def split_of(scope: Scope, people: Sequence[Membership]) -> Split:
     """What the books are asked besides: who, or what, spent how much on each day."""
+    name = "operation" if scope.filters.by else "member"
+    spent = scope.sums(name).filter(is_credit=False, is_matched=True)
     if scope.filters.by:
-        spent = scope.sums().filter(is_credit=False, is_matched=True)
-        return spent.annotate(key=F("operation"))
-    spent = scope.member_sums().filter(is_credit=False, is_matched=True, member__in=first(people))
-    return spent.annotate(key=Cast("member_id", CharField()))
+        return spent.annotate(key=F(name))
+    return spent.filter(member__in=first(people)).annotate(key=Cast("member_id", CharField()))
 
 
 def spend_of(scope: Scope, books: Books, people: Sequence[Membership]) -> Bars:
