@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 from uuid import UUID
 
-from django.urls import reverse
+from dashboard.queries import address
 
 SHELVES = {  # slug in the URL: label, glyph
     "": ("All", ""),
@@ -33,12 +32,12 @@ class Place(NamedTuple):
     id: UUID
 
     def __str__(self) -> str:
-        return f"{self.rank}.{self.made_at.timestamp():.6f}.{self.id.hex}"
+        return f"{self.rank}.{address.stamp(self.made_at)}.{self.id.hex}"
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What the URL asks for; anything it cannot mean is as if it were not there."""
+    """What the URL asks for."""
 
     state: str = ""
     search: str = ""
@@ -51,41 +50,37 @@ class Filters:
     def narrow(self) -> bool:
         return bool(self.search or self.member or self.format)
 
+    @property
+    def named(self) -> dict[str, object]:
+        """As they are called in the address."""
+        return {
+            "state": self.state,
+            "q": self.search,
+            "member": self.member,
+            "format": self.format,
+            "sort": self.sort,
+            "before": self.before,
+        }
+
     def url(self, **changes: Any) -> str:
         """The address of the library with these filters; a changed one starts at its first page."""
-        new = replace(self, **{"before": None, **changes})
-        named = {
-            "state": new.state,
-            "q": new.search,
-            "member": new.member,
-            "format": new.format,
-            "sort": new.sort,
-            "before": new.before,
-        }
-        query = urlencode({name: value for name, value in named.items() if value})
-        return f"{reverse('library')}{'?' if query else ''}{query}"
+        return address.address("library", replace(self, **{"before": None, **changes}).named)
 
 
 def filters_of(query: Mapping[str, str]) -> Filters:
-    member = query.get("member", "")
     return Filters(
-        state=known(query.get("state", ""), SHELVES),
-        search=query.get("q", "").strip()[:200],
-        member=int(member) if member.isascii() and member.isdigit() and len(member) < 10 else None,
-        format=known(query.get("format", ""), FORMATS),
-        sort=known(query.get("sort", ""), SORTS),
+        state=address.known(query.get("state", ""), SHELVES),
+        search=address.words(query),
+        member=address.number_or_none(query.get("member", "")),
+        format=address.known(query.get("format", ""), FORMATS),
+        sort=address.known(query.get("sort", ""), SORTS),
         before=place_or_none(query.get("before", "")),
     )
-
-
-def known(value: str, allowed: Iterable[str]) -> str:
-    return value if value in allowed else ""
 
 
 def place_or_none(text: str) -> Place | None:
     try:
         rank, seconds, fraction, id = text.split(".")
-        made_at = datetime.fromtimestamp(int(seconds), UTC) + timedelta(microseconds=int(fraction))
-        return Place(int(rank), made_at, UUID(id))
+        return Place(int(rank), address.moment(seconds, fraction), UUID(id))
     except (ValueError, OverflowError, OSError):
         return None

@@ -12,7 +12,7 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.chips import Chip, chip
+from dashboard.queries.chips import Chip, Sheet, chip, sheet
 from dashboard.queries.videos.acts import Button
 from dashboard.queries.videos.cards import Card, card_of, rows, tell
 from dashboard.queries.videos.filters import FORMATS, MOVING, SHELVES, SORTS, Filters, Place
@@ -64,6 +64,7 @@ class Library:
     tabs: tuple[Tab, ...]
     chips: tuple[Chip, ...]
     sort: Chip
+    sheet: Sheet
     groups: tuple[Group, ...]
     older_url: str
     newest_url: str
@@ -83,12 +84,15 @@ def library_of(reader: Membership, filters: Filters) -> Library:
         told = tell(job, usual, now)
         seats.append(Seat(card_of(told, usual), acts_from(told, reader, head=False)))
     more = len(page) > PAGE
+    chips = (member_chip(reader, filters), chip("format", "Format", FORMATS, filters))
+    sort = chip("sort", "", SORTS, filters)
     return Library(
         filters=filters,
         url=filters.url(before=filters.before),
         tabs=tabs_of(counts, filters),
-        chips=(member_chip(reader, filters), chip("format", "Format", FORMATS, filters)),
-        sort=chip("sort", "", SORTS, filters),
+        chips=chips,
+        sort=sort,
+        sheet=sheet(Filters().url(), [*chips, sort], filters),
         groups=grouped(seats, now),
         older_url=filters.url(before=ended_at(page[PAGE - 1])) if more else "",
         newest_url=filters.url() if filters.before else "",

@@ -1,0 +1,50 @@
+"""What filters in an address have in common: reading them, and writing the address again.
+
+Anything that an address cannot mean is as if it were not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.urls import reverse
+
+LONGEST = 200  # characters of a search
+
+
+def address(page: str, named: Mapping[str, object]) -> str:
+    """The page with those of the names that have a value."""
+    query = urlencode({name: value for name, value in named.items() if value})
+    return f"{reverse(page)}{'?' if query else ''}{query}"
+
+
+def words(query: Mapping[str, str]) -> str:
+    """What is searched for."""
+    return " ".join(query.get("q", "").replace("\0", "").split())[:LONGEST]
+
+
+def known(value: str, allowed: Iterable[str]) -> str:
+    return value if value in allowed else ""
+
+
+def number_or_none(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def uuid_or_none(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def stamp(at: datetime) -> str:
+    return f"{at.timestamp():.6f}"
+
+
+def moment(seconds: str, fraction: str) -> datetime:
+    """The halves of a stamp. Raises `ValueError`, `OverflowError` or `OSError`."""
+    return datetime.fromtimestamp(int(seconds), UTC) + timedelta(microseconds=int(fraction))
