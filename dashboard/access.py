@@ -19,6 +19,9 @@ REFUSALS: dict[Permission, str] = {
     Permission.RENDER: (
         "Your role looks at videos and does not make them. An owner or admin can change that."
     ),
+    Permission.LOOK_AGAIN: (
+        "Your role looks, and asks the service nothing. An owner or admin can change that."
+    ),
     Permission.KEEP_TOKEN: "Your role keeps no token. An owner or admin can change that.",
     Permission.MANAGE_MONEY: "Only the treasurer and the owner change money settings.",
     Permission.MANAGE_MEMBERS: "Only owners and admins manage members.",
@@ -134,13 +137,15 @@ def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> Entry:
     return entry
 
 
-def fetch_charge(request: TeamRequest, charge_id: UUID) -> Charge:
-    """One of unknown outcome, to be decided about."""
+def fetch_charge(
+    request: TeamRequest, charge_id: UUID, permission: Permission = Permission.MANAGE_MONEY
+) -> Charge:
+    """One of unknown outcome, to be decided about or looked for again."""
     charges = Charge.objects.filter(vault=request.team.vault, state=ChargeState.UNKNOWN)
-    charge = charges.select_related("member", "job").filter(pk=charge_id).first()
+    charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
     if charge is None:
         raise Http404("There is no such open charge in this team.")
-    check(request.membership, Permission.MANAGE_MONEY)
+    check(request.membership, permission)
     return charge
 
 

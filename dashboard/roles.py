@@ -10,6 +10,7 @@ from dashboard.models import Role
 class Permission(StrEnum):
     SEE = "see"  # the library, the team, the credits
     RENDER = "render"  # make, render, retry: whatever charges
+    LOOK_AGAIN = "look_again"  # have the service asked once more: a request, no credits
     KEEP_TOKEN = "keep_token"  # noqa: S105 - a permission's name
     MANAGE_MONEY = "manage_money"
     MANAGE_MEMBERS = "manage_members"
@@ -19,10 +20,20 @@ class Permission(StrEnum):
 ROLES: dict[Role, frozenset[Permission]] = {
     Role.OWNER: frozenset(Permission),
     Role.ADMIN: frozenset(
-        {Permission.SEE, Permission.RENDER, Permission.KEEP_TOKEN, Permission.MANAGE_MEMBERS}
+        {
+            Permission.SEE,
+            Permission.RENDER,
+            Permission.LOOK_AGAIN,
+            Permission.KEEP_TOKEN,
+            Permission.MANAGE_MEMBERS,
+        }
     ),
-    Role.TREASURER: frozenset({Permission.SEE, Permission.KEEP_TOKEN, Permission.MANAGE_MONEY}),
-    Role.PRODUCER: frozenset({Permission.SEE, Permission.RENDER, Permission.KEEP_TOKEN}),
+    Role.TREASURER: frozenset(
+        {Permission.SEE, Permission.LOOK_AGAIN, Permission.KEEP_TOKEN, Permission.MANAGE_MONEY}
+    ),
+    Role.PRODUCER: frozenset(
+        {Permission.SEE, Permission.RENDER, Permission.LOOK_AGAIN, Permission.KEEP_TOKEN}
+    ),
     Role.VIEWER: frozenset({Permission.SEE}),
 }
 

@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/<uuid:job_id>/", library.video, name="video"),
     path("videos/<uuid:job_id>/acts/", library.acts, name="video-acts"),
     path("videos/<uuid:job_id>/hiding/", library.hiding, name="video-hiding"),
+    path("videos/<uuid:job_id>/looks/", library.looks, name="video-looks"),
     path("videos/<uuid:job_id>/media/", media.media, name="video-media"),
     path("videos/<uuid:job_id>/retries/", library.retries, name="video-retries"),
     path("live/", live.live, name="live"),
@@ -78,6 +79,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # The books
     path("costs/", costs.costs, name="costs"),
     path("reconciliation/", reconciliation.reconciliation, name="reconciliation"),
+    path(
+        "reconciliation/charges/<uuid:charge_id>/looks/",
+        reconciliation.looks,
+        name="charge-looks",
+    ),
     path(
         "reconciliation/charges/<uuid:charge_id>/write-offs/",
         reconciliation.write_offs,

@@ -1,7 +1,9 @@
 """What a person decides about the books: end an unknown charge, take the service's version of a
-row, start anew from the present balance. Each leaves its audit row with the amounts."""
+row, set the opening balance anew. Each leaves its audit row with the amounts."""
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 from django.db import transaction
 
@@ -10,11 +12,12 @@ from dashboard.actions.audit import note
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges, ledger
-from proxyapi.ledger.differences import of_balance
 from proxyapi.models import Account, Charge, Entry, Rewrite
 from proxyapi.refusals import Refusal, Stale
 
 NO_REASON = "Say why, in a few words. It is kept with the charge."
+NO_WHY = "Say why, in a few words. It is kept with the difference."
+UNREADABLE = "This form was not complete. Nothing was changed."
 NO_ENTRY = "Choose the entry that it is."
 LOOKED_AT = "Somebody has looked at this row meanwhile. Nothing was changed."
 LONGEST = 300  # characters of a reason
@@ -80,13 +83,27 @@ def take_version(*, by: Membership, rewrite: Rewrite) -> None:
 
 
 @transaction.atomic
-def start_anew(*, by: Membership, account: Account) -> None:
-    """Hold the books against the next balance that is read; what differs so far is let go."""
+def start_anew(*, by: Membership, account: Account, seen: Decimal | None, reason: str) -> None:
+    """Set the opening balance anew by the balance that was weighed last; what differs is let go.
+
+    `seen` is the difference that the question named. Raises `Refusal` without a reason, `Stale`
+    when it is another by now.
+    """
     check(by, Permission.MANAGE_MONEY)
-    books = getattr(account, "ledger", None)
-    gap = of_balance(books) if books is not None else None
-    ledger.anchor_again(account)
-    note(by, "ledger.anchor", account.pk, difference=text(gap))
+    if not (words := " ".join(reason.split())[:LONGEST]):
+        raise Refusal(NO_WHY, field="reason")
+    if seen is None:
+        raise Refusal(UNREADABLE)
+    anchored = ledger.anchor_again(account, seen)
+    note(
+        by,
+        "ledger.anchor",
+        account.pk,
+        difference=text(seen),
+        balance=text(anchored.balance_exact),
+        row=anchored.anchor_high,
+        reason=words,
+    )
 
 
 def text(amount: object) -> str:

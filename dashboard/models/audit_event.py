@@ -17,7 +17,10 @@ class AuditEvent(models.Model):
     happened_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["team", "-happened_at"])]
+        indexes = [
+            models.Index(fields=["team", "-happened_at"]),
+            models.Index(fields=["team", "action", "-happened_at"], name="audit_of_action"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.action} {self.target}"

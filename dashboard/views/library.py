@@ -1,4 +1,4 @@
-"""The library and one video's page, their live parts, and the two acts that ask first."""
+"""The library and one video's page, their live parts, and what is done with a video."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect, push_url
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio
+from dashboard.actions.looks import look_at
 from dashboard.http import TeamRequest
 from dashboard.queries.videos.filters import filters_of
 from dashboard.queries.videos.library import library_of
@@ -28,6 +29,8 @@ LIST, PAGE = "dashboard/library/list.html", "dashboard/video/page.html"
 ASKED = "dashboard/video/asked.html"
 RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
 FORM = "library-filters"
+LOOKED_AT = "It is looked at as soon as its token has a request to spare. What is seen shows here."
+LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
 UNREADABLE = "This form was not complete. Nothing was sent; look at the price and press again."
 
 
@@ -97,6 +100,19 @@ def hiding(request: TeamRequest, job_id: UUID) -> HttpResponse:
     studio.hide(by=request.membership, job=job)
     messages.success(request, f"“{job.title}” is hidden.")
     return redirect("library")
+
+
+@require_POST
+def looks(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Have the service asked once more, now; it asks nobody first, for it costs no credits."""
+    job = fetch_job(request, job_id, Permission.LOOK_AGAIN)
+    try:
+        doubts = look_at(by=request.membership, job=job)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.info(request, LOOKED_FOR if doubts else LOOKED_AT)
+    return redirect("video", job.pk)
 
 
 def ask(request: TeamRequest, job: Job, dialog: str, context: dict[str, Any]) -> HttpResponse:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.forms import DecimalField
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check, fetch_account, fetch_charge, fetch_rewrite
 from dashboard.actions import books
+from dashboard.actions.looks import look_for
 from dashboard.http import TeamRequest
 from dashboard.queries import reconciliation as queries
 from dashboard.queries.overview.credits import ledgered
@@ -25,20 +29,39 @@ from proxyapi.models import Account
 from proxyapi.refusals import Refusal
 
 PAGE, BODY = "dashboard/reconciliation/page.html", "dashboard/reconciliation/_body.html"
+LET_GO = "dashboard/reconciliation/_let_go.html"
 ROOM = "dashboard/reconciliation"
+LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
 READ = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @require_GET
 @vary_on_headers("HX-Request")
 def reconciliation(request: TeamRequest) -> HttpResponse:
-    """`?account=` names one; `?part=body` is what changes of the page."""
+    """`?account=` names one; `?part=body` is what changes of the page, `let-go` comes after it."""
     check(request.membership, Permission.SEE)
     wanted = request.GET.get("account", "")
     if request.GET.get("part") == "body":
         accounts = tuple(ledgered(request.team.vault))
         return render(request, BODY, {"page": page_of(request, accounts, wanted)})
+    if request.GET.get("part") == "let-go":
+        account, _ = fetch_account(request, wanted)
+        found = queries.let_go_of(request.team, account) if account else ()
+        return render(request, LET_GO, {"let_go": found})
     return render(request, PAGE, whole(request, wanted))
+
+
+@require_POST
+def looks(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    """Look for what became of a charge, now; it asks nobody first, for it costs no credits."""
+    charge = fetch_charge(request, charge_id, Permission.LOOK_AGAIN)
+    try:
+        look_for(by=request.membership, charge=charge)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.info(request, LOOKED_FOR)
+    return back(charge.account_id)
 
 
 @READ
@@ -94,12 +117,31 @@ def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
     if account is None:
         raise Http404
+    context: dict[str, Any] = {"words": request.POST.get("reason", "")}
     if request.method == "POST":
-        books.start_anew(by=request.membership, account=account)
-        messages.success(request, "The next balance that is read is the new start.")
-        return back(account.pk)
-    context = {"question": queries.anchoring(account), "act": "Start anew from here"}
-    return asked(request, "_question", account.pk, context)
+        seen = amount_in(request.POST.get("difference", ""))
+        try:
+            books.start_anew(
+                by=request.membership, account=account, seen=seen, reason=context["words"]
+            )
+        except Refusal as refusal:
+            context["reason_error" if refusal.field else "error"] = refusal.sentence
+        else:
+            messages.success(request, f"Set anew. {shown(abs(seen or Decimal(0)))} cr are let go.")
+            return back(account.pk)
+    bad = len(context) > 1
+    context["anchoring"] = queries.anchoring(account)
+    return asked(request, "_anchor", account.pk, context, bad=bad)
+
+
+def amount_in(text: str) -> Decimal | None:
+    """The credits that a hidden field names, as it was drawn."""
+    field = DecimalField(max_digits=14, decimal_places=4)
+    try:
+        amount: Decimal | None = field.clean(text)
+    except ValidationError:
+        return None
+    return amount
 
 
 def asked(

@@ -6,10 +6,11 @@ from __future__ import annotations
 from proxyapi.charges.decision import claim_entry, write_off
 from proxyapi.charges.record import Intent, ask, record, release, sent_before, withdraw
 from proxyapi.charges.send import send
-from proxyapi.charges.settle import settle
+from proxyapi.charges.settle import again, settle
 
 __all__ = [
     "Intent",
+    "again",
     "ask",
     "claim_entry",
     "record",

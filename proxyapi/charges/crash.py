@@ -15,7 +15,7 @@ from proxyapi.models.charge import HOLDING, PARKED_AFTER
 
 PARKED = "PARKED"
 UNSENT = "It could not be handled five times in a row, so it was given up. Nothing was sent."
-STUCK = "It could not be handled five times in a row. It is not looked at any more by itself."
+STUCK = "It could not be handled five times in a row. “Look again” tries once more."
 
 
 def counted(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:

@@ -17,12 +17,14 @@ from django.utils import timezone
 from proxyapi import costs, failpoints, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import evidence, outcome, waits
-from proxyapi.charges.crash import counted
+from proxyapi.charges.crash import PARKED, counted
+from proxyapi.charges.effect import announce
 from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.upstream import errors
 
 NEEDS_A_PERSON_AFTER = timedelta(minutes=15)
+UNDER_WAY = timedelta(seconds=25)  # as long as a worker has it at most (`watching.due`)
 NEVER_CHARGED = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
 )
@@ -87,6 +89,20 @@ def look_again(charge: Charge) -> None:
     if now < (booked_by := lost_at(charge) + waits.booked_within()):
         due_at = min(due_at, booked_by)
     Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN).update(due_at=due_at)
+
+
+def again(charge: Charge) -> bool:
+    """Read once more at the next tick: a person wants to know, whatever stopped or slowed it.
+
+    False when it was settled meanwhile. One that is being read just now is not read twice.
+    """
+    now = timezone.now()
+    unknown = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
+    unknown.filter(code=PARKED).update(code="", reason="", due_at=now)
+    unknown.filter(due_at__gt=now + UNDER_WAY).update(due_at=now)
+    taken_up = unknown.update(crashes=0)
+    announce(charge)
+    return bool(taken_up)
 
 
 def plain(amount: Decimal) -> str:

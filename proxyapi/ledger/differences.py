@@ -58,7 +58,7 @@ def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
             balance,
             ledger.anchor_at,
             "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
-            "or take the present balance as a new start.",
+            "or set the opening balance anew, with a reason.",
         )
     if ledger.api_problem:
         yield Difference(

@@ -17,9 +17,14 @@ from proxyapi.allowance import Lane
 from proxyapi.day_sums import CreditSum
 from proxyapi.events import Event, publish
 from proxyapi.ledger import changes, growth, segment
+from proxyapi.ledger.differences import of_balance
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Entry, Ledger
+from proxyapi.refusals import Stale, credits
 from proxyapi.upstream import wire
+
+AGREES = "Balance and entries agree by now. Nothing was changed."
+MOVED = "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; look again."
 
 
 def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 8) -> bool:
@@ -78,10 +83,21 @@ def total(ledger: Ledger, low: int, high: int) -> Decimal:
 
 
 @transaction.atomic
-def anchor_again(account: Account) -> None:
-    """A person takes the present balance as the new start; the difference so far is let go."""
+def anchor_again(account: Account, seen: Decimal) -> Ledger:
+    """Take the balance as it was weighed last as the new start, and let the difference go.
+
+    The opening balance follows from it: opening + entries = balance. What moves after that
+    weighing shows as a new difference. Raises `Stale` when the difference is not the one that
+    somebody has `seen` and decided about, or is gone.
+    """
     changes.lock(account)
-    Ledger.objects.filter(pk=account.pk).update(
-        anchor_balance=None, anchor_high=None, weighed_high=None, due_at=timezone.now()
-    )
+    ledger = segment.of(account)
+    if not (gap := of_balance(ledger)):
+        raise Stale(AGREES)
+    if gap != seen:
+        raise Stale(MOVED.format(gap=credits(gap), seen=credits(seen)))
+    ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.weighed_high
+    ledger.anchor_at, ledger.weighed_sum = ledger.weighed_at, Decimal(0)
+    ledger.save()
     publish(account.vault_id, Event.LEDGER, account.pk)
+    return ledger

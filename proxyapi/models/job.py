@@ -46,6 +46,11 @@ class JobQuerySet(models.QuerySet["Job"]):
     def shown(self) -> Self:
         return self.filter(hidden_at__isnull=True)
 
+    def left_alone(self, now: datetime) -> Self:
+        """Running jobs that nobody looks at until a person says so, as `Job.left_alone`."""
+        stopped = Q(crashes__gte=PARKED_AFTER) | Q(next_look_at__gt=now + A_YEAR)
+        return self.filter(stopped, state=JobState.RUNNING)
+
     def due(self, now: datetime) -> Self:
         """Jobs whose next look is due, on tokens that work; not those that are parked."""
         return self.filter(

@@ -9,6 +9,7 @@ from threading import Event as Alarm
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import calls
@@ -30,7 +31,7 @@ BETWEEN = timedelta(seconds=SHORTEST)
 # Watched for so long without an end, a job is looked at again only when a person says so.
 WATCHED_FOR = timedelta(days=30)
 RESTING = timedelta(days=3650)
-STOPPED = "Still {word} after 30 days, so looking stopped; `manage.py look_again` looks once more."
+STOPPED = "Still {word} after 30 days, so looking stopped. “Look again” looks once more."
 chance = SystemRandom()
 
 
@@ -140,9 +141,15 @@ def age_of(job: Job, at: datetime) -> float:
 
 
 def again(job: Job) -> bool:
-    """Look in 5 s: a person wants to know, whatever stopped or slowed the looking."""
+    """Look within 5 s: a person wants to know, whatever stopped or slowed the looking.
+
+    False when it does not run any more. Asked for again and again, it is not put off.
+    """
     taken_up = this_run(job).update(
-        next_look_at=timezone.now() + BETWEEN, crashes=0, look_error="", look_error_since=None
+        next_look_at=Least("next_look_at", timezone.now() + BETWEEN),
+        crashes=0,
+        look_error="",
+        look_error_since=None,
     )
     publish(job.vault_id, Event.JOB, job.pk)
     return bool(taken_up)

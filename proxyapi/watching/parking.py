@@ -16,7 +16,7 @@ from proxyapi.models.job import PARKED_AFTER
 BREATHER = timedelta(seconds=10)
 PARKED = (
     "Looking at it broke Reelroom five times in a row, so it stopped looking. It is not failed. "
-    "Whoever runs Reelroom finds the cause in the log, and `manage.py look_again` goes on."
+    "Whoever runs Reelroom finds the cause in the log; “Look again” goes on."
 )
 UNPRICED = (
     "Asking the price broke Reelroom five times in a row, so it stopped asking. Nothing was "

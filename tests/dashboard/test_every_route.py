@@ -46,6 +46,7 @@ ROUTES = {
     "video": Route(EVERYBODY, of="job"),
     "video-acts": Route(EVERYBODY, of="job"),
     "video-hiding": Route(MAKERS, MAKERS, of="job"),
+    "video-looks": Route(None, KEEPERS, of="job"),
     "video-media": Route(None, of="job"),  # a film: tests/dashboard/videos/test_media.py
     "video-retries": Route(MAKERS, MAKERS, of="job"),
     "studio": Route(EVERYBODY),
@@ -67,6 +68,7 @@ ROUTES = {
     "ledger-entry": Route(EVERYBODY, of="account"),
     "costs": Route(EVERYBODY),
     "reconciliation": Route(EVERYBODY),
+    "charge-looks": Route(None, KEEPERS, of="charge"),
     "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
     "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
     "rewrite-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),

@@ -30,7 +30,7 @@ OFF = (
 )
 RISK = (
     *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
-    *("token", "plan", "top_up", "failed", "outside"),
+    *("token", "plan", "left_alone", "top_up", "failed", "outside"),
 )
 
 
@@ -156,6 +156,18 @@ def rewrite(one: Concern, now: datetime) -> Ask:
     )
 
 
+def left_alone(one: Concern, now: datetime) -> Ask:
+    return Ask(
+        kind="left_alone",
+        state="paused",
+        title=f"Nobody looks at {quoted(one.what)} any more",
+        text=f"{first_name(one)}’s render goes on at the service; Reelroom stopped looking "
+        f"{at(one.since)}. It is not failed.",
+        act="Look again",
+        url=reverse("video", args=[one.id]),
+    )
+
+
 def failed(one: Concern, now: datetime) -> Ask:
     single = one.many == 1
     return Ask(
@@ -191,6 +203,7 @@ SAYINGS: Mapping[str, Callable[[Concern, datetime], Ask]] = {
     "token": token,
     "plan": plan,
     "rewrite": rewrite,
+    "left_alone": left_alone,
     "failed": failed,
     "outside": outside,
 }

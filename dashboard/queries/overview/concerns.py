@@ -77,6 +77,7 @@ def concerns_of(
         tokens(vault),
         plans(vault),
         rewrites(accounts),
+        left_alone(vault, now),
         failures(vault, now),
         outside(accounts, month),
     )
@@ -147,6 +148,19 @@ def rewrites(accounts: Sequence[UUID]) -> Rows:
         since=Min("noticed_at"),
         what=Max("account__name"),
         many=Count("pk"),
+    )
+
+
+def left_alone(vault: UUID, now: datetime) -> Rows:
+    """Renders that go on at the service, and nobody looks at any more: each has its own page."""
+    stopped = Job.objects.shown().left_alone(now).filter(vault=vault)
+    return row(
+        stopped,
+        "left_alone",
+        ref=Cast("pk", CharField()),
+        since=Coalesce("look_error_since", "looked_at", "created_at"),
+        who=F("member__name"),
+        what=F("title"),
     )
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.utils import timezone
+
 from dashboard.queries.overview.credits import ledger_of
-from dashboard.queries.reconciliation.differences import whose
+from dashboard.queries.reconciliation.differences import age_of, whose
 from dashboard.queries.reconciliation.page import versions
+from dashboard.queries.reconciliation.statement import statement_of
 from dashboard.queries.videos.cost import expected
 from dashboard.templatetags.reelroom import clock, credits
-from proxyapi.ledger.differences import of_balance
-from proxyapi.models import Account, Charge, Entry, Rewrite
+from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
 BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
 MOST = 12
@@ -42,6 +44,23 @@ class Candidate:
 class Matching:
     question: Question
     candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchoring:
+    """Credits, signed; `becomes`: the opening balance after it."""
+
+    question: Question
+    difference: Decimal
+    opening: Decimal
+    becomes: Decimal
+    entries: Decimal
+    balance: Decimal
+
+    @property
+    def seen(self) -> str:
+        """As the form sends it back, so that nothing else is let go."""
+        return str(self.difference)
 
 
 def writing_off(charge: Charge) -> Question:
@@ -97,14 +116,29 @@ def rewording(rewrite: Rewrite) -> Question:
     )
 
 
-def anchoring(account: Account) -> Question:
-    ledger = ledger_of(account)
-    gap = of_balance(ledger) if ledger else Decimal(0)
-    return Question(
-        f"Let {credits(abs(gap))} cr go unexplained?",
-        f"The balance moved by {credits(gap)} cr more than the ledger says.",
-        "The next balance that is read becomes the new start. From there on the books are held "
-        "against it.",
+def anchoring(account: Account) -> Anchoring:
+    """What the opening balance is and becomes. Two queries."""
+    ledger = ledger_of(account) or Ledger(account=account)
+    now = statement_of(account, ledger)
+    gap, opening = now.difference, now.opening or Decimal(0)
+    return Anchoring(
+        Question(
+            f"Let {credits(abs(gap))} cr go unexplained?"
+            if gap
+            else "There is no difference to let go",
+            f"The balance {'rose' if gap > 0 else 'fell'} by {credits(abs(gap))} cr more than the "
+            f"ledger says, {age_of(ledger.anchor_at, timezone.now())}."
+            if gap
+            else "Opening balance and entries make the balance.",
+            "The opening balance is set anew, so that it and the entries make the balance again. "
+            "Nothing changes at the service. The difference stays written down here, with your "
+            "name, the time and why.",
+        ),
+        difference=gap,
+        opening=opening,
+        becomes=opening + gap,
+        entries=(now.adds_up_to or Decimal(0)) - opening,
+        balance=now.shown or Decimal(0),
     )
 
 

@@ -10,24 +10,36 @@ from decimal import Decimal
 from django.db.models import Q
 from django.urls import reverse
 
+from dashboard.access import can
+from dashboard.models import Membership
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.cost import Amount, expected
-from dashboard.queries.videos.sayings import DECIDED_WITHIN
+from dashboard.queries.videos.sayings import DECIDED_WITHIN, is_left_open
 from dashboard.queries.videos.words import quoted
+from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.ledger.differences import of_balance
 from proxyapi.ledger.pairs import LATE
-from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    Confidence,
+    Entry,
+    Ledger,
+    TokenState,
+)
 
 MOST = 60  # rows of one kind; there are never so many unless something is very wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A link that opens a dialog."""
+    """A link that opens a dialog; `post`: a button that is done by the press, and asks nothing."""
 
     label: str
     url: str
+    post: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,11 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
         bare = Charge.objects.without_debit()
         parts.append(bare.filter(settled_at__lt=late, refund_owed_at__isnull=True))
     first, *others = (
-        part.filter(account=account).select_related("job", "member").order_by() for part in parts
+        part.filter(account=account)
+        .select_related("job", "member", "token")
+        .defer("token__sealed")
+        .order_by()
+        for part in parts
     )
     # Put in order here: in order of the database, SQLite would go through all charges for it.
     found = first.union(*others, all=True)[: 3 * MOST]
@@ -89,13 +105,12 @@ def items_of(
     charges: Iterable[Charge],
     entries: Iterable[Entry],
     now: datetime,
-    *,
-    may_act: bool,
+    reader: Membership,
 ) -> Iterator[Item]:
-    yield from of_ledger(ledger, now, may_act=may_act)
+    yield from of_ledger(ledger, now, may_act=can(reader, Permission.MANAGE_MONEY))
     for charge in charges:
         if charge.state == ChargeState.UNKNOWN:
-            yield unknown(charge, now, may_act=may_act)
+            yield unknown(charge, now, reader)
         elif charge.refund_owed_at is None or charge.refunded_at is not None:
             yield without_debit(charge, now)
     for entry in entries:
@@ -122,31 +137,29 @@ def of_ledger(ledger: Ledger, now: datetime, *, may_act: bool) -> Iterator[Item]
             "unknown",
             f"{credits(abs(gap))} cr {'came' if gap > 0 else 'went'} without an entry",
             "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
-            "or take the present balance as a new start.",
+            "or set the opening balance anew, with a reason.",
             age_of(ledger.anchor_at, now),
             Amount(gap),
-            (Act("Start anew from here", anchors),) if may_act else (),
+            (Act("Set the opening balance anew", anchors),) if may_act else (),
         )
     if ledger.api_problem:
         text = f"{ledger.api_problem} It is tried again every hour."
         yield Item("api", "late", "What came through the API is not told apart", text, "")
 
 
-def unknown(charge: Charge, now: datetime, *, may_act: bool) -> Item:
+def unknown(charge: Charge, now: datetime, reader: Membership) -> Item:
     sent = charge.sent_at or charge.created_at
-    until = sent + DECIDED_WITHIN
-    if now < until:
-        text = f"The answer got lost. The ledger decides, at the latest by {clock(until)}."
-    else:
+    if is_left_open(charge, now):
         text = (
             "The answer got lost, and no entry of the ledger fits for certain. Say which one it "
             "is, or write it off."
         )
-        text += "" if may_act else " The treasurer or the owner decides."
-    acts = (
-        Act("This entry is it", reverse("charge-matches", args=[charge.pk])),
-        Act("Write it off", reverse("charge-write-offs", args=[charge.pk])),
-    )
+        text += (
+            "" if can(reader, Permission.MANAGE_MONEY) else " The treasurer or the owner decides."
+        )
+    else:
+        until = clock(sent + DECIDED_WITHIN)
+        text = f"The answer got lost. The ledger decides, at the latest by {until}."
     return Item(
         f"charge-{charge.pk}",
         "unknown",
@@ -154,9 +167,24 @@ def unknown(charge: Charge, now: datetime, *, may_act: bool) -> Item:
         text,
         age_of(sent, now),
         Amount(expected(charge), "unknown"),
-        acts if may_act and now >= until else (),
+        acts_of(charge, now, reader),
         job_url(charge),
     )
+
+
+def acts_of(charge: Charge, now: datetime, reader: Membership) -> tuple[Act, ...]:
+    """None while it is looked for every few seconds."""
+    if not is_left_open(charge, now):
+        return ()
+    acts = []
+    if can(reader, Permission.LOOK_AGAIN) and charge.token.state == TokenState.WORKING:
+        acts.append(Act("Look again", reverse("charge-looks", args=[charge.pk]), post=True))
+    if can(reader, Permission.MANAGE_MONEY):
+        acts += [
+            Act("This entry is it", reverse("charge-matches", args=[charge.pk])),
+            Act("Write it off", reverse("charge-write-offs", args=[charge.pk])),
+        ]
+    return tuple(acts)
 
 
 def without_debit(charge: Charge, now: datetime) -> Item:

@@ -80,7 +80,7 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
     ledger, now = ledger_of(account) or Ledger(account=account), timezone.now()
     may_act = can(reader, Permission.MANAGE_MONEY)
     charges = charges_of(account, ledger)
-    items = items_of(ledger, charges, entries_of(account), now, may_act=may_act)
+    items = items_of(ledger, charges, entries_of(account), now, reader)
     return Page(
         account=account,
         tabs=tabs_of("reconciliation", accounts, account),

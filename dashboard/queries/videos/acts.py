@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.access import can
 from dashboard.models import Ask, Membership
+from dashboard.queries.videos.sayings import is_left_open
 from dashboard.roles import Permission
 from proxyapi.models import Charge, ChargeState, Job, TokenState
 
@@ -24,7 +26,7 @@ UNUSABLE = "The token it was made with does not work any more."
 @dataclass(frozen=True, slots=True)
 class Button:
     """`price` in credits: a button with one charges; about that much unless `exact`. `dialog`: it
-    asks first. `why`: disabled."""
+    asks first. `why`: disabled. `post`: it is done by the press itself, and asks nothing."""
 
     label: str
     url: str
@@ -35,6 +37,7 @@ class Button:
     why: str = ""
     dialog: bool = False
     exact: bool = False
+    post: bool = False
 
 
 def retry_price(job: Job, charges: Sequence[Charge]) -> Decimal | None:
@@ -63,6 +66,9 @@ def page_acts(
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
         buttons.append(Button("Download", url, "arrow-down-tray", "fold"))
     buttons += ask_acts(charges, reader)
+    if can(reader, Permission.LOOK_AGAIN) and wants_a_look(job, charges, state):
+        url = reverse("video-looks", args=[job.pk])
+        buttons.append(Button("Look again", url, "eye", post=True))
     if can(reader, Permission.RENDER):
         if state == "failed":
             buttons += [edit(job, "Edit first", "fold"), retry(job, charges, kind="primary")]
@@ -73,6 +79,15 @@ def page_acts(
         hiding = reverse("video-hiding", args=[job.pk])
         buttons.append(Button("Hide from the library", hiding, "eye-slash", "square", dialog=True))
     return tuple(buttons)
+
+
+def wants_a_look(job: Job, charges: Sequence[Charge], state: str) -> bool:
+    """Whether nobody looks by themselves any more, or seldom, or the last look told nothing."""
+    if job.token.state != TokenState.WORKING:
+        return False
+    if state in ("running", "late"):
+        return state == "late" or job.left_alone or bool(job.look_error)
+    return state == "unknown" and any(is_left_open(charge, timezone.now()) for charge in charges)
 
 
 def ask_acts(charges: Sequence[Charge], reader: Membership) -> list[Button]:

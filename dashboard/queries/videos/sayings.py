@@ -16,6 +16,7 @@ from dashboard.queries.videos.states import Shown
 from dashboard.queries.videos.words import deed, quoted
 from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token, TokenState
+from proxyapi.models.charge import PARKED_AFTER
 
 DECIDED_WITHIN = timedelta(minutes=15)
 NO_REFUND = "the service does not refund renders by itself"
@@ -66,7 +67,7 @@ def whole(told: Told) -> str:
     """The full sentences for the video's own page."""
     charge = told.open_charge
     if charge is not None:
-        return of_charge(charge)
+        return of_charge(charge, told.now)
     match told.state.name:
         case "failed":
             return of_failure(told)
@@ -81,14 +82,24 @@ def whole(told: Told) -> str:
     return told.refused.reason if told.refused is not None else ""
 
 
-def of_charge(charge: Charge) -> str:
+def is_left_open(charge: Charge, now: datetime) -> bool:
+    """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
+    since = charge.sent_at or charge.created_at
+    stopped = charge.crashes >= PARKED_AFTER or now >= since + DECIDED_WITHIN
+    return charge.state == ChargeState.UNKNOWN and stopped
+
+
+def of_charge(charge: Charge, now: datetime) -> str:
     what = deed(charge.operation)
     if charge.state == ChargeState.UNKNOWN:
         sent_at = charge.sent_at or charge.created_at
+        until = clock(sent_at + DECIDED_WITHIN)
+        ending = f"the ledger decides, at the latest by {until}."
+        if is_left_open(charge, now):
+            ending = "no entry of the ledger fits for certain. The treasurer or the owner decides."
         return (
             f"We do not know whether {credits(expected(charge))} cr were spent. The {what} was "
-            f"sent at {clock(sent_at)} and the answer got lost. It will not be sent again; the "
-            f"ledger decides, at the latest by {clock(sent_at + DECIDED_WITHIN)}."
+            f"sent at {clock(sent_at)} and the answer got lost. It will not be sent again; {ending}"
         )
     if charge.state == ChargeState.DRAFT:
         return (

@@ -11,6 +11,7 @@ from django.utils import timezone
 from dashboard.models import Ask
 from dashboard.queries.overview.concerns import concerns_of
 from proxyapi.models import Rewrite, TokenState
+from proxyapi.models.job import PARKED_AFTER
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import TokenFactory
 
@@ -28,6 +29,14 @@ def everything(account, token, ledger, book, charged, luca, northlight):
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.PAUSED)
     Rewrite.objects.create(account=account, position=3, before={}, after={})
     video(token, state="failed", title="The seventh scene", finished_at=ago(hours=2))
+    video(
+        token,
+        title="Parked",
+        state="running",
+        crashes=PARKED_AFTER,
+        looked_at=ago(hours=3),
+        next_look_at=ago(hours=3),
+    )
     book(-96)
 
 
@@ -41,9 +50,8 @@ def test_every_kind_is_found_in_one_query(
 ):
     with django_assert_num_queries(1):
         concerns = found(northlight, account)
-    assert sorted(one.kind for one in concerns) == sorted(
-        ["ask", "failed", "orphan", "outside", "plan", "refund", "rewrite", "token", "unknown"]
-    )
+    kinds = "ask failed left_alone orphan outside plan refund rewrite token unknown"
+    assert sorted(one.kind for one in concerns) == kinds.split()
 
 
 def test_they_come_with_what_the_sentences_need(everything, northlight, account):

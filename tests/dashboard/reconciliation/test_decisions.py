@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from dashboard.actions import books
 from dashboard.models import AuditEvent
+from proxyapi import ledger
 from proxyapi.models import ChargeState, Entry, Rewrite
 from proxyapi.refusals import Refusal, Stale
 
@@ -116,15 +117,67 @@ def test_a_row_is_accepted_once(thea, rewrite):
         books.take_version(by=thea, rewrite=rewrite)
 
 
-def test_the_books_start_anew_and_say_what_was_let_go(client_of, mira, book, weighed, account):
+@pytest.fixture
+def gap(book, weighed, account):
+    """700 at the start, 96 spent, and the service shows 600: 4 cr are missing."""
     book(-96)
     weighed(600, opening=700)
-    url = f"/reconciliation/accounts/{account.pk}/anchors/"
-    assert "Let 4 cr go unexplained?" in client_of(mira).get(url).content.decode()
-    client_of(mira).post(url)
-    account.ledger.refresh_from_db()
-    assert account.ledger.anchor_balance is None
-    assert AuditEvent.objects.get(action="ledger.anchor").details["difference"] == "-4.0000"
+    return f"/reconciliation/accounts/{account.pk}/anchors/"
+
+
+FORM = {"difference": "-4.0000", "reason": "The  plan renewed."}
+
+
+def test_the_question_says_what_the_opening_balance_becomes(client_of, mira, gap):
+    shown = client_of(mira).get(gap).content.decode()
+    assert "Let 4 cr go unexplained?" in shown
+    assert "The balance fell by 4 cr more than the ledger says" in shown
+    assert [f'value="{cr}"' in shown for cr in (700, -4, 696, -96, 600)] == [True] * 5
+
+
+def test_the_opening_balance_is_set_anew_and_the_books_agree(client_of, mira, gap, account):
+    assert client_of(mira).post(gap, FORM).status_code == 302
+    kept = ledger.books(account)
+    assert (kept.opening, kept.difference) == (696, 0)
+    assert (kept.entries, kept.balance_exact) == (-96, 600)
+    event = AuditEvent.objects.get(action="ledger.anchor")
+    assert (event.actor, event.target) == (mira.user, str(account.pk))
+    assert event.details == {
+        "difference": "-4.0000",
+        "balance": "600.0000",
+        "row": 1,
+        "reason": "The plan renewed.",
+    }
+
+
+def test_what_was_let_go_stays_on_the_page_with_who_and_why(client_of, mira, vera, gap):
+    client_of(mira).post(gap, FORM)
+    page = client_of(vera).get("/reconciliation/?part=let-go").content.decode()
+    for said in ("Differences let go", str(mira.user), "The plan renewed.", 'value="-4"'):
+        assert said in page
+
+
+def test_a_difference_is_not_let_go_without_a_reason(client_of, mira, gap, account):
+    answer = client_of(mira).post(gap, {**FORM, "reason": " "})
+    assert answer.status_code == 422
+    assert books.NO_WHY in answer.content.decode()
+    assert ledger.books(account).difference == -4
+
+
+@pytest.mark.parametrize("seen", ["-3.0000", "4", "", "much", "NaN", "-4e99"])
+def test_only_the_difference_that_was_seen_is_let_go(seen, client_of, mira, gap, account):
+    answer = client_of(mira).post(gap, {**FORM, "difference": seen})
+    assert answer.status_code == 422
+    assert "Nothing was changed" in answer.content.decode()
+    assert ledger.books(account).difference == -4
+    assert not AuditEvent.objects.exists()
+
+
+def test_nothing_is_let_go_twice(client_of, mira, gap):
+    client_of(mira).post(gap, FORM)
+    again = client_of(mira).post(gap, FORM)
+    assert "agree by now. Nothing was changed." in again.content.decode()
+    assert AuditEvent.objects.count() == 1
 
 
 @pytest.mark.parametrize("name", ["jonas", "priya", "vera"])
@@ -134,7 +187,7 @@ def test_nobody_else_decides_by_hand_made_calls(name, request, lost, ledger, rew
         lambda: books.write_off(by=member, charge=lost, reason="Mine."),
         lambda: books.settle_with(by=member, charge=lost, position=0),
         lambda: books.take_version(by=member, rewrite=rewrite),
-        lambda: books.start_anew(by=member, account=lost.account),
+        lambda: books.start_anew(by=member, account=lost.account, seen=None, reason="Mine."),
     ):
         with pytest.raises(PermissionDenied):
             act()

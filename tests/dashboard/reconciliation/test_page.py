@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from dashboard.models import AuditEvent
 from proxyapi.models import Rewrite
 from tests.factories import AccountFactory, TokenFactory
 
@@ -79,7 +80,7 @@ def test_who_manages_money_finds_the_acts(name, request, client_of, torn, lost):
     assert f"/reconciliation/charges/{lost.pk}/write-offs/" in shown
     assert f"/reconciliation/charges/{lost.pk}/matches/" in shown
     assert "Take this version" in shown
-    assert "Start anew from here" in shown
+    assert "Set the opening balance anew" in shown
 
 
 @pytest.mark.parametrize("name", ["jonas", "priya", "vera"])
@@ -129,3 +130,16 @@ def test_an_amount_of_a_fraction_stays_whole(client_of, vera, token, book, weigh
     weighed(687, opening=700)
     shown = page(client_of, vera)
     assert "0.5 cr went without an entry" in shown
+
+
+@pytest.mark.parametrize(("name", "acts"), [("thea", 3), ("priya", 1), ("vera", 0)])
+def test_a_lost_charge_is_looked_for_again_by_whoever_may(
+    name, acts, request, client_of, lost, ledger
+):
+    client = client_of(request.getfixturevalue(name))
+    page = client.get("/reconciliation/").content.decode()
+    assert page.count(f"/reconciliation/charges/{lost.pk}/") == acts + max(acts - 1, 0)
+    answer = client.post(f"/reconciliation/charges/{lost.pk}/looks/", follow=bool(acts))
+    assert answer.status_code == (200 if acts else 403)
+    assert ("asked now. Nothing is sent again." in answer.content.decode()) is bool(acts)
+    assert AuditEvent.objects.filter(action="charge.look_again").count() == bool(acts)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import evidence, send, sender, settle
+from proxyapi.charges import again, evidence, send, sender, settle
 from proxyapi.charges.crash import PARKED
 from proxyapi.models import Charge, ChargeState
 from tests.proxyapi.upstream_script import Upstream, charged
@@ -56,6 +56,10 @@ def test_c7_an_unknown_poison_charge_is_parked_and_keeps_its_hold(poison: None, 
     assert (charge.state, charge.code) == (ChargeState.UNKNOWN, PARKED)
     assert charge.account.held() == 106
     assert not Charge.objects.due(timezone.now()).exists()
+    assert again(charge)
+    charge.refresh_from_db()
+    assert (charge.crashes, charge.code, charge.reason) == (0, "", "")
+    assert Charge.objects.due(timezone.now()).get() == charge
 
 
 def test_a_crash_that_passes_is_forgotten(held: Held, upstream: Upstream) -> None:

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from proxyapi import ledger
 from proxyapi.models import Account, ChargeState, DayTotal, Ledger
+from proxyapi.refusals import Stale
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
 
@@ -77,9 +78,34 @@ def test_a_person_may_take_the_present_balance_as_a_new_start(account: Account, 
     ledger.weigh(account)
     book.balance += 100
     ledger.weigh(account)
-    ledger.anchor_again(account)
+    before = ledger.books(account)
+    ledger.anchor_again(account, Decimal(100))
+    kept = ledger.books(account)
+    assert (kept.difference, before.opening, kept.opening) == (0, 10_000, 10_100)
+    assert (kept.entries, kept.balance_exact) == (-4, 10_096)
+    assert "It agrees to the last credit." in verified()
+
+
+def test_what_moves_after_the_weighing_is_not_let_go_with_it(account: Account, book: Book) -> None:
+    spend(book, "-4")
     ledger.weigh(account)
-    assert ledger.books(account).difference == 0
+    book.balance += 100
+    ledger.weigh(account)
+    book.balance += 7
+    ledger.anchor_again(account, Decimal(100))
+    spend(book, "-5")
+    ledger.weigh(account)
+    assert ledger.books(account).difference == 7
+
+
+def test_a_difference_that_grew_meanwhile_is_not_let_go(account: Account, book: Book) -> None:
+    spend(book, "-4")
+    ledger.weigh(account)
+    book.balance += 100
+    ledger.weigh(account)
+    with pytest.raises(Stale, match="100 cr by now, not 40 cr"):
+        ledger.anchor_again(account, Decimal(40))
+    assert ledger.books(account).difference == 100
 
 
 def test_what_unknown_charges_hold_is_at_risk(account: Account, book: Book) -> None:

@@ -1,0 +1,52 @@
+"""Looking again: a person has the service asked once more, whatever stopped or slowed the looking.
+
+It costs one of the token's requests and no credits; nothing is ever sent again by it.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from dashboard.access import check
+from dashboard.actions.audit import note
+from dashboard.models import Membership
+from dashboard.roles import Permission
+from proxyapi import charges
+from proxyapi.models import Charge, ChargeState, Job, TokenState
+from proxyapi.refusals import Stale, TokenRefused
+from proxyapi.watching.look import again
+
+UNUSABLE = "The token it was made with does not work, so the service cannot be asked."
+ENDED = "It is settled by now; there is nothing to look for any more."
+
+
+@transaction.atomic
+def look_at(*, by: Membership, job: Job) -> int:
+    """Look at a video again, and for its charges that got no answer; how many of these there are.
+
+    Raises `TokenRefused` where the service cannot be asked, `Stale` where nothing is open.
+    """
+    check(by, Permission.LOOK_AGAIN)
+    check_works(job.token.state)
+    runs = again(job)
+    unknown = job.charges.filter(state=ChargeState.UNKNOWN)
+    doubts = [charge.pk for charge in unknown if charges.again(charge)]
+    if not runs and not doubts:
+        raise Stale(ENDED)
+    note(by, "video.look_again", job.pk, charges=[str(pk) for pk in doubts])
+    return len(doubts)
+
+
+@transaction.atomic
+def look_for(*, by: Membership, charge: Charge) -> None:
+    """Look for what became of a charge. Raises `TokenRefused`, or `Stale` when it is settled."""
+    check(by, Permission.LOOK_AGAIN)
+    check_works(charge.token.state)
+    if not charges.again(charge):
+        raise Stale(ENDED)
+    note(by, "charge.look_again", charge.pk, operation=charge.operation, hold=str(charge.hold))
+
+
+def check_works(state: str) -> None:
+    if state != TokenState.WORKING:
+        raise TokenRefused(UNUSABLE)
