@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connections
+from django.db.models import Model
 
 from proxyapi import failpoints, seal
 
@@ -37,29 +39,35 @@ def no_failpoint_where_it_costs(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.database)
-def sealed_tokens_have_their_key(
+def sealed_rows_have_their_key(
     *, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
-    """Every key that a stored token names has to be in the ring."""
-    from proxyapi.models import Token
-
+    """Every key that a sealed row names has to be in the ring, whichever app the row is of."""
     if not databases:
         return []
     try:
         ring = seal.ring()
-        blobs = Token.objects.using(databases[0]).standing().values_list("sealed", flat=True)
-        lost = [
-            name for name in (seal.key_id(bytes(blob)) for blob in blobs) if name not in ring.keys
-        ]
+        found = [lost_keys(model, databases[0], ring) for model in sealed_models()]
     except (seal.SealError, DatabaseError):
         return []  # E001 tells it, or the tables are not there yet
     finally:
         connection = connections[databases[0]]
         if not connection.in_atomic_block:  # else it closes what a transaction still needs
             connection.close_if_unusable_or_obsolete()
-    if not lost:
-        return []
-    message = (
-        f"{len(lost)} tokens are sealed with keys that SEALING_KEYS does not hold: {set(lost)}"
-    )
-    return [Error(message, hint="Put the old key back behind the new one.", id="proxyapi.E002")]
+    hint = "Put the old key back behind the new one."
+    return [Error(message, hint=hint, id="proxyapi.E002") for message in found if message]
+
+
+def sealed_models() -> Iterator[type[Model]]:
+    """A model with sealed rows names each by `seal_row` and keeps its envelope in `sealed`."""
+    return (model for model in apps.get_models() if hasattr(model, "seal_row"))
+
+
+def lost_keys(model: type[Model], database: str, ring: seal.KeyRing) -> str:
+    """What to say of rows whose key is not in the ring; nothing when each has its own."""
+    blobs = model._default_manager.using(database).values_list("sealed", flat=True)
+    names = filter(None, (seal.key_named(bytes(blob)) for blob in blobs.iterator()))
+    lost = [name for name in names if name not in ring.keys]
+    what = model._meta.verbose_name_plural
+    said = f"{len(lost)} {what} are sealed with keys that SEALING_KEYS does not hold: {set(lost)}"
+    return said if lost else ""

@@ -75,6 +75,17 @@ def test_f4_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
     assert keys() == {"new", "old"}
 
 
+@pytest.mark.parametrize("blob", [b"", b"\x01", b"no envelope at all"])
+def test_f4_a_row_without_an_envelope_does_not_stop_the_others(
+    blob: bytes, tokens: list[Token]
+) -> None:
+    Token.objects.filter(pk=tokens[0].pk).update(sealed=blob)
+    with pytest.raises(CommandError, match=str(tokens[0].pk)):
+        rotate()
+    others = Token.objects.exclude(pk=tokens[0].pk)
+    assert {seal.key_id(bytes(token.sealed)) for token in others} == {"new"}
+
+
 def test_f3_a_key_that_is_still_needed_cannot_be_taken_out(
     tokens: list[Token], settings: Any
 ) -> None:

@@ -34,4 +34,4 @@ class Command(rotate_keys.Command):
     def under_old_keys(self) -> int:
         current = seal.ring().current
         sealed = Webhook.objects.values_list("sealed", flat=True)
-        return sum(seal.key_id(bytes(blob)) != current for blob in sealed)
+        return sum(seal.key_named(bytes(blob)) != current for blob in sealed)

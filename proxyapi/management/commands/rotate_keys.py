@@ -58,5 +58,5 @@ def under_old_keys() -> Iterator[Token]:
     """
     current, last = seal.ring().current, UUID(int=0)
     while batch := list(Token.objects.standing().filter(pk__gt=last).order_by("pk")[:BATCH]):
-        yield from (token for token in batch if seal.key_id(bytes(token.sealed)) != current)
+        yield from (token for token in batch if seal.key_named(bytes(token.sealed)) != current)
         last = batch[-1].pk

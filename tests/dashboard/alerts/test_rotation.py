@@ -5,10 +5,13 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
+from django.apps import apps
+from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
 from dashboard.models import Webhook
 from proxyapi import seal
+from proxyapi.checks import sealed_models
 
 OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
 
@@ -37,3 +40,27 @@ def test_one_that_does_not_open_keeps_the_old_key_needed(hook, settings):
     settings.SEALING_KEYS = NEW
     with pytest.raises(CommandError, match="1 webhooks"):
         rotate()
+
+
+def test_f3_the_key_of_a_webhooks_secret_cannot_be_taken_out(hook, settings):
+    settings.SEALING_KEYS = NEW
+    found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
+    assert len(found) == 1
+    assert found[0].startswith("1 webhooks are sealed with keys that SEALING_KEYS does not hold")
+
+
+def test_a_broken_envelope_hides_no_lost_key(hook, token, settings):
+    """Sealed under the old key, one emptied row beside it: the check still finds the other."""
+    type(token).objects.update(sealed=b"")
+    settings.SEALING_KEYS = NEW
+    assert "proxyapi.E002" in {one.id for one in run_checks(databases=["default"])}
+
+
+def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
+    holders = {
+        model
+        for model in apps.get_models()
+        if any(field.name.startswith("sealed") for field in model._meta.get_fields())
+    }
+    assert holders == set(sealed_models())
+    assert {model.__name__ for model in holders} == {"Token", "Webhook"}
