@@ -8,10 +8,10 @@ Reading goes through the mirror, so what one charge needed is there for the next
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from proxyapi.allowance import Lane
@@ -23,6 +23,8 @@ from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
 
 # Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
 NEAR = LATE
+CLOCKS_KEEP = timedelta(days=1)  # how long ago tells what the clocks are like now
+WHOLE_SECONDS = timedelta(seconds=1)
 PAGES = 4  # read downward at a time; the next settling goes on from there
 PATIENCE = 2.0  # seconds to wait for a turn
 UNDECIDED = (ChargeState.SENDING, ChargeState.UNKNOWN)
@@ -92,12 +94,22 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's.
     """
-    wanted, low, high = price(charge), price(charge) / 2, charge.hold * 2
+    low, high = price(charge) / 2, charge.hold * 2
     mine = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
     chosen = [entry for entry in mine if is_about(-entry.amount, charge)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
-    return min(chosen, key=lambda entry: abs(-entry.amount - wanted), default=None)
+    return nearest(chosen, charge)
+
+
+def nearest(debits: list[Entry], charge: Charge) -> Entry | None:
+    """By amount; of equal ones rather one booked after the sending, and of these the first."""
+    wanted = price(charge)
+    return min(
+        debits,
+        key=lambda entry: (abs(-entry.amount - wanted), is_before(entry, charge)),
+        default=None,
+    )
 
 
 def debit_alone(charge: Charge) -> Entry | None:
@@ -105,12 +117,29 @@ def debit_alone(charge: Charge) -> Entry | None:
 
     Where the resource would show it, a debit alone proves nothing; nor where other undecided
     charges may have taken the same credits, unless there are debits enough for all of them.
+
+    One that was booked before the sending proves nothing either, unless the service's clock is
+    known to be behind ours: an outside debit of the same price would be taken for our own. It
+    stays a trace (`trace_of`), so the charge is not called uncharged: a person decides.
     """
     if not charge.is_by_ledger:
         return None
-    fitting = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
-    enough = sum(is_about(-entry.amount, charge) for entry in fitting) > rivals(charge)
-    return debit_of(charge, waited=False) if enough else None
+    fitting = [
+        entry
+        for entry in unclaimed(charge)
+        if is_after(entry, charge) and is_about(-entry.amount, charge)
+    ]
+    if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
+        fitting = [entry for entry in fitting if not is_before(entry, charge)]
+    return nearest(fitting, charge) if len(fitting) > rivals(charge) else None
+
+
+def clock_is_behind(charge: Charge) -> bool:
+    """Whether of late an answered charge was booked before it was sent, by the two clocks."""
+    answered = Charge.objects.filter(account_id=charge.account_id, state=ChargeState.CONFIRMED)
+    since = sent_at(charge) - CLOCKS_KEEP
+    booked = answered.filter(sent_at__gte=since, booked_at__lt=F("sent_at") - WHOLE_SECONDS)
+    return booked.exists()
 
 
 def trace_of(charge: Charge) -> bool:
@@ -131,6 +160,8 @@ def take(charge: Charge, entry: Entry) -> None:
         sure, why = Confidence.WEAK, f"{cost} cr were booked in its time, about its {wanted} cr."
     elif len(equal) > 1:
         sure, why = Confidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
+    elif is_before(entry, charge):
+        sure, why = Confidence.LIKELY, f"exactly its {cost} cr, booked before it by our clock."
     else:
         sure, why = Confidence.CERTAIN, f"exactly its {cost} cr, in its time; nothing else fits."
     link(entry, charge, sure, f"{told}; {why}")
@@ -145,6 +176,11 @@ def rivals(charge: Charge) -> int:
 
 def is_after(entry: Entry, charge: Charge) -> bool:
     return entry.happened_at >= sent_at(charge) - SKEW
+
+
+def is_before(entry: Entry, charge: Charge) -> bool:
+    """Whether it was booked before the charge was sent; the ledger's times are whole seconds."""
+    return entry.happened_at < sent_at(charge).replace(microsecond=0)
 
 
 def is_about(amount: Decimal, charge: Charge) -> bool:

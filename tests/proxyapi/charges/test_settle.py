@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges import settle
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Confidence, Entry, Job, JobState
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, history
 
@@ -141,3 +141,53 @@ def test_law_6_an_upstream_that_is_away_changes_nothing(lost: Held, upstream: Up
     settle(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.fixture
+def retried(lost: Held, upstream: Upstream) -> Callable[..., Charge]:
+    """A retry without an answer, sent 40 s ago and read back beside debits of its price."""
+
+    def settled(*seconds_ago: int) -> Charge:
+        upstream.on("GET", "/faceless/7", answer(video("failed")))
+        upstream.on(*LEDGER, history(*[debit("-96", at) for at in seconds_ago]))
+        charge = lost("faceless.retry", before="failed")
+        settle(charge.pk)
+        charge.refresh_from_db()
+        return charge
+
+    return settled
+
+
+def test_a_debit_from_before_the_sending_neither_proves_nor_clears_a_retry(
+    retried: Callable[..., Charge],
+) -> None:
+    """It is somebody else's, unless clocks differ: nobody is told "charged", nor "not charged"."""
+    charge = retried(43)
+    assert (charge.state, charge.cost) == (ChargeState.UNKNOWN, None)
+    assert charge.account.held() == charge.hold
+
+
+def test_where_the_services_clock_is_known_to_be_behind_it_is_taken_and_not_for_certain(
+    held: Held, retried: Callable[..., Charge]
+) -> None:
+    answered, sent = held("faceless.scripts"), timezone.now() - timedelta(hours=2)
+    Charge.objects.filter(pk=answered.pk).update(
+        state=ChargeState.CONFIRMED,
+        cost=4,
+        sent_at=sent,
+        settled_at=sent,
+        booked_at=sent - timedelta(seconds=3),
+    )
+    charge = retried(43)
+    entry = Entry.objects.get(charge=charge)
+    assert (charge.state, entry.confidence) == (ChargeState.MATCHED, Confidence.LIKELY)
+    assert "booked before it by our clock" in entry.reason
+
+
+def test_of_two_equal_debits_the_one_after_the_sending_is_its_own(
+    retried: Callable[..., Charge],
+) -> None:
+    charge = retried(43, 38)
+    assert charge.state == ChargeState.MATCHED
+    taken, outside = Entry.objects.order_by("-happened_at")
+    assert (taken.charge, outside.charge) == (charge, None)
