@@ -16,6 +16,8 @@ from dashboard.queries.ledger.entry import entry_of
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.overtime import charts_of
 from dashboard.queries.ledger.page import entries_of, ledger_of, totals_of
+from dashboard.queries.ledger.scope import ledgered
+from dashboard.queries.shell import shell_of
 from dashboard.roles import Permission
 
 LIST = "dashboard/ledger/list.html"
@@ -34,9 +36,13 @@ def ledger(request: TeamRequest) -> HttpResponse:
     if request.GET.get("part") == "entries":
         entries = entries_of(request.membership, filters, known_of(request))
         return render(request, "dashboard/ledger/_entries.html", {"entries": entries})
-    part = request.htmx and not request.htmx.history_restore_request
-    template = "dashboard/ledger/refreshed.html" if part else LIST
-    answer = render(request, template, {"ledger": ledger_of(request.membership, filters)})
+    if not request.htmx or request.htmx.history_restore_request:
+        # The page and the shell around it tell of the same accounts.
+        shell = shell_of(request.membership, ledgered(request.team.vault))
+        page = ledger_of(request.membership, filters, shell.accounts)
+        return render(request, LIST, {"ledger": page, "shell": shell})
+    context = {"ledger": ledger_of(request.membership, filters)}
+    answer = render(request, "dashboard/ledger/refreshed.html", context)
     return push_url(answer, filters.url()) if request.htmx.trigger == FORM else answer
 
 

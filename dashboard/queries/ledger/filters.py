@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.queries import address
+from dashboard.queries.ledger.dates import Dates, typed
 from dashboard.queries.ledger.period import is_period
 
 SORTS = {"": "Newest first", "oldest": "Oldest first"}
@@ -19,7 +20,9 @@ DIRECTIONS = {"": "any", "out": "out", "in": "in"}
 SOURCES = {"": "any", "api": "the API", "web": "not the API"}
 MATCHES = {"": "any", "yes": "one of ours", "no": "none of ours"}
 STACKS = {"": "By member", "feature": "By feature"}
-NARROWING = ("account", "member", "job", "feature", "label", "direction", "source", "match")
+# The account is none of these: what a page leaves of it is whole.
+NARROWING = ("search", "member", "job", "feature", "label", "direction", "source", "match")
+OTHERS = ("account", *NARROWING[1:], "period", "sort", "by", "after")
 
 
 class Place(NamedTuple):
@@ -30,14 +33,16 @@ class Place(NamedTuple):
     position: int
 
     def __str__(self) -> str:
-        return f"{self.at.timestamp():.6f}.{self.account.hex}.{self.position}"
+        return f"{address.stamp(self.at)}.{self.account.hex}.{self.position}"
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Anything that the address cannot mean is as if it were not there."""
+    """`dates` are those that were typed in; what they mean is the `period`."""
 
+    search: str = ""
     period: str = ""
+    dates: Dates = field(default_factory=Dates)
     account: UUID | None = None
     member: int | None = None
     job: UUID | None = None
@@ -52,18 +57,25 @@ class Filters:
 
     @property
     def narrow(self) -> bool:
+        return bool(self.account) or self.picks
+
+    @property
+    def picks(self) -> bool:
+        """Whether rows of an account are left out among those that are shown."""
         return any(getattr(self, name) for name in NARROWING)
 
     @property
     def oldest(self) -> bool:
         return self.sort == "oldest"
 
+    @property
+    def named(self) -> dict[str, object]:
+        """As they are called in the address."""
+        return {"q": self.search, **{name: getattr(self, name) for name in OTHERS}}
+
     def url(self, page: str = "ledger", **changes: Any) -> str:
         """The address with these filters; a changed one starts at its first page."""
-        new = replace(self, **{"after": None, **changes})
-        named = {name: getattr(new, name) for name in (*NARROWING, "period", "sort", "by", "after")}
-        query = urlencode({name: value for name, value in named.items() if value})
-        return f"{reverse(page)}{'?' if query else ''}{query}"
+        return address.address(page, replace(self, **{"after": None, **changes}).named)
 
     def part_url(self, part: str, **more: Any) -> str:
         """Where a part of the page fetches itself again."""
@@ -72,38 +84,29 @@ class Filters:
 
 
 def filters_of(query: Mapping[str, str]) -> Filters:
-    member, period = query.get("member", ""), query.get("period", "")
+    dates, period = typed(query), query.get("period", "")
+    period = period if is_period(period, timezone.now().date()) else ""
     return Filters(
-        period=period if is_period(period, timezone.now().date()) else "",
-        account=uuid_or_none(query.get("account", "")),
-        member=int(member) if member.isascii() and member.isdigit() and len(member) < 10 else None,
-        job=uuid_or_none(query.get("job", "")),
+        search=address.words(query),
+        period=dates.period or period,
+        dates=dates,
+        account=address.uuid_or_none(query.get("account", "")),
+        member=address.number_or_none(query.get("member", "")),
+        job=address.uuid_or_none(query.get("job", "")),
         feature=query.get("feature", "")[:60],
         label=query.get("label", "")[:200],
-        direction=known(query.get("direction", ""), DIRECTIONS),
-        source=known(query.get("source", ""), SOURCES),
-        match=known(query.get("match", ""), MATCHES),
-        sort=known(query.get("sort", ""), SORTS),
-        by=known(query.get("by", ""), STACKS),
+        direction=address.known(query.get("direction", ""), DIRECTIONS),
+        source=address.known(query.get("source", ""), SOURCES),
+        match=address.known(query.get("match", ""), MATCHES),
+        sort=address.known(query.get("sort", ""), SORTS),
+        by=address.known(query.get("by", ""), STACKS),
         after=place_or_none(query.get("after", "")),
     )
-
-
-def known(value: str, allowed: Iterable[str]) -> str:
-    return value if value in allowed else ""
-
-
-def uuid_or_none(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def place_or_none(text: str) -> Place | None:
     try:
         seconds, fraction, account, position = text.split(".")
-        at = datetime.fromtimestamp(int(seconds), UTC) + timedelta(microseconds=int(fraction))
-        return Place(at, UUID(account), int(position))
+        return Place(address.moment(seconds, fraction), UUID(account), int(position))
     except (ValueError, OverflowError, OSError):
         return None

@@ -8,16 +8,19 @@ from operator import itemgetter
 
 from dashboard.models import Membership
 from dashboard.queries.charts import Bars
-from dashboard.queries.chips import Chip, chip
+from dashboard.queries.chips import Chip, Sheet, chip, kept, sheet
 from dashboard.queries.ledger.banners import Banner, banners_of
+from dashboard.queries.ledger.fields import DateFields, fields_of
 from dashboard.queries.ledger.figures import Books, Figures, books_of
 from dashboard.queries.ledger.filters import DIRECTIONS, MATCHES, SORTS, SOURCES, STACKS, Filters
+from dashboard.queries.ledger.pending import Pending, pending_of
 from dashboard.queries.ledger.period import EVERYTHING, periods
 from dashboard.queries.ledger.rows import Page, page_of
-from dashboard.queries.ledger.scope import Scope, scope_of
+from dashboard.queries.ledger.scope import Scope, scope_from, scope_of
 from dashboard.queries.ledger.spend import spend_of, split_of
 from dashboard.queries.ledger.words import feature
 from proxyapi.day_names import names_of
+from proxyapi.models import Account
 
 MOST = 200  # labels that a select offers
 
@@ -45,9 +48,11 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """`bare`: there is no row at all in these accounts and days, whatever the filters."""
+    """`pending` are no rows of the ledger yet. `bare`: there is no row at all in these accounts and
+    days, whatever the filters."""
 
     page: Page
+    pending: Pending
     rows: int
     period: str
     url: str
@@ -60,26 +65,35 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
+    """`kept`: what the form of the chips sends besides; `sheet`: all of them on a phone."""
+
     filters: Filters
     chips: tuple[Chip, ...]
-    sort: Chip
     job: Chip | None
+    kept: tuple[tuple[str, str], ...]
+    sheet: Sheet
+    dates: DateFields
     totals: Totals
     entries: Entries
     export_url: str
     charts_url: str
 
 
-def ledger_of(reader: Membership, filters: Filters) -> LedgerPage:
-    """Five queries, whatever is asked for."""
-    scope = scope_of(reader.team, filters)
+def ledger_of(
+    reader: Membership, filters: Filters, accounts: Sequence[Account] | None = None
+) -> LedgerPage:
+    """Six queries at most; `accounts` are those of `ledgered`, else there is one more."""
+    team = reader.team
+    scope = scope_of(team, filters) if accounts is None else scope_from(team, filters, accounts)
     people = people_of(reader)
     books = books_of(scope, split_of(scope, people))
-    entries = entries_from(scope, books)
+    entries, chips = entries_from(scope, books), tuple(chips_of(scope, people))
     return LedgerPage(
         filters=filters,
-        chips=tuple(chips_of(scope, people)),
-        sort=chip("sort", "", SORTS, filters),
+        chips=chips,
+        kept=kept(filters, "q", *(one.name for one in chips)),
+        sheet=sheet(Filters().url(), [*chips, chip("sort", "", SORTS, filters)], filters),
+        dates=fields_of("ledger", filters, scope),
         job=job_chip(filters, entries.page) if filters.job else None,
         totals=totals_from(scope, books, people),
         entries=entries,
@@ -115,6 +129,7 @@ def entries_from(scope: Scope, books: Books, known: int | None = None) -> Entrie
     filters, page = scope.filters, page_of(scope, books, known)
     return Entries(
         page=page,
+        pending=pending_of(scope),
         rows=books.whole.rows,
         period=scope.period.within,
         url=filters.part_url("entries", known=page.newest),

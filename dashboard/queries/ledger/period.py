@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 from proxyapi.day_sums import bounds
 
 SPANS = {"": ("Last 30 days", 30), "90d": ("Last 90 days", 90), "365d": ("Last 365 days", 365)}
-EVERYTHING = "all"
-MONTHS_OFFERED = 13
-FIRST = date(2000, 1, 1)
+EVERYTHING, BETWEEN = "all", ".."
+MONTHS_OFFERED, YEARS_OFFERED = 13, 3
+FIRST, LAST = date(2000, 1, 1), date(2999, 12, 31)  # days that a ledger can have
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Period:
         first, rest = self.says[:1], self.says[1:]
         if self.says.startswith("Last"):
             return f"the {first.lower()}{rest}"
+        if self.says.startswith(("Since", "Until")):
+            return f"the days {first.lower()}{rest}"
         return "all" if self.says == "Everything" else self.says
 
     def moments(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
@@ -41,7 +43,8 @@ class Period:
 
 
 def period_of(text: str, today: date) -> Period:
-    """Of a span, a month "2026-11", a day "2026-11-18", or days "2026-11-03..2026-11-18".
+    """Of a span, a year "2026", a month "2026-11", a day "2026-11-18", or days
+    "2026-11-03..2026-11-18", of which one may be missing.
 
     What it cannot mean is the default, the last 30 days.
     """
@@ -51,14 +54,28 @@ def period_of(text: str, today: date) -> Period:
         says, days = SPANS[text]
         return Period(today - timedelta(days=days - 1), today, says)
     try:
-        return days_of(text) if ".." in text or text.count("-") == 2 else month_of(text)
+        if len(text) == 4:
+            return checked(Period(date(int(text), 1, 1), date(int(text), 12, 31), text))
+        return days_of(text, today) if is_days(text) else month_of(text)
     except (ValueError, OverflowError):
         return period_of("", today)
 
 
-def days_of(text: str) -> Period:
-    first, _, last = text.partition("..")
-    start, end = sorted((date.fromisoformat(first), date.fromisoformat(last or first)))
+def is_days(text: str) -> bool:
+    return BETWEEN in text or text.count("-") == 2
+
+
+def days_of(text: str, today: date) -> Period:
+    first, between, last = text.partition(BETWEEN)
+    if not between:
+        return checked(Period(day := date.fromisoformat(first), day, day_name(day)))
+    if not last:
+        start = date.fromisoformat(first)
+        return checked(Period(start, max(start, today), f"Since {day_name(start)}"))
+    if not first:
+        end = date.fromisoformat(last)
+        return checked(Period(FIRST, end, f"Until {day_name(end)}"))
+    start, end = sorted((date.fromisoformat(first), date.fromisoformat(last)))
     says = day_name(start) if start == end else f"{day_name(start)} to {day_name(end)}"
     return checked(Period(start, end, says))
 
@@ -71,7 +88,7 @@ def month_of(text: str) -> Period:
 
 def checked(period: Period) -> Period:
     """Years that no ledger reaches would overflow when they become moments."""
-    if not 2000 <= period.first.year <= period.last.year <= 2999:
+    if not FIRST <= period.first <= period.last <= LAST:
         raise ValueError(period)
     return period
 
@@ -87,6 +104,7 @@ def periods(chosen: str, today: date) -> dict[str, str]:
     for _ in range(MONTHS_OFFERED):
         offered[f"{month:%Y-%m}"] = f"{month:%B %Y}"
         month = (month - timedelta(days=1)).replace(day=1)
+    offered |= {str(today.year - ago): f"{today.year - ago}" for ago in range(YEARS_OFFERED)}
     if chosen not in offered:
         offered[chosen] = period_of(chosen, today).says
     return offered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,8 +10,9 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
+from dashboard.queries.ledger.balances import balances_of
 from dashboard.queries.ledger.figures import Books, Figures
-from dashboard.queries.ledger.filters import Filters, Place
+from dashboard.queries.ledger.filters import Place
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import OUTSIDE, SURE, what
 from proxyapi.day_sums import bounds
@@ -29,7 +30,8 @@ SHOWN = (
 @dataclass(frozen=True, slots=True)
 class Row:
     """`state` is that of the row: outside, or nothing; `glyph`, `word` and `reason` tell how sure
-    the attribution is. `is_new`: it came since the page was made."""
+    the attribution is. `balance`: after it, where that is known. `is_new`: it came since the page
+    was made."""
 
     url: str
     clock: str
@@ -44,6 +46,7 @@ class Row:
     word: str
     reason: str
     amount: Decimal
+    balance: Decimal | None
     is_new: bool
 
     @property
@@ -73,19 +76,22 @@ class Page:
     newest: int
     next_url: str
     first_url: str
+    balanced: bool
 
 
 def page_of(scope: Scope, books: Books, known: int | None = None) -> Page:
-    """One query. `known`: keys above it are new to the reader; None: nothing is."""
+    """Two queries. `known`: keys above it are new to the reader; None: nothing is."""
     found = list(found_rows(scope, books))
     listed, filters = found[:PAGE], scope.filters
     more = len(found) > PAGE
+    balances = balances_of(scope, listed[::-1] if filters.oldest else listed)
     return Page(
-        days=tuple(grouped(listed, scope, books, known)),
+        days=tuple(grouped(listed, scope, books, balances, known)),
         shown=len(listed),
         newest=max((entry.pk for entry in listed), default=known or 0),
         next_url=filters.url(after=place_of(listed[-1])) if more else "",
         first_url=filters.url() if filters.after else "",
+        balanced=bool(balances),
     )
 
 
@@ -150,17 +156,21 @@ def place_of(entry: Entry) -> Place:
 
 
 def grouped(
-    entries: Iterable[Entry], scope: Scope, books: Books, known: int | None
+    entries: Iterable[Entry],
+    scope: Scope,
+    books: Books,
+    balances: Mapping[int, Decimal],
+    known: int | None,
 ) -> Iterable[Day]:
     days: dict[date, list[Row]] = {}
     for entry in entries:
-        at = entry.happened_at.astimezone(scope.zone)
-        days.setdefault(at.date(), []).append(row_of(entry, at, scope.filters, known))
+        at, left = entry.happened_at.astimezone(scope.zone), balances.get(entry.pk)
+        days.setdefault(at.date(), []).append(row_of(entry, at, left, known))
     for day, rows in days.items():
         yield Day(titled(day, scope.today), books.days.get(day, Figures()).net, tuple(rows))
 
 
-def row_of(entry: Entry, at: datetime, filters: Filters, known: int | None) -> Row:
+def row_of(entry: Entry, at: datetime, balance: Decimal | None, known: int | None) -> Row:
     state, glyph, word = attributed(entry)
     job = entry.job
     return Row(
@@ -177,6 +187,7 @@ def row_of(entry: Entry, at: datetime, filters: Filters, known: int | None) -> R
         word=word,
         reason=entry.reason,
         amount=entry.amount,
+        balance=balance,
         is_new=known is not None and entry.pk > known,
     )
 

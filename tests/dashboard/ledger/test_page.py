@@ -203,7 +203,7 @@ def test_a_new_entry_is_marked_when_the_list_looks_again(book, thea, client_of):
     again = browser.get(fresh).content.decode()
     assert again.count("data-new") == 1
     assert again.lstrip().startswith('<section class="card card--flush" id="ledger-entries"')
-    assert 'hx-trigger="reelroom:ledger from:body"' in again
+    assert "reelroom:ledger from:body" in again
 
 
 def test_the_very_first_entry_is_marked_too(book, account, thea, client_of):
