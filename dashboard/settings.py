@@ -185,7 +185,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": VAR / "media"},
     },
-    "staticfiles": {"BACKEND": "dashboard.sheets.Storage"},
+    "staticfiles": {"BACKEND": "dashboard.bundles.Storage"},
 }
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # our files are for our pages
 CONTENT_SECURITY_POLICY = {

@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from dashboard.bundles import SCRIPTS, SHEETS, linked
 from dashboard.queries.chips import Chip, Option
-from dashboard.sheets import linked
 
 register = template.Library()
 
@@ -33,7 +33,13 @@ STATES = frozenset(
 @register.simple_tag
 def sheets() -> list[str]:
     """The style sheets a page links."""
-    return linked()
+    return linked(SHEETS)
+
+
+@register.simple_tag
+def scripts() -> list[str]:
+    """The scripts that every page of a team links."""
+    return linked(SCRIPTS)
 
 
 @register.simple_tag

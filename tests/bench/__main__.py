@@ -1,6 +1,6 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
-With arguments only the parts that they name: `watching`, `sandbox`, `house`, `ledger`.
+With arguments only the parts that they name: `watching`, `sandbox`, `house`, `live`, `ledger`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import house, ledger, sandbox
+from tests.bench import house, ledger, live, sandbox
 from tests.bench.watching import bench
 
 HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", "")
@@ -62,6 +62,8 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "watching": of_watching,
     "sandbox": of_sandbox,
     "house": of_house,
+    "live": live.main,
+    "ledger": of_ledger,
 }
 
 

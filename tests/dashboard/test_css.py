@@ -10,7 +10,7 @@ from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
 SHEETS = sorted((ROOT / "static/css").rglob("*.css"))
-SCRIPTS = sorted((ROOT / "static/js").glob("*.js"))
+SCRIPTS = sorted((ROOT / "static/js").rglob("*.js"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 # Parts of the look whose pages are still to come: the ledger, storyboards.
 COLOUR = re.compile(

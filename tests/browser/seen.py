@@ -1,0 +1,45 @@
+"""How long it takes until an open page shows what a look at the service saw."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from uuid import UUID
+
+from tests.browser.desk import RENDERED, Desk
+from tests.browser.house import House
+from tests.browser.stage import Stage
+
+# Answers the time at which the card says that its video is done, in seconds since 1970. A page
+# that is loaded again meanwhile answers never.
+WATCH = """id => new Promise((done, late) => {
+    const look = () => {
+        const card = document.getElementById(`job-${id}`);
+        if (card && card.dataset.state === "completed") { watch.disconnect(); done(Date.now()); }
+    };
+    const watch = new MutationObserver(look);
+    watch.observe(document.body, { subtree: true, childList: true, attributes: true });
+    look();
+})"""
+
+
+def waits_of(house: House, luca: Desk, vera: Desk, stage: Stage, renders: int) -> list[float]:
+    """Seconds from the look that saw the end to the card in Vera's open library."""
+    waits = []
+    for number in range(renders):
+        luca.join(stage.account())
+        job = luca.draft(f"Seen at once {number}")
+        vera.page.goto("/library/")
+        luca.render(job)
+        vera.page.set_default_timeout(RENDERED)
+        shown = vera.page.evaluate(WATCH, job) / 1000
+        waits.append(shown - finished_at(house, job))
+    return waits
+
+
+def finished_at(house: House, job: str) -> float:
+    """When the portal wrote down that it is done; its database is only read."""
+    with sqlite3.connect(f"file:{house.var}/reelroom.sqlite3?mode=ro", uri=True) as database:
+        query = "SELECT finished_at FROM proxyapi_job WHERE id = ?"
+        (text,) = database.execute(query, [UUID(job).hex]).fetchone()
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()

@@ -1,0 +1,54 @@
+"""Sheets and scripts: each by itself in development, all in one where they were collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+
+from dashboard import bundles
+from dashboard.bundles import SCRIPTS, SHEETS, Bundle, linked
+
+STATIC = Path(settings.BASE_DIR) / "static"
+
+
+def test_tokens_come_first_because_they_order_the_layers() -> None:
+    assert linked(SHEETS)[:2] == ["css/tokens.css", "css/layers.css"]
+
+
+@pytest.mark.parametrize("bundle", [SHEETS, SCRIPTS], ids=lambda bundle: bundle.name)
+def test_every_component_is_linked_once(bundle: Bundle) -> None:
+    files = sorted(f"{bundle.folder}{path.name}" for path in (STATIC / bundle.folder).iterdir())
+    assert files
+    assert linked(bundle) == [*bundle.first, *files]
+
+
+@pytest.fixture
+def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where our files were collected."""
+    storage = bundles.Storage(location=tmp_path, base_url="/static/")
+    monkeypatch.setattr(bundles, "staticfiles_storage", storage)
+    found = {}
+    for finder in get_finders():
+        for name, source in finder.list([]):
+            if name.startswith(("css/", "js/")):
+                found[name] = (storage, name)
+                with source.open(name) as file:
+                    storage.save(name, file)
+    list(storage.post_process(found))
+    return tmp_path
+
+
+def test_collecting_lays_the_sheets_behind_each_other(collected: Path) -> None:
+    one = (collected / SHEETS.name).read_text()
+    assert one.startswith((STATIC / "css/tokens.css").read_text()[:60])
+    assert one.index(".btn") < one.index(".card")
+    assert linked(SHEETS) == [SHEETS.name]
+
+
+def test_collecting_lays_the_scripts_of_every_page_behind_each_other(collected: Path) -> None:
+    one = (collected / SCRIPTS.name).read_text()
+    assert all(path.read_text() in one for path in (STATIC / SCRIPTS.folder).iterdir())
+    assert linked(SCRIPTS) == [SCRIPTS.name]
