@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from django.core.asgi import get_asgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 application = get_asgi_application()
+# What is loaded by now stays for good. Looked through again by every full collection, it made one
+# request in ten 70 ms longer.
+get_resolver().url_patterns  # noqa: B018 - loads every view
+gc.collect()
+gc.freeze()

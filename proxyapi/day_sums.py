@@ -141,7 +141,8 @@ def sums_of(account: Account, day: date) -> Iterator[DaySum]:
 
 def added_up(table: type[DayRow], sums: Iterable[DaySum]) -> list[DayRow]:
     """The same sums, along the columns of a table alone."""
-    names = [table._meta.get_field(name).attname for name in (*COMMON, *table.SPLIT)]
+    kept = {*COMMON, *table.SPLIT}
+    names = [field.attname for field in table._meta.concrete_fields if field.name in kept]
     found: dict[tuple[object, ...], DayRow] = {}
     for one in sums:
         given = {name: getattr(one, name) for name in names}

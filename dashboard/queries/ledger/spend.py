@@ -10,10 +10,10 @@ from decimal import Decimal
 from django.db.models import CharField, F
 from django.db.models.functions import Cast
 
-from dashboard.models import Membership
 from dashboard.queries.charts import OTHERS, OUTSIDE, Bars, Column, Series, bars_of, tones
 from dashboard.queries.charts.tones import TONES
 from dashboard.queries.ledger.figures import NOTHING, Books, Split
+from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
 from dashboard.templatetags.reelroom import credits
@@ -22,16 +22,16 @@ DAILY, WEEKLY = 62, 400  # days of a period that are drawn as such
 REST = (Series("others", "Others", OTHERS), Series("outside", "Outside the portal", OUTSIDE))
 
 
-def split_of(scope: Scope, people: Sequence[Membership]) -> Split:
+def split_of(scope: Scope, people: Sequence[Person]) -> Split:
     """What the books are asked besides: who, or what, spent how much on each day."""
     name = "operation" if scope.filters.by else "member"
-    spent = scope.sums(name).filter(is_credit=False, is_matched=True)
+    spent: Split = scope.sums(name).filter(is_credit=False, is_matched=True)
     if scope.filters.by:
         return spent.annotate(key=F(name))
     return spent.filter(member__in=first(people)).annotate(key=Cast("member_id", CharField()))
 
 
-def spend_of(scope: Scope, books: Books, people: Sequence[Membership]) -> Bars:
+def spend_of(scope: Scope, books: Books, people: Sequence[Person]) -> Bars:
     """The chart of books that were asked for the split."""
     stacks = features(books) if scope.filters.by else members(people)
     told, (step, name) = {one.key for one in stacks}, steps(scope, books)
@@ -52,14 +52,14 @@ def spend_of(scope: Scope, books: Books, people: Sequence[Membership]) -> Bars:
     return bars_of((*stacks, *REST), columns, sentence(scope, books))
 
 
-def first(people: Sequence[Membership]) -> dict[int, str]:
+def first(people: Sequence[Person]) -> dict[int, str]:
     """Members with a colour of their own, in the order of joining; the others have one together."""
-    told = tones(one.user_id for one in people)
+    told = tones(one.id for one in people)
     return {key: tone for key, tone in told.items() if tone != OTHERS}
 
 
-def members(people: Sequence[Membership]) -> tuple[Series, ...]:
-    names = {one.user_id: one.user.first_name for one in people}
+def members(people: Sequence[Person]) -> tuple[Series, ...]:
+    names = {one.id: one.first_name for one in people}
     return tuple(Series(str(key), names[key], tone) for key, tone in first(people).items())
 
 

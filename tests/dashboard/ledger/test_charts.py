@@ -9,7 +9,7 @@ import pytest
 from dashboard.queries.ledger.figures import books_of
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.overtime import Charts, charts_of
-from dashboard.queries.ledger.page import people_of
+from dashboard.queries.ledger.people import people_of
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.spend import spend_of, split_of
 from proxyapi.models import Ledger
@@ -18,7 +18,7 @@ from tests.factories import EntryFactory, MembershipFactory
 
 
 def spend(reader, **query):
-    scope, people = scope_of(reader.team, filters_of(query)), people_of(reader)
+    scope, people = scope_of(reader.team, filters_of(query)), people_of(reader.team)
     return spend_of(scope, books_of(scope, split_of(scope, people)), people)
 
 
