@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from django.db.models import QuerySet, Sum, Value
 
 from dashboard.queries.ledger.scope import Scope
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import DayRow
 
 NOTHING = Decimal(0)
 
@@ -65,7 +64,7 @@ class Books:
     parts: Mapping[tuple[date, str], Decimal] = field(default_factory=dict)
 
 
-Split = QuerySet[DayRow]
+Split: TypeAlias = QuerySet[Any]
 WHOLE = "*"
 NAMES = ("day", "is_credit", "is_matched", "key")
 

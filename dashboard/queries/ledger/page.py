@@ -14,6 +14,7 @@ from dashboard.queries.ledger.fields import DateFields, fields_of
 from dashboard.queries.ledger.figures import Books, Figures, books_of
 from dashboard.queries.ledger.filters import DIRECTIONS, MATCHES, SORTS, SOURCES, STACKS, Filters
 from dashboard.queries.ledger.pending import Pending, pending_of
+from dashboard.queries.ledger.people import Person, people_of
 from dashboard.queries.ledger.period import EVERYTHING, periods
 from dashboard.queries.ledger.rows import Page, page_of
 from dashboard.queries.ledger.scope import Scope, scope_from, scope_of
@@ -85,7 +86,7 @@ def ledger_of(
     """Six queries at most; `accounts` are those of `ledgered`, else there is one more."""
     team = reader.team
     scope = scope_of(team, filters) if accounts is None else scope_from(team, filters, accounts)
-    people = people_of(reader)
+    people = people_of(reader.team)
     books = books_of(scope, split_of(scope, people))
     entries, chips = entries_from(scope, books), tuple(chips_of(scope, people))
     return LedgerPage(
@@ -103,7 +104,7 @@ def ledger_of(
 
 
 def totals_of(reader: Membership, filters: Filters) -> Totals:
-    scope, people = scope_of(reader.team, filters), people_of(reader)
+    scope, people = scope_of(reader.team, filters), people_of(reader.team)
     return totals_from(scope, books_of(scope, split_of(scope, people)), people)
 
 
@@ -113,7 +114,7 @@ def entries_of(reader: Membership, filters: Filters, known: int | None) -> Entri
     return entries_from(scope, books_of(scope), known)
 
 
-def totals_from(scope: Scope, books: Books, people: Sequence[Membership]) -> Totals:
+def totals_from(scope: Scope, books: Books, people: Sequence[Person]) -> Totals:
     filters = scope.filters
     return Totals(
         figures=books.whole,
@@ -147,18 +148,14 @@ def stacks_of(filters: Filters) -> tuple[Stack, ...]:
     )
 
 
-def people_of(reader: Membership) -> Sequence[Membership]:
-    return list(reader.team.memberships.select_related("user"))
-
-
-def chips_of(scope: Scope, people: Sequence[Membership]) -> Iterator[Chip]:
+def chips_of(scope: Scope, people: Sequence[Person]) -> Iterator[Chip]:
     """One query: the features and labels of these days, whatever else is asked for."""
     filters = scope.filters
     yield chip("period", "Period", periods(filters.period, scope.today), filters, plain=True)
     if len(scope.accounts) > 1:
         accounts = {str(one.pk): one.name or one.email for one in scope.accounts}
         yield chip("account", "Account", {"": "all", **accounts}, filters)
-    members = {str(one.user_id): str(one.user) for one in people}
+    members = {str(one.id): one.name for one in people}
     yield chip("member", "Member", {"": "everyone", **members}, filters)
     names = names_of(scope.ids, scope.period.first, scope.period.last)
     features = {one: feature(one) for one in names.operations}

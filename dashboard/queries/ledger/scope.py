@@ -18,7 +18,7 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.period import Period, period_of
 from dashboard.queries.purse import known_accounts_of
 from proxyapi.day_sums import PLACES, narrowest
-from proxyapi.models import Account, DayRow, Entry, Vault
+from proxyapi.models import Account, Entry, Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Scope:
             rows = rows.filter(**{"amount__gt" if chosen.direction == "in" else "amount__lte": 0})
         return rows.filter(charge__isnull=chosen.match == "no") if chosen.match else rows
 
-    def sums(self, *columns: str) -> QuerySet[DayRow]:
+    def sums(self, *columns: str) -> QuerySet[Any]:
         """The sums of the same rows, from the smallest table that has these columns as well."""
         table = narrowest({*columns, *names_of(self.filters)})
         return table._default_manager.filter(**self.summed())
