@@ -56,6 +56,7 @@ app.conf.update(
         "alerts": {"task": "dashboard.tasks.evaluate_all_alerts", "schedule": 30.0},
         "forecasts": {"task": "dashboard.tasks.evaluate_forecasts", "schedule": 900.0},
         "deliveries": {"task": "dashboard.tasks.deliver_due_alerts", "schedule": 10.0},
+        "old-alerts": {"task": "dashboard.tasks.prune_alerts", "schedule": 21_600.0},
     },
 )
 app.autodiscover_tasks(["proxyapi", "dashboard"])

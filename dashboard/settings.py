@@ -176,6 +176,11 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
         "PORTAL_URL is where people reach the portal, such as https://reelroom.example.com."
     )
 
+# A budget's alert outlives its month, so that it is not told twice; the upper end is ten years.
+ALERTS_KEPT_DAYS = env.int("ALERTS_KEPT_DAYS", default=400)
+if not 35 <= ALERTS_KEPT_DAYS <= 3650:
+    raise ImproperlyConfigured("ALERTS_KEPT_DAYS is a number of days from 35 to 3650.")
+
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR / "static"

@@ -12,6 +12,7 @@ from django.utils import timezone
 from dashboard.alerting import foresight
 from dashboard.alerting.deliveries import deliver
 from dashboard.alerting.evaluate import evaluate
+from dashboard.alerting.pruning import prune
 from dashboard.models import Delivery, Team
 from proxyapi.tasks import send_charge, settle_charge
 
@@ -51,6 +52,12 @@ def deliver_alert(delivery_id: str) -> None:
 def deliver_due_alerts() -> None:
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
+
+
+@shared_task
+def prune_alerts() -> None:
+    """Four times a day: what was told more than a year ago, and is over."""
+    prune()
 
 
 @task_postrun.connect(sender=send_charge)

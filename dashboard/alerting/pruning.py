@@ -1,0 +1,57 @@
+"""Pruning: alerts that are old, and can neither be told again nor wait for anybody, are deleted.
+
+An alert is told once for each subject, threshold and period because its row is there; so a row
+stays while that rule needs it, however old and whether read or not:
+
+- the newest of each rule, subject and threshold, whose period may last for years;
+- those about a charge or an ask that is still open;
+- those that are still on their way to an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from dashboard.models import AlertEvent, Ask, Delivery, DeliveryState, Watch
+from proxyapi.models import Charge, ChargeState
+
+BATCH = 500
+ONE_OFF = (Watch.UNKNOWN, Watch.ASK)  # of one charge, of one ask: over once that is decided
+
+
+def prune() -> int:
+    """Delete what is older than ALERTS_KEPT_DAYS with its deliveries; how many alerts.
+
+    Batch by batch, each its own transaction: alerts are told meanwhile.
+    """
+    gone = 0
+    while batch := list(prunable().values_list("pk", flat=True)[:BATCH]):
+        AlertEvent.objects.filter(pk__in=batch).delete()
+        gone += len(batch)
+    return gone
+
+
+def prunable() -> QuerySet[AlertEvent]:
+    until = timezone.now() - timedelta(days=settings.ALERTS_KEPT_DAYS)
+    newer = AlertEvent.objects.filter(
+        rule=OuterRef("rule"),
+        subject=OuterRef("subject"),
+        threshold=OuterRef("threshold"),
+        happened_at__gt=OuterRef("happened_at"),
+    )
+    leaving = Delivery.objects.filter(event=OuterRef("pk"), state=DeliveryState.DUE)
+    is_over = Q(rule__watch__in=ONE_OFF) & ~Q(subject__in=[str(pk) for pk in still_open()])
+    old = AlertEvent.objects.filter(~Exists(leaving), happened_at__lt=until)
+    return old.filter(Q(rule=None) | is_over | (~Q(rule__watch__in=ONE_OFF) & Exists(newer)))
+
+
+def still_open() -> Iterator[UUID]:
+    """The charges and asks that an alert may still be about."""
+    yield from Charge.objects.filter(state=ChargeState.UNKNOWN).values_list("pk", flat=True)
+    yield from Ask.objects.waiting().values_list("pk", flat=True)
