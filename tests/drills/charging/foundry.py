@@ -7,7 +7,8 @@ Run as a process of its own. A line of JSON comes in, a line goes out:
     {"do": "await", "pid": …, "seconds": …}    → the signal that ended it, or null if it lives
     {"do": "kill", "pid": …}                   kill -9
 
-`point` is the failpoint (`proxyapi/failpoints.py`) at which that process dies, or "".
+`point` is the failpoint (`proxyapi/failpoints.py`) at which that process dies, or "". `queue` is
+the one of that process: another for each round, so that nobody takes the work of an earlier one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from uuid import UUID
 
 import django
 
-QUEUE = os.environ.get("DRILL_QUEUE", "work")  # several foundries do not take each other's work
 ENDS: dict[int, int] = {}  # the signals of those that ended
 REDELIVERED_AFTER = 2  # seconds instead of ten minutes
 
@@ -34,9 +34,7 @@ def main() -> None:
     django.setup()
     import proxyapi.allowance
     import proxyapi.tasks  # imported once, before the forks
-    from dashboard.celery import app
 
-    app.conf.task_default_queue = QUEUE
     proxyapi.allowance.PREVIEWS = 10_000  # a minute instead of five
     for line in sys.stdin:
         print(json.dumps(obeyed(json.loads(line))), flush=True)
@@ -61,7 +59,7 @@ def forked(order: dict[str, Any]) -> int:
     os.dup2(0, 1)  # a worker's banner is no answer
     warnings.simplefilter("ignore")  # nor that it runs as root, where it does
     try:
-        arm(order["point"])
+        arm(order)
         (press if order["do"] == "press" else work)(order)
     except BaseException as error:  # told, for a forked process must not go on as its parent
         print(repr(error), file=sys.stderr, flush=True)
@@ -69,10 +67,12 @@ def forked(order: dict[str, Any]) -> int:
     os._exit(0)
 
 
-def arm(point: str) -> None:
+def arm(order: dict[str, Any]) -> None:
+    from dashboard.celery import app
     from proxyapi import failpoints
 
-    failpoints.NAMED, failpoints._left = point, 1
+    app.conf.task_default_queue = order["queue"]
+    failpoints.NAMED, failpoints._left = order["point"], 1
 
 
 def press(order: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ def intent(told: dict[str, Any]) -> Any:
     )
 
 
-def work(_: dict[str, Any]) -> None:
+def work(order: dict[str, Any]) -> None:
     """A Celery worker, as it is started for the site."""
     from dashboard.celery import app
 
@@ -120,7 +120,7 @@ def work(_: dict[str, Any]) -> None:
     }
     worker = app.Worker(
         pool="solo",
-        queues=[QUEUE],
+        queues=[order["queue"]],
         loglevel="ERROR",
         without_gossip=True,
         without_mingle=True,

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 from django.conf import settings
@@ -36,6 +37,11 @@ KILLED = 9
 class Hands:
     def __init__(self, process: subprocess.Popen[str], queue: str) -> None:
         self._process, self.queue = process, queue
+        self._base, self._turns = queue, count()
+
+    def turn(self) -> None:
+        """A queue of its own from now on: what is left in the last one is nobody's."""
+        self.queue = f"{self._base}-{next(self._turns)}"
 
     def _tell(self, **order: Any) -> int | None:
         assert self._process.stdin
@@ -47,12 +53,12 @@ class Hands:
 
     def press(self, intent: Intent, point: str = "") -> int | None:
         """A web process writes the intent down; the signal that ended it, 0 for none."""
-        return self._tell(do="press", intent=told(intent), point=point)
+        return self._tell(do="press", intent=told(intent), point=point, queue=self.queue)
 
     @contextmanager
     def worker(self, point: str = "") -> Iterator[int]:
         """A worker process; it is killed in the end, if it lives."""
-        pid = self._tell(do="work", point=point)
+        pid = self._tell(do="work", point=point, queue=self.queue)
         assert pid
         try:
             yield pid
@@ -96,7 +102,6 @@ def foundry(sandbox: str, queue: str = "work") -> Iterator[Hands]:
         "DATABASE_URL": database_url(connection.settings_dict),
         "REDIS_URL": settings.REDIS_URL,
         "VIDEO_API_BASE_URL": f"{sandbox}/v2",
-        "DRILL_QUEUE": queue,
     }
     command = [sys.executable, "-m", "tests.drills.charging.foundry"]
     pipe = subprocess.PIPE

@@ -1,0 +1,47 @@
+"""a9: every charging operation × 3 places to die in `sending` × 5 weathers, a quarter of an hour.
+
+`DRILL_OPERATIONS` names some of the operations. The clock is simulated.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.drills.figures import Figures
+from tests.proxyapi.money.indoors import indoors
+from tests.proxyapi.money.left_sending import DEATHS, WEATHERS, Ages, grown_old
+from tests.proxyapi.money.operations import OPERATIONS
+
+ONLY = os.environ.get("DRILL_OPERATIONS", "")
+FOUND_WITHIN = 30  # seconds; a sender is silent for 15 of them before it counts as dead
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_charge_grows_old_in_sending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    figures, ages = Figures("charges left in sending (simulated time)"), Ages()
+    operations = ONLY.split(",") if ONLY else list(OPERATIONS)
+    with indoors(tmp_path, monkeypatch, settings) as house:
+        for operation in operations:
+            for death in DEATHS:
+                for weather in WEATHERS:
+                    grown_old(house, operation, death, weather, ages)
+    print(*(f"  {problem}" for problem in ages.wrong[:20]), sep="\n")
+    count = len(operations) * len(DEATHS) * len(WEATHERS)
+    figures.tell(
+        f"{len(ages.wrong)} of {count} left alone or settled wrongly after 15 min "
+        f"({ages.settled} settled, {ages.to_a_person} shown to people)",
+        "0",
+        holds=not ages.wrong and ages.settled + ages.to_a_person == count,
+    )
+    figures.tell(
+        f"{ages.longest:.0f} s at most in sending after a worker died",
+        f"{FOUND_WITHIN} s",
+        holds=0 < ages.longest <= FOUND_WITHIN,
+    )
+    figures.close()

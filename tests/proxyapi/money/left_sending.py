@@ -1,0 +1,127 @@
+"""A charge whose worker died while it was `sending`, in every weather, for a quarter of an hour.
+
+Within it the charge is settled, or it stands on the overview among what needs a person; it never
+just grows old. Under a simulated clock: the beat comes every five seconds of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from dashboard.models import Team
+from dashboard.queries.overview.concerns import concerns_of
+from proxyapi import tasks
+from proxyapi.charges import record
+from proxyapi.models import Charge, ChargeState
+from proxyapi.watching import due
+from tests.factories import TeamFactory
+from tests.proxyapi.money.indoors import Indoors, staged
+from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.stage import ENDED, Stage
+from tests.proxyapi.money.verdict import Verdict
+
+DEATHS = ("wire", "sent", "answered")
+QUARTER = timedelta(minutes=15)
+BEAT = 5  # seconds
+LEDGER = "/v2/credits/history"
+
+
+@dataclass
+class Ages:
+    """What became of those that were looked at; seconds are of the simulated clock."""
+
+    settled: int = 0
+    to_a_person: int = 0
+    wrong: list[str] = field(default_factory=list)
+    longest: float = 0.0  # in `sending`, after its worker died
+
+
+def fair(_: Stage, __: Indoors) -> None:
+    """Everything answers."""
+
+
+def away(_: Stage, house: Indoors) -> None:
+    house.away = True
+
+
+def no_ledger(stage: Stage, _: Indoors) -> None:
+    broken(stage, {"path": LEDGER}, "status", code=500)
+
+
+def no_reads(stage: Stage, _: Indoors) -> None:
+    broken(stage, {"path": LEDGER}, "latency", ms=0.001)  # the first rule that fits is taken
+    broken(stage, {"method": "GET"}, "status", code=500)
+
+
+def no_token(stage: Stage, _: Indoors) -> None:
+    accounts = stage.control.get("accounts").json()
+    for token in accounts[0]["tokens"]:
+        assert stage.control.delete(f"tokens/{token['fingerprint']}").is_success
+
+
+WEATHERS: Mapping[str, Callable[[Stage, Indoors], None]] = {
+    "fair": fair,
+    "the service is away": away,
+    "the ledger is not readable": no_ledger,
+    "only the ledger is readable": no_reads,
+    "the token is revoked": no_token,
+}
+
+
+def broken(stage: Stage, match: dict[str, str], action: str, **options: Any) -> None:
+    rule = {"match": match, "when": "before", "action": action, **options}
+    assert stage.control.post("faults", json=rule).is_success
+
+
+def grown_old(house: Indoors, operation: str, death: str, weather: str, ages: Ages) -> None:
+    Team.objects.all().delete()
+    house.away = False
+    with staged(house, {}, credits=10**7) as stage:
+        wanted = OPERATIONS[operation](stage)
+        already = stage.spent()
+        charge = record(wanted)
+        with house.dying(death):
+            tasks.send_charge(str(charge.pk))
+        charge.refresh_from_db()
+        what = f"{operation}, died at {death}, {weather}"
+        if charge.state != ChargeState.SENDING:
+            ages.wrong.append(f"{what}: it is {charge.state}, not left in sending")
+        WEATHERS[weather](stage, house)
+        a_quarter(house, charge, ages)
+        judge(stage, house, charge, stage.spent() - already, what, ages)
+
+
+def a_quarter(house: Indoors, charge: Charge, ages: Ages) -> None:
+    """The beat for a quarter of an hour, or until it is settled."""
+    died_at = house.now()
+    while charge.state not in ENDED and house.now() < died_at + QUARTER:
+        house.clock.advance(BEAT)
+        for id, state in due.charges():
+            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            task(str(id))
+        if charge.state == ChargeState.SENDING:
+            ages.longest = max(ages.longest, (house.now() - died_at).total_seconds())
+        charge.refresh_from_db()
+
+
+def judge(stage: Stage, house: Indoors, charge: Charge, taken: Any, what: str, ages: Ages) -> None:
+    verdict = Verdict()
+    if charge.state in ENDED:
+        verdict.judge(charge, taken, what)
+        ages.wrong += verdict.problems
+        ages.settled += 1
+    elif charge.state == ChargeState.UNKNOWN and is_shown(stage, house, charge):
+        ages.to_a_person += 1
+    else:
+        ages.wrong.append(f"{what}: {charge.state}, and nobody is told")
+
+
+def is_shown(stage: Stage, house: Indoors, charge: Charge) -> bool:
+    """Whether the overview lists it among what needs a person."""
+    team, now = TeamFactory(vault=stage.token.vault), house.now()
+    month = now - timedelta(days=30)
+    found = concerns_of(team, [charge.account_id], month, now)
+    return any(one.kind == "unknown" and one.id == charge.pk for one in found)

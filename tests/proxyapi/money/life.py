@@ -1,0 +1,378 @@
+"""A life of the portal's engine against the sandbox: whatever people do, whatever breaks or dies.
+
+A state machine. After every step, law 2 and the books: the sandbox's balance = opening + entries,
+the mirror's too; every debit has a charge or is outside the portal; no charge took credits twice;
+what is settled cost what was taken. Doorbells are kept here, so they may be lost or ring twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from proxyapi import costs, drafts, ledger, tasks, top_up
+from proxyapi.allowance import Lane
+from proxyapi.charges import Intent, record
+from proxyapi.models import Charge, ChargeState, Entry, Job, JobKind, JobState, TopUp, TopUpChange
+from proxyapi.models.charge import SPENT
+from proxyapi.refusals import Refusal
+from proxyapi.sandbox import audit
+from proxyapi.top_up import Setting
+from proxyapi.watching import due
+from proxyapi.watching.look import look
+from tests.contract.staging import PROMPT
+from tests.proxyapi.money.indoors import Indoors, staged
+from tests.proxyapi.money.operations import READY, SCRIPT, intent, job, path_of
+from tests.proxyapi.money.stage import ENDED, PRICED, Stage
+
+# Shrinking takes minutes; the seed repeats a life that broke a law, and then it may be shrunk.
+PHASES = (Phase.generate, *([Phase.shrink] if "LIFE_SHRINKS" in os.environ else []))
+MONTHLY = 1000
+FURNITURE = 2  # drafts to begin with
+OUTSIDERS_SEARCH = 23  # credits; no price of ours is like it, or a debit could be anybody's
+WORLD = {
+    "render_seconds": 40,
+    "clip_seconds": 40,
+    "journal_lines": 50,
+    "costs": {**PRICED, "idea_discovery": {"credits": OUTSIDERS_SEARCH}},
+}
+ORDERS = ("next", "next", "next", "script", "clip")
+FAULTS: dict[str, dict[str, Any]] = {
+    "lost": {"action": "close", "when": "after"},
+    "reset": {"action": "reset", "when": "before"},
+    "half": {"action": "half_body", "when": "after"},
+    "500": {"action": "status", "when": "before", "code": 500},
+    "502": {"action": "html", "when": "after", "code": 502},
+    "429": {"action": "status", "when": "before", "code": 429, "headers": {"Retry-After": "1"}},
+    "402": {"action": "status", "when": "before", "code": 402},
+    "no meta": {"action": "drop_meta", "when": "after"},
+}
+NO_FAULT = ("",) * 6
+AT_PRESS = ("", "", "intent", "enqueue")
+AT_WORK = ("", "", "", "", "dequeue", "wire", "sent", "answered", "publish", "recorded")
+SECONDS = (1, 3, 5, 16, 31, 45, 130, 901, 3600, 86_400)
+PLACE = st.integers(0, 7)
+
+
+class Life(RuleBasedStateMachine):
+    house: Indoors
+    told: dict[str, int]  # how often what was done, over all lives
+
+    @initialize(credits=st.sampled_from([40, 150, 400, 5000]))
+    def open(self, credits: int) -> None:
+        self.exits = ExitStack()
+        wanted = {"credits": credits, "monthly_credits": MONTHLY}
+        self.stage: Stage = self.exits.enter_context(staged(self.house, WORLD, **wanted))
+        self.account = self.stage.token.account
+        self.jobs: list[Job] = []
+        self.bells = self.house.bells
+        self.bells.clear()
+        self.taken: dict[UUID, list[Decimal]] = {}  # by charge, what the sandbox took for it
+        self.known, self.outside = 0, Decimal(0)
+        self.count("lives")
+        for title in range(FURNITURE):
+            self.create(title)
+            self.configure(title, title)
+
+    # What people do
+
+    @rule(title=st.integers(0, 99))
+    def create(self, title: int) -> None:
+        """A draft, as the studio begins one."""
+        wanted = {"type": "ai-visuals", "title": f"Tides {title}"}
+        self.jobs.append(job(self.stage, JobKind.FACELESS, None, wanted=wanted))
+
+    @rule(at=PLACE, title=st.integers(0, 99))
+    def configure(self, at: int, title: int) -> None:
+        """Its settings, and then its price."""
+        chosen = self.job_at(at)
+        if chosen.state in (JobState.RUNNING, JobState.COMPLETED) or chosen.charges.open().exists():
+            return
+        chosen.wanted = {**chosen.wanted, **READY, "title": f"Tides {title}"}
+        chosen.estimate, chosen.edited_at = None, self.house.now()
+        chosen.save()
+        drafts.quote(chosen)
+        self.note(None)
+
+    @rule(what=st.sampled_from(ORDERS), at=PLACE, dies=st.sampled_from(AT_PRESS))
+    def order(self, what: str, at: int, dies: str) -> None:
+        """A press of a button; its process may die."""
+        wanted = self.wanted(what, self.job_at(at))
+        if wanted is None:
+            return
+        refused = False
+        with self.house.dying(dies):
+            try:
+                with transaction.atomic():
+                    charge = record(wanted)
+                    tasks.ring(tasks.send_charge, charge.pk)
+            except Refusal:
+                refused = True
+        there = Charge.objects.filter(nonce=wanted.nonce).exists()
+        assert there == (not refused and dies != "intent"), f"{what} {dies}: lost, or there"
+        self.count("charges" if there else "orders refused or cut off")
+
+    @rule(
+        what=st.sampled_from(ORDERS),
+        at=PLACE,
+        fault=st.sampled_from([*NO_FAULT, *FAULTS, "away"]),
+        dies=st.sampled_from(AT_WORK),
+    )
+    def order_and_work(self, what: str, at: int, fault: str, dies: str) -> None:
+        """Most often somebody hears the doorbell at once."""
+        before = len(self.bells)
+        self.order(what, at, "")
+        if len(self.bells) > before:
+            self.work(before, fault, dies, False)
+
+    def wanted(self, what: str, chosen: Job) -> Intent | None:
+        """What `next` is depends on how far the video is; while it renders, another clip."""
+        if what == "clip" or chosen.state == JobState.RUNNING:
+            body = {"model": "brook", "prompt": f"{PROMPT}, take {uuid4()}"}
+            path = "/text-to-video/estimate"
+            price = self.stage.data("GET", path, params={"model": "brook"})["cost"]
+            new = job(self.stage, JobKind.CLIP, None, wanted=body)
+            return intent(new, "text_to_video.create", price, self.stage, body=body)
+        if what == "script" and chosen.remote_id:
+            body = {**SCRIPT, "topic": f"why the sea has tides, {uuid4()}"}
+            return intent(chosen, "faceless.scripts", 4, self.stage, body=body)
+        if chosen.state == JobState.COMPLETED:
+            body = {"caption_effect": "karaoke"}
+            return intent(chosen, "faceless.export", 5, self.stage, body=body)
+        if chosen.state == JobState.DRAFT:
+            operation, price = "faceless.render", chosen.estimate if chosen.priced else None
+        else:
+            operation, price = "faceless.retry", costs.retry(chosen)
+        return intent(chosen, operation, price, self.stage) if price is not None else None
+
+    @rule(units=st.sampled_from([1, 2, 5]), enabled=st.booleans(), lost=st.booleans())
+    def turn_top_up(self, units: int, enabled: bool, lost: bool) -> None:
+        top_up.refresh(self.account)
+        row = TopUp.objects.filter(account=self.account).first()
+        seen = Setting.of_row(row) if row else Setting()
+        wanted = Setting(enabled=enabled, type="dynamic-credits", units=units)
+        if lost:
+            self.stage.fault("/v2/account/auto-topup", "close", "after")
+        with suppress(Refusal):
+            owner = self.stage.token.owner_id
+            change, _ = top_up.ask(self.stage.token, owner, uuid4(), wanted, seen)
+            top_up.save(change.pk)
+            self.count("top-ups turned")
+        self.fair_weather()
+        self.note(None)
+
+    @rule(credits=st.sampled_from([3, 4, 10, 17]), by_api=st.booleans())
+    def spend_outside(self, credits: int, by_api: bool) -> None:
+        """Another program with the same token, or somebody in the service's own pages."""
+        if by_api:
+            body = {"keyword": f"ice {uuid4()}", "network": "youtube"}
+            self.stage.direct.post("/ideas/discover", json=body)
+            self.note(None)
+        else:
+            path = f"accounts/{self.stage.account_id}/spend"
+            if self.stage.control.post(path, json={"credits": credits}).is_success:
+                self.outside += credits
+        self.count("debits of others")
+
+    # What workers and the beat do
+
+    @precondition(lambda self: self.bells)
+    @rule(
+        at=PLACE,
+        fault=st.sampled_from([*NO_FAULT, *FAULTS, "away"]),
+        dies=st.sampled_from(AT_WORK),
+        twice=st.booleans(),
+    )
+    def work(self, at: int, fault: str, dies: str, twice: bool) -> None:
+        """A worker hears a doorbell; nobody takes it off the queue when the worker dies."""
+        number = at % len(self.bells)
+        id = self.bells[number] if twice else self.bells.pop(number)
+        self.break_line(fault, Charge.objects.get(pk=id).operation)
+        self.deliver(tasks.send_charge, id, dies)
+        self.fair_weather()
+        self.count("sendings")
+
+    @precondition(lambda self: self.bells)
+    @rule()
+    def lose_doorbells(self) -> None:
+        self.bells.clear()
+
+    @rule(dies=st.sampled_from(["", "", "", "reconcile", "publish", "sent"]), away=st.booleans())
+    def beat(self, dies: str, away: bool) -> None:
+        """What is due and no doorbell served. One that dies leaves the rest to the next beat."""
+        self.house.away = away and dies == ""
+        for id, state in due.charges():
+            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            self.deliver(task, id, dies)
+        for change in TopUpChange.objects.due(self.house.now()).values_list("pk", flat=True):
+            top_up.save(change)
+        self.house.away = False
+        self.note(None)
+
+    @rule(seconds=st.sampled_from([0, 6, 31, 61]), away=st.sampled_from([False, False, True]))
+    def watch(self, seconds: int, away: bool) -> None:
+        self.house.clock.advance(seconds)
+        self.house.away = away
+        for lease in due.jobs():
+            look(lease.job, lease.until)
+        self.house.away = False
+
+    @rule(seconds=st.sampled_from(SECONDS))
+    def pass_time(self, seconds: int) -> None:
+        self.house.clock.advance(seconds)
+
+    @rule(kind=st.sampled_from(["faceless", "text-to-video"]))
+    def fail_next(self, kind: str) -> None:
+        words = {"kind": kind, "statuses": ["rendering", "failed"]}
+        assert self.stage.control.post("outcomes", json=words).is_success
+
+    # How it is done, and what is known of it
+
+    def job_at(self, at: int) -> Job:
+        found = self.jobs[at % len(self.jobs)]
+        found.refresh_from_db()
+        return found
+
+    def break_line(self, fault: str, operation: str) -> None:
+        self.house.away = fault == "away"
+        if rule := FAULTS.get(fault):
+            self.stage.fault(path_of(operation), **rule)
+
+    def fair_weather(self) -> None:
+        self.house.away = False
+        self.stage.control.delete("faults")
+
+    def deliver(self, task: Callable[[str], None], id: UUID, dies: str) -> None:
+        with self.house.dying(dies):
+            task(str(id))
+            dies = ""
+        if dies:
+            self.count("deaths")
+        self.note(id)
+
+    def note(self, id: UUID | None) -> None:
+        """Whatever the sandbox took since the last time, it took for this charge, or for others."""
+        everything = self.taken_by_the_sandbox()
+        for credits in everything[self.known :]:
+            if id is None:
+                self.outside += credits
+            else:
+                self.taken.setdefault(id, []).append(credits)
+        self.known = len(everything)
+
+    def taken_by_the_sandbox(self) -> list[Decimal]:
+        account = self.stage.account_id
+        return [
+            Decimal(charge.credits)
+            for charge in self.house.world.charges
+            if charge.account_id == account
+        ]
+
+    def money(self) -> dict[str, Any]:
+        account = self.house.world.accounts.get(self.stage.account_id)
+        assert account is not None
+        return audit.money(self.house.world, account)
+
+    def count(self, what: str) -> None:
+        self.told[what] = self.told.get(what, 0) + 1
+
+    # What holds after every step
+
+    @precondition(lambda self: hasattr(self, "stage"))
+    @invariant()
+    def no_charge_took_credits_twice(self) -> None:
+        for id, taken in self.taken.items():
+            charge = Charge.objects.get(pk=id)
+            told = f"{charge.operation} {charge.state} {charge.cost}, the sandbox took {taken}"
+            assert len(taken) <= 1, told
+            if charge.state in ENDED:
+                cost = charge.cost if charge.state in SPENT else 0
+                assert cost == sum(taken), told
+        free = Charge.objects.filter(state__in=SPENT, cost__gt=0).exclude(pk__in=self.taken)
+        assert not free.exists(), "it took nothing"
+
+    @precondition(lambda self: hasattr(self, "stage"))
+    @invariant()
+    def the_books_balance(self) -> None:
+        self.count("steps")
+        theirs = self.money()
+        assert ledger.mirror(self.account, Lane.PERSON, 5)
+        assert ledger.weigh(self.account, Lane.PERSON)
+        ours = ledger.books(self.account)
+        assert theirs["balanced"]
+        assert ours.entries == theirs["ledger_sum"]
+        assert (ours.opening, ours.difference) == (theirs["opening"], 0)
+        assert ours.balance_exact == theirs["balance"]
+        assert ours.unexplained == 0, "a settled charge without its debit"
+        assert ours.outside == self.outside + self.undecided(), "a debit of nobody"
+        twice = Charge.objects.filter(entries__amount__lt=0).distinct().count()
+        assert twice == Entry.objects.filter(amount__lt=0, charge__isnull=False).count()
+
+    def undecided(self) -> Decimal:
+        """What was taken for charges that we do not know the outcome of yet."""
+        open_ones = Charge.objects.exclude(state__in=ENDED).values_list("pk", flat=True)
+        return sum((sum(self.taken.get(id, ())) for id in open_ones), Decimal(0))
+
+    def teardown(self) -> None:
+        if not hasattr(self, "stage"):
+            return
+        try:
+            self.come_to_rest()
+        finally:
+            self.exits.close()
+
+    def come_to_rest(self) -> None:
+        """Twenty minutes of fair weather: what is not settled then waits for a person."""
+        for _ in range(40):
+            if not Charge.objects.holding().exists():
+                break
+            self.house.clock.advance(31)
+            self.beat("", False)
+        self.the_books_balance()
+        self.no_charge_took_credits_twice()
+        for charge in Charge.objects.holding():
+            assert charge.state == ChargeState.UNKNOWN, f"{charge.operation} is {charge.state}"
+            self.count("left to a person")
+        for state in Charge.objects.values_list("state", flat=True):
+            self.count(state)
+
+
+def lived(
+    house: Indoors,
+    patch: pytest.MonkeyPatch,
+    told: dict[str, int],
+    *,
+    runs: int,
+    steps: int,
+    number: int,
+) -> None:
+    """So many lives by this seed. `told` counts what was done. Raises with the steps that broke a
+    law."""
+    machine = type("Life", (Life,), {"house": house, "told": told})
+    patch.setattr(tasks, "_ring", house.ring)
+    chosen = settings(
+        max_examples=runs,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        phases=PHASES,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(seed(number)(machine), settings=chosen)

@@ -1,0 +1,27 @@
+"""a12, a small draw: a few lives of the engine against the sandbox, by the seed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.proxyapi.money.indoors import indoors
+from tests.proxyapi.money.life import lived
+
+SEED = int(os.environ.get("DRILL_SEED", "12"))
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_law_2_holds_whatever_people_do_and_whatever_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """Slow: a hundred steps, each followed by a reading of the ledger."""
+    told: dict[str, int] = {}
+    with indoors(tmp_path, monkeypatch, settings) as house:
+        lived(house, monkeypatch, told, runs=5, steps=25, number=SEED)
+    assert told["lives"] >= 5
+    assert told["sendings"] > 0
