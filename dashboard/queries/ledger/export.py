@@ -20,8 +20,10 @@ from uuid import UUID
 from dashboard.models import Team
 from dashboard.queries.ledger.figures import Books, books_of
 from dashboard.queries.ledger.filters import Filters, Place
+from dashboard.queries.ledger.people import people_of
 from dashboard.queries.ledger.rows import joined
 from dashboard.queries.ledger.scope import Scope, scope_of
+from dashboard.queries.ledger.search import searched
 from dashboard.queries.ledger.words import feature
 
 STRETCH = 4_000  # rows that are read at once
@@ -52,6 +54,8 @@ class Source:
 
 def source_of(team: Team, filters: Filters) -> Source:
     scope = scope_of(team, filters)
+    if filters.search:
+        scope = searched(scope, people_of(team))
     names = {one.pk: safe(one.name or one.email) for one in scope.accounts}
     return Source(scope, books_of(scope), names)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
+from uuid import UUID
 
 from django.db.models import QuerySet, Sum, Value
 
+from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
 from proxyapi.day_sums import CreditSum
 
@@ -87,8 +89,10 @@ def books_of(scope: Scope, split: Split | None = None) -> Books:
 
 
 def rows_of(scope: Scope, split: Split | None) -> Iterable[tuple[Any, ...]]:
+    if scope.found:
+        return lines_found(scope, scope.found)
     if scope.filters.job:
-        return job_rows(scope)
+        return lines_of(scope, scope.entries())
     whole = summed(scope.sums().annotate(key=Value(WHOLE)))
     return whole if split is None else whole.union(summed(split), all=True)
 
@@ -98,7 +102,34 @@ def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
     return cast("QuerySet[Any]", rows.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
 
 
-def job_rows(scope: Scope) -> Iterable[tuple[Any, ...]]:
-    for at, amount, charge in scope.entries().values_list("happened_at", "amount", "charge_id"):
-        day = at.astimezone(scope.zone).date()
-        yield day, amount > 0, charge is not None, WHOLE, amount, 1
+def lines_found(scope: Scope, found: Found) -> Iterator[tuple[Any, ...]]:
+    """Of what a search found; one query where it found a name."""
+    for row in found.rows:
+        yield line(scope, row.at, row.amount, row.charge)
+    if scope.filters.job:
+        yield from lines_of(scope, scope.entries().filter(found.named))
+        return
+    sums = [summed(part.annotate(key=Value(WHOLE))) for part in sums_found(scope, found)]
+    if sums:
+        yield from sums[0].union(*sums[1:], all=True)
+
+
+def sums_found(scope: Scope, found: Found) -> Iterator[QuerySet[Any]]:
+    """Of labels and features, and of people besides: no row is in both."""
+    words = bool(found.labels or found.operations)
+    if words:
+        yield scope.sums("operation", "label").filter(found.worded)
+    if found.members:
+        beside = ("operation", "label") if words else ()
+        theirs = scope.sums("member", *beside).filter(member__in=found.members)
+        yield theirs.exclude(found.worded) if words else theirs
+
+
+def lines_of(scope: Scope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:
+    for at, amount, charge in rows.values_list("happened_at", "amount", "charge_id"):
+        yield line(scope, at, amount, charge)
+
+
+def line(scope: Scope, at: datetime, amount: Decimal, charge: UUID | None) -> tuple[Any, ...]:
+    day = at.astimezone(scope.zone).date()
+    return day, amount > 0, charge is not None, WHOLE, amount, 1

@@ -16,6 +16,7 @@ from dashboard.queries.charts import Tick, scale_to
 from dashboard.queries.charts.scale import GridLine, thinned
 from dashboard.queries.chips import Chip, chip
 from dashboard.queries.ledger.banners import Banner, banners_of
+from dashboard.queries.ledger.fields import DateFields, fields_of
 from dashboard.queries.ledger.figures import NOTHING
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.period import periods
@@ -79,6 +80,7 @@ class Share:
 class Charts:
     filters: Filters
     chips: tuple[Chip, ...]
+    dates: DateFields
     banners: tuple[Banner, ...]
     says: str
     balance: Balance | None
@@ -96,12 +98,13 @@ class Came:
 
 def charts_of(reader: Membership, filters: Filters) -> Charts:
     """Three queries. The balance knows no members and no features: other filters do not count."""
-    kept = Filters(period=filters.period, account=filters.account)
+    kept = Filters(period=filters.period, dates=filters.dates, account=filters.account)
     scope = scope_of(reader.team, kept)
     shares = shares_of(scope)
     return Charts(
         filters=kept,
         chips=tuple(chips_of(scope)),
+        dates=fields_of("ledger-charts", kept, scope),
         banners=banners_of(scope),
         says=scope.period.says,
         balance=balance_of(scope),

@@ -18,9 +18,9 @@ from dashboard.queries.ledger.people import Person, people_of
 from dashboard.queries.ledger.period import EVERYTHING, periods
 from dashboard.queries.ledger.rows import Page, page_of
 from dashboard.queries.ledger.scope import Scope, scope_from, scope_of
+from dashboard.queries.ledger.search import names_in, searched
 from dashboard.queries.ledger.spend import spend_of, split_of
 from dashboard.queries.ledger.words import feature
-from proxyapi.day_names import names_of
 from proxyapi.models import Account
 
 MOST = 200  # labels that a select offers
@@ -37,7 +37,8 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What the filters leave, together. `chart` is missing where only a job's rows are shown."""
+    """What the filters leave, together. `chart` is missing where rows of a job or a search are
+    shown alone."""
 
     figures: Figures
     chart: Bars | None
@@ -87,7 +88,8 @@ def ledger_of(
     team = reader.team
     scope = scope_of(team, filters) if accounts is None else scope_from(team, filters, accounts)
     people = people_of(reader.team)
-    books = books_of(scope, split_of(scope, people))
+    scope = searched(scope, people)
+    books = books_of(scope, None if filters.search else split_of(scope, people))
     entries, chips = entries_from(scope, books), tuple(chips_of(scope, people))
     return LedgerPage(
         filters=filters,
@@ -105,12 +107,16 @@ def ledger_of(
 
 def totals_of(reader: Membership, filters: Filters) -> Totals:
     scope, people = scope_of(reader.team, filters), people_of(reader.team)
-    return totals_from(scope, books_of(scope, split_of(scope, people)), people)
+    scope = searched(scope, people)
+    books = books_of(scope, None if filters.search else split_of(scope, people))
+    return totals_from(scope, books, people)
 
 
 def entries_of(reader: Membership, filters: Filters, known: int | None) -> Entries:
     """`known`: the newest row that the reader has; what came after it is marked."""
     scope = scope_of(reader.team, filters)
+    if filters.search:
+        scope = searched(scope, people_of(reader.team))
     return entries_from(scope, books_of(scope), known)
 
 
@@ -118,7 +124,7 @@ def totals_from(scope: Scope, books: Books, people: Sequence[Person]) -> Totals:
     filters = scope.filters
     return Totals(
         figures=books.whole,
-        chart=None if filters.job else spend_of(scope, books, people),
+        chart=None if filters.job or filters.search else spend_of(scope, books, people),
         banners=banners_of(scope),
         stacks=stacks_of(filters),
         url=filters.part_url("totals"),
@@ -157,7 +163,7 @@ def chips_of(scope: Scope, people: Sequence[Person]) -> Iterator[Chip]:
         yield chip("account", "Account", {"": "all", **accounts}, filters)
     members = {str(one.id): one.name for one in people}
     yield chip("member", "Member", {"": "everyone", **members}, filters)
-    names = names_of(scope.ids, scope.period.first, scope.period.last)
+    names = scope.found.names if scope.found else names_in(scope)
     features = {one: feature(one) for one in names.operations}
     yield chip("feature", "Feature", {"": "any", **chosen_too(filters.feature, features)}, filters)
     labels = {label: label for label in sorted(names.labels)[:MOST]}

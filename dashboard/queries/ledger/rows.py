@@ -13,6 +13,7 @@ from django.urls import reverse
 from dashboard.queries.ledger.balances import balances_of
 from dashboard.queries.ledger.figures import Books, Figures
 from dashboard.queries.ledger.filters import Place
+from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import OUTSIDE, SURE, what
 from proxyapi.day_sums import bounds
@@ -111,7 +112,15 @@ def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> Quer
     rows = scope.entries().filter(within(scope, books, after, count))
     if after:
         rows = rows.filter(beyond(after, oldest=scope.filters.oldest))
+    if scope.found:
+        rows = found_among(rows, scope.found)
     return rows.order_by(*order_of(scope))[:count]
+
+
+def found_among(rows: QuerySet[Entry], found: Found) -> QuerySet[Entry]:
+    """Each way along its own index: these days have few rows of any."""
+    ways = [rows.filter(way).values("pk") for way in found.ways()]
+    return Entry.objects.filter(pk__in=ways[0].union(*ways[1:])) if ways else rows.none()
 
 
 def order_of(scope: Scope) -> list[str]:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from dashboard.models import Team
 from dashboard.queries.ledger.filters import Filters
+from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.period import Period, period_of
 from dashboard.queries.purse import known_accounts_of
 from proxyapi.day_sums import PLACES, narrowest
@@ -23,7 +24,8 @@ from proxyapi.models import Account, Entry, Vault
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`accounts` are all of the team's, `ids` those that are asked for."""
+    """`accounts` are all of the team's, `ids` those asked for. `found`: what a search named, which
+    `entries` and `sums` do not know."""
 
     team: Team
     filters: Filters
@@ -32,6 +34,7 @@ class Scope:
     zone: ZoneInfo
     today: date
     period: Period
+    found: Found | None = None
 
     def entries(self) -> QuerySet[Entry]:
         """The rows that the filters leave, in no order."""

@@ -1,0 +1,51 @@
+"""What a search found: the names that rows may have, and the rows of videos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+
+from proxyapi.day_names import Names
+
+
+class Row(NamedTuple):
+    at: datetime
+    amount: Decimal
+    charge: UUID | None
+    job: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`rows` have none of the other names. `names`: all that the days have. `says`: what was not
+    looked for, because too much has this name."""
+
+    names: Names
+    labels: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
+    members: frozenset[int] = frozenset()
+    rows: tuple[Row, ...] = ()
+    says: str = ""
+
+    @property
+    def worded(self) -> Q:
+        """Rows, or sums, with one of the labels or features."""
+        return Q(label__in=self.labels) | Q(operation__in=self.operations)
+
+    @property
+    def named(self) -> Q:
+        return self.worded | Q(member__in=self.members)
+
+    def ways(self) -> Iterator[Q]:
+        """Each names rows by another index; together they are all that was found."""
+        jobs = {row.job for row in self.rows}
+        ways = (("label", self.labels), ("operation", self.operations))
+        for name, values in (*ways, ("member", self.members), ("job", jobs)):
+            if values:
+                yield Q(**{f"{name}__in": values})

@@ -1,0 +1,60 @@
+"""What a text names: labels of the service, features, people, videos.
+
+No index holds the words of a million rows. So the text is looked for in the few names that rows
+have, and the rows are asked for by these: a label, a feature and a member have sums and an index,
+and the rows of some videos are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db.models import Subquery
+
+from dashboard.queries.ledger.found import Found, Row
+from dashboard.queries.ledger.people import Person
+from dashboard.queries.ledger.scope import Scope
+from dashboard.queries.ledger.words import feature
+from proxyapi.day_names import Names, names_of
+from proxyapi.models import Job
+
+PEOPLE, VIDEOS = 20, 200  # that one text may name
+
+
+def searched(scope: Scope, people: Sequence[Person]) -> Scope:
+    """The scope with what its text names. Two queries, none without a text."""
+    if not scope.filters.search:
+        return scope
+    text = scope.filters.search.casefold()
+    names = names_in(scope)
+    members = [one.id for one in people if text in one.name.casefold()]
+    found = Found(
+        names=names,
+        labels=frozenset(one for one in names.labels if text in one.casefold()),
+        operations=frozenset(one for one in names.operations if text in feature(one).casefold()),
+        members=frozenset(members[:PEOPLE]),
+    )
+    rows, more = rows_of_videos(scope, found)
+    much = [f"the newest {VIDEOS} videos"] if more else []
+    much += [f"the first {PEOPLE} people"] if len(members) > PEOPLE else []
+    said = f"Only {' and '.join(much)} of this name are listed." if much else ""
+    return replace(scope, found=replace(found, rows=rows, says=said))
+
+
+def names_in(scope: Scope) -> Names:
+    """Features and labels of the days; one query."""
+    return names_of(scope.ids, scope.period.first, scope.period.last)
+
+
+def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
+    """What only a title tells of, and whether there are more videos than were looked for."""
+    end = scope.period.moments(scope.zone)[1]
+    titled = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end)
+    titled = titled.filter(title__icontains=scope.filters.search)
+    titled = titled.order_by("-created_at", "-pk")
+    rows = scope.entries().filter(job__in=titled.values("pk")[:VIDEOS]).exclude(found.named)
+    rows = rows.annotate(more=Subquery(titled.values("pk")[VIDEOS : VIDEOS + 1]))
+    columns = rows.values_list("happened_at", "amount", "charge_id", "job", "more")
+    listed = [(Row(at, amount, charge, job), more) for at, amount, charge, job, more in columns]
+    return tuple(row for row, _ in listed), any(more for _, more in listed)

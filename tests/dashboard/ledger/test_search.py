@@ -1,0 +1,141 @@
+"""A search finds rows by the names they have: of the service, of features, of people, of videos."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.queries.ledger import search
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.page import LedgerPage, ledger_of
+from proxyapi.models import Job
+from tests.dashboard.ledger.conftest import ago
+from tests.dashboard.ledger.test_export import told
+
+MOST_QUERIES = 12
+
+
+def page(reader, **query) -> LedgerPage:
+    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+
+
+def amounts(shown: LedgerPage) -> list[int]:
+    return sorted(int(row.amount) for day in shown.entries.page.days for row in day.rows)
+
+
+@pytest.fixture
+def mixed(book, luca) -> None:
+    """Glaciers of Priya's unless said otherwise; one film of Luca's about harbours."""
+    book("-96")
+    book("-14", operation="faceless.export", label="Faceless video export")
+    book("-42", by=None, label="Text to video")
+    book("-7", happened_at=ago(days=40))
+    harbour = book("-4", member=luca.user, operation="faceless.scripts", label="Script generation")
+    harbour.job.title = "Harbours at 100 % noon"
+    harbour.job.save()
+
+
+@pytest.mark.usefixtures("mixed")
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("harbour", [-4]),
+        ("HARBOURS  at", [-4]),
+        ("100 %", [-4]),
+        ("%", [-4]),
+        ("glacier", [-96, -14]),
+        ("luca", [-4]),
+        ("raman", [-96, -14]),
+        ("text to", [-42]),
+        ("export", [-14]),
+        ("faceless", [-96, -14]),
+        ("script", [-4]),
+        ("r", [-96, -14, -4]),
+        ("no such thing", []),
+        ("", [-96, -42, -14, -4]),
+    ],
+)
+def test_a_text_finds_labels_features_people_and_titles(text, left, thea):
+    shown = page(thea, q=text)
+    assert amounts(shown) == left
+    assert (shown.totals.figures.net, shown.entries.rows) == (sum(left), len(left))
+
+
+@pytest.mark.usefixtures("mixed")
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ({"q": "glacier", "period": "all"}, [-96, -14, -7]),
+        ({"q": "glacier", "feature": "faceless.export"}, [-14]),
+        ({"q": "faceless", "direction": "in"}, []),
+        ({"q": "video", "match": "no"}, [-42]),
+        ({"q": "video", "source": "api", "sort": "oldest"}, [-96, -42, -14]),
+    ],
+)
+def test_a_search_is_one_filter_of_several(query, left, thea):
+    shown = page(thea, **query)
+    assert amounts(shown) == left
+    assert int(shown.totals.figures.net) == sum(left)
+
+
+@pytest.mark.usefixtures("mixed")
+def test_within_one_video_or_of_one_member_it_looks_too(thea, luca, book):
+    entry = book("-11", label="Retouch")
+    assert amounts(page(thea, q="retouch", job=entry.job_id)) == [-11]
+    assert amounts(page(thea, q="harbour", job=entry.job_id)) == []
+    assert amounts(page(thea, q="script", member=luca.user_id)) == [-4]
+    assert amounts(page(thea, q="export", member=luca.user_id)) == []
+
+
+def test_pages_of_a_search_hold_each_row_once(book, account, thea, monkeypatch):
+    monkeypatch.setattr("dashboard.queries.ledger.rows.PAGE", 2)
+    for hours in range(7):
+        book(f"-{hours + 1}", happened_at=ago(hours=30 * hours))
+    book("-50", by=None, label="Glacier pack", happened_at=ago(hours=31))
+    seen: list[int] = []
+    query = {"q": "glacier"}
+    while True:
+        shown = page(thea, **query)
+        seen += amounts(shown)
+        if not shown.entries.page.next_url:
+            break
+        place = shown.entries.page.next_url.partition("after=")[2]
+        query = {"q": "glacier", "after": place.partition("&")[0]}
+    assert sorted(seen) == [-50, *range(-7, 0)]
+    assert shown.totals.figures.net == Decimal(-78)
+
+
+def test_too_many_videos_of_a_name_are_said(book, thea, monkeypatch):
+    monkeypatch.setattr(search, "VIDEOS", 2)
+    for number in range(3):
+        job = book(f"-{number + 1}", happened_at=ago(hours=3 - number)).job
+        Job.objects.filter(pk=job.pk).update(created_at=ago(hours=4 - number))
+    shown = page(thea, q="glacier")
+    assert amounts(shown) == [-3, -2]
+    (banner,) = shown.totals.banners
+    assert banner.title == "Only the newest 2 videos of this name are listed."
+
+
+@pytest.mark.usefixtures("mixed")
+def test_the_file_has_the_rows_of_the_search(thea):
+    assert {row["credit_spend"] for row in told(thea, {"q": "glacier"})} == {"-96", "-14"}
+    assert told(thea, {"q": "nothing of it"}) == []
+
+
+def test_a_stranger_finds_nothing_of_ours(book, otto):
+    book()
+    for text in ("glacier", "Priya", "Faceless"):
+        assert amounts(page(otto, q=text)) == []
+
+
+@pytest.mark.usefixtures("mixed")
+@pytest.mark.parametrize("text", ["glacier", "r", "zzz", "<b>x</b>"])
+def test_a_search_asks_the_database_twelve_times_at_most(text, client_of, thea):
+    browser = client_of(thea)
+    with CaptureQueriesContext(connection) as asked:
+        html = browser.get("/ledger/", {"q": text}).content.decode()
+    assert len(asked) <= MOST_QUERIES
+    assert "<b>x" not in html
