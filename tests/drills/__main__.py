@@ -76,7 +76,13 @@ def carry_out(drill: Drill) -> str:
             if line.rstrip().endswith((f": {HOLDS}", f": {FALLS_SHORT}")):
                 where = " [PostgreSQL]" if drill.on_postgres else ""
                 print(f"{line.rstrip()}{where}", flush=True)
-    print(f"{drill.name}: {time.monotonic() - begun:.0f} s", flush=True)
+        status, used = os.wait4(process.pid, 0)[1:]
+        process.returncode = os.waitstatus_to_exitcode(status)
+    print(
+        f"{drill.name}: {time.monotonic() - begun:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of "
+        f"them with a processor, load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
     if process.returncode == 0:
         return ""
     print("\n".join(said[-LAST_LINES:]), file=sys.stderr, flush=True)

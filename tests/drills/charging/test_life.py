@@ -17,7 +17,7 @@ from tests.proxyapi.money.life import lived
 from tests.settings import ON_POSTGRES
 
 FULL = 2000
-LIVES, STEPS = int(os.environ.get("DRILL_LIVES", "100")), 50
+LIVES, STEPS = int(os.environ.get("DRILL_LIVES", "60")), 50
 
 
 @pytest.mark.django_db(transaction=True)

@@ -56,12 +56,23 @@ class Indoors(httpx.BaseTransport):
         clock = Clock("frozen", now=time.time())
         app = create_app(media_dir=folder, maker=Nothing(), clock=clock, seed=1)
         self.world, self.clock, self._loop = app.state.world, clock, loop
+        self._studio = app.state.studio
         self._inner = httpx.ASGITransport(app=app, client=("127.0.0.1", 4711))
         self.point, self.away = "", False
-        self.bells: list[UUID] = []
+        self.a_request, self.bells = A_REQUEST, list[UUID]()
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), tz=UTC)
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """What the time until now has brought is there, and nothing comes meanwhile."""
+        self._studio.tick()
+        self.a_request = 0.0
+        try:
+            yield
+        finally:
+            self.a_request = A_REQUEST
 
     def reach(self, name: str) -> None:
         if name == self.point:
@@ -86,7 +97,7 @@ class Indoors(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if "/_sandbox/" not in request.url.path:
-            self.clock.advance(A_REQUEST)
+            self.clock.advance(self.a_request)
             if self.away:
                 raise Refused("the service is away")
             if request.method != "GET":
