@@ -207,6 +207,12 @@ class Charge(models.Model):
             models.Index(fields=["account", "state"]),
             models.Index(fields=["vault", "state"], name="charge_by_state"),
             models.Index(fields=["vault", "member", "created_at"], name="charge_of_member"),
+            # Holds all that a budget is summed from: the table itself is not read.
+            models.Index(
+                fields=["vault", "created_at", "member", "state", "hold", "cost", "refunded_at"],
+                condition=Q(refunded_at__isnull=True),
+                name="charge_counts",
+            ),
             models.Index(fields=["account", "sent_at"], name="charge_sent"),
             models.Index(
                 fields=["account", "sent_at"],

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.actions.charging import charge
@@ -162,3 +163,32 @@ def test_one_budget_for_each_member_and_period(request, budget, northlight, whos
         budget(member, 20)
     assert budget(member, 20, period=Period.DAY)
     assert Budget.objects.count() == 2
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_members_and_team_are_summed_alike_however_many_they_are(
+    count, priya, luca, jonas, mira, budget, spent
+):
+    """One row for a few, a row for each of many: the same sums."""
+    people = (priya, luca, jonas, mira)
+    for number, member in enumerate(people, 1):
+        spent(member, 10 * number)
+        spent(member, number, state="unknown")
+        spent(member, 700, refunded_at=NOON)
+    rows = [budget(member, 1000) for member in (*people[:count], None)]
+    found = [(one.spent, one.held) for one in standings(priya.team, rows, NOON)]
+    assert found == [(10 * n, n) for n in range(1, count + 1)] + [(100, 10)]
+
+
+def test_a_budget_is_summed_from_the_index_alone(priya, budget, spent):
+    spent(priya, 90)
+    with CaptureQueriesContext(connection) as queries:
+        standings(priya.team, [budget(priya, 100), budget(None, 100)], NOON)
+    asked = next(one["sql"] for one in queries if "SUM(" in one["sql"])
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":  # so few rows are read faster without an index
+            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN {'QUERY PLAN' if connection.vendor == 'sqlite' else ''} {asked}")
+        plan = str(cursor.fetchall())
+    assert "charge_counts" in plan
+    assert "COVERING INDEX" in plan or "Index Only Scan" in plan
