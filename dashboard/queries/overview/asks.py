@@ -162,8 +162,8 @@ def left_alone(one: Concern, now: datetime) -> Ask:
         state="paused",
         title=f"Nobody looks at {quoted(one.what)} any more",
         text=f"{first_name(one)}’s render goes on at the service; Reelroom stopped looking "
-        f"{at(one.since)}. It is not failed.",
-        act="Look again",
+        f"{at(one.since)}. It is not failed; its page has “Look again”.",
+        act="Open it",
         url=reverse("video", args=[one.id]),
     )
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.utils import timezone
-
 from dashboard.queries.overview.credits import ledger_of
-from dashboard.queries.reconciliation.differences import age_of, whose
+from dashboard.queries.reconciliation.differences import whose
 from dashboard.queries.reconciliation.page import versions
 from dashboard.queries.reconciliation.statement import statement_of
 from dashboard.queries.videos.cost import expected
-from dashboard.templatetags.reelroom import clock, credits
+from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
 BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
@@ -127,7 +125,7 @@ def anchoring(account: Account) -> Anchoring:
             if gap
             else "There is no difference to let go",
             f"The balance {'rose' if gap > 0 else 'fell'} by {credits(abs(gap))} cr more than the "
-            f"ledger says, {age_of(ledger.anchor_at, timezone.now())}."
+            f"ledger says, since {day(ledger.anchor_at)}."
             if gap
             else "Opening balance and entries make the balance.",
             "The opening balance is set anew, so that it and the entries make the balance again. "
