@@ -141,7 +141,7 @@ class Life(RuleBasedStateMachine):
     def wanted(self, what: str, chosen: Job) -> Intent | None:
         """What `next` is depends on how far the video is; while it renders, another clip."""
         if what == "clip" or chosen.state == JobState.RUNNING:
-            body = {"model": "brook", "prompt": f"{PROMPT}, take {uuid4()}"}
+            body: dict[str, Any] = {"model": "brook", "prompt": f"{PROMPT}, take {uuid4()}"}
             path = "/text-to-video/estimate"
             price = self.stage.data("GET", path, params={"model": "brook"})["cost"]
             new = job(self.stage, JobKind.CLIP, None, wanted=body)
@@ -314,7 +314,8 @@ class Life(RuleBasedStateMachine):
     def undecided(self) -> Decimal:
         """What was taken for charges that we do not know the outcome of yet."""
         open_ones = Charge.objects.exclude(state__in=ENDED).values_list("pk", flat=True)
-        return sum((sum(self.taken.get(id, ())) for id in open_ones), Decimal(0))
+        taken = (credits for id in open_ones for credits in self.taken.get(id, ()))
+        return sum(taken, Decimal(0))
 
     def teardown(self) -> None:
         if not hasattr(self, "stage"):
