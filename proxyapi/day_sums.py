@@ -46,8 +46,9 @@ class CreditSum(Sum):
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
     ) -> tuple[str, Any]:
-        template = f"SUM(CAST(ROUND(%(expressions)s * {PLACES}) AS INTEGER))"
-        return self.as_sql(compiler, connection, template=template, **context)
+        exact = self.copy()
+        exact.template = f"SUM(CAST(ROUND(%(expressions)s * {PLACES}) AS INTEGER))"
+        return exact.as_sql(compiler, connection, **context)
 
     def get_db_converters(self, connection: BaseDatabaseWrapper) -> list[Any]:
         if connection.vendor == "sqlite":

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias, cast
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum, Value
+from django.db.models import Q, QuerySet, Sum, Value
 
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
@@ -47,14 +47,14 @@ class Figures:
         share = 100 * (self.spent - self.outside) / self.spent
         return f"{share:.1f}".removesuffix(".0") + " %"
 
-    def add(self, amount: Decimal, rows: int, *, is_credit: bool, is_matched: bool) -> None:
+    def add(
+        self, out: Decimal | None, came: Decimal | None, outside: Decimal | None, rows: int
+    ) -> None:
+        """Sums as the database has them: signed, and nothing where there is no such row."""
+        self.spent -= out or NOTHING
+        self.came += came or NOTHING
+        self.outside -= outside or NOTHING
         self.rows += rows
-        if is_credit:
-            self.came += amount
-            return
-        self.spent -= amount
-        if not is_matched:
-            self.outside -= amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Books:
 
 Split: TypeAlias = QuerySet[Any]
 WHOLE = "*"
-NAMES = ("day", "is_credit", "is_matched", "key")
+DEBIT = Q(is_credit=False)
 
 
 def books_of(scope: Scope, split: Split | None = None) -> Books:
@@ -79,12 +79,12 @@ def books_of(scope: Scope, split: Split | None = None) -> Books:
     whole: Figures = Figures()
     days: dict[date, Figures] = {}
     parts: dict[tuple[date, str], Decimal] = {}
-    for day, is_credit, is_matched, key, amount, rows in rows_of(scope, split):
+    for day, key, out, *figures in rows_of(scope, split):
         if key != WHOLE:
-            parts[day, key] = -amount
+            parts[day, key] = -out
             continue
-        for figures in (whole, days.setdefault(day, Figures())):
-            figures.add(amount, rows, is_credit=is_credit, is_matched=is_matched)
+        for sums in (whole, days.setdefault(day, Figures())):
+            sums.add(out, *figures)
     return Books(whole, days, parts)
 
 
@@ -94,12 +94,25 @@ def rows_of(scope: Scope, split: Split | None) -> Iterable[tuple[Any, ...]]:
     if scope.filters.job:
         return lines_of(scope, scope.entries())
     whole = summed(scope.sums().annotate(key=Value(WHOLE)))
-    return whole if split is None else whole.union(summed(split), all=True)
+    return whole if split is None else whole.union(parted(split), all=True)
 
 
 def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
-    rows = sums.order_by().values_list(*NAMES)
-    return cast("QuerySet[Any]", rows.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
+    """A row a day: its key, debits, credits, debits that no charge explains, and the entries."""
+    rows = sums.order_by().values_list("day", "key")
+    figures = {
+        "out": CreditSum("amount", filter=DEBIT),
+        "came": CreditSum("amount", filter=Q(is_credit=True)),
+        "outside": CreditSum("amount", filter=DEBIT & Q(is_matched=False)),
+    }
+    return cast("QuerySet[Any]", rows.annotate(**figures, rows=Sum("entries")))
+
+
+def parted(split: Split) -> QuerySet[Any]:
+    """The same columns; of a part only its debits are asked for."""
+    rows, none = split.order_by().values_list("day", "key"), Value(0)
+    parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=none)
+    return cast("QuerySet[Any]", parts)
 
 
 def lines_found(scope: Scope, found: Found) -> Iterator[tuple[Any, ...]]:
@@ -132,4 +145,6 @@ def lines_of(scope: Scope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:
 
 def line(scope: Scope, at: datetime, amount: Decimal, charge: UUID | None) -> tuple[Any, ...]:
     day = at.astimezone(scope.zone).date()
-    return day, amount > 0, charge is not None, WHOLE, amount, 1
+    if amount > 0:
+        return day, WHOLE, None, amount, None, 1
+    return day, WHOLE, amount, None, None if charge else amount, 1

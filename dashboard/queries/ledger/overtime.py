@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from dashboard.models import Membership
 from dashboard.queries.charts import Tick, scale_to
@@ -161,14 +160,21 @@ def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[
     A refund is a credit that has a charge.
     """
     since = DayFlow.objects.filter(account_id__in=ids, day__gte=scope.period.first)
-    rows = since.order_by().values_list("day", "is_credit", "is_matched")
-    nets: dict[date, Decimal] = defaultdict(Decimal)
-    came: dict[date, Came] = defaultdict(Came)
-    for day, is_credit, is_matched, amount in rows.annotate(sum=CreditSum("amount")):
-        nets[day] += amount
-        if is_credit:
-            part = {"refunded": amount} if is_matched else {"bought": amount}
-            came[day] = replace(came[day], **part)
+    rows = (
+        since.order_by()
+        .values_list("day")
+        .annotate(
+            net=CreditSum("amount"),
+            bought=CreditSum("amount", filter=Q(is_credit=True, is_matched=False)),
+            refunded=CreditSum("amount", filter=Q(is_credit=True, is_matched=True)),
+        )
+    )
+    nets: dict[date, Decimal] = {}
+    came: dict[date, Came] = {}
+    for day, net, bought, refunded in rows:
+        nets[day] = net
+        if bought or refunded:
+            came[day] = Came(bought or NOTHING, refunded or NOTHING)
     return nets, came
 
 

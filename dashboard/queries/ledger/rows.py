@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
@@ -19,7 +20,9 @@ from dashboard.queries.ledger.words import OUTSIDE, SURE, what
 from proxyapi.day_sums import bounds
 from proxyapi.models import Entry
 
+Span: TypeAlias = tuple[datetime, datetime]  # from the first moment on, until before the second
 PAGE = 50
+INSTANT = timedelta(microseconds=1)
 ORDER = ("happened_at", "account_id", "position")
 SHOWN = (
     *("account_id", "position", "label", "content_type", "amount", "happened_at", "operation"),
@@ -109,18 +112,23 @@ def joined(scope: Scope, books: Books, after: Place | None, count: int) -> Query
 
 def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
     """The next rows in order, so many at most."""
-    rows = scope.entries().filter(within(scope, books, after, count))
+    span = within(scope, books, after, count)
+    if span is None:
+        return Entry.objects.none()
+    rows = scope.entries(span)
+    if scope.found:
+        rows = found_among(rows, scope.found, span)
     if after:
         rows = rows.filter(beyond(after, oldest=scope.filters.oldest))
-    if scope.found:
-        rows = found_among(rows, scope.found)
     return rows.order_by(*order_of(scope))[:count]
 
 
-def found_among(rows: QuerySet[Entry], found: Found) -> QuerySet[Entry]:
+def found_among(rows: QuerySet[Entry], found: Found, span: Span) -> QuerySet[Entry]:
     """Each way along its own index: these days have few rows of any."""
     ways = [rows.filter(way).values("pk") for way in found.ways()]
-    return Entry.objects.filter(pk__in=ways[0].union(*ways[1:])) if ways else rows.none()
+    keys = [row.key for row in found.rows if span[0] <= row.at < span[1]]
+    ways.append(Entry.objects.filter(pk__in=keys).values("pk"))
+    return Entry.objects.filter(pk__in=ways[0].union(*ways[1:]))
 
 
 def order_of(scope: Scope) -> list[str]:
@@ -129,8 +137,9 @@ def order_of(scope: Scope) -> list[str]:
     return [name if scope.filters.oldest else f"-{name}" for name in names]
 
 
-def within(scope: Scope, books: Books, after: Place | None, count: int) -> Q:
-    """The days in which the next rows lie, so that a rare label is found without a search."""
+def within(scope: Scope, books: Books, after: Place | None, count: int) -> Span | None:
+    """Where the next rows lie, so that a rare label is found without a search: the days that the
+    sums tell of, from the place on."""
     oldest, zone = scope.filters.oldest, scope.zone
     days = sorted((day for day, it in books.days.items() if it.rows), reverse=not oldest)
     if after:
@@ -145,19 +154,19 @@ def within(scope: Scope, books: Books, after: Place | None, count: int) -> Q:
         if count <= 0:
             break
     if not needed:
-        return Q(pk__in=[])
-    return Q(
-        happened_at__gte=bounds(min(needed), zone)[0], happened_at__lt=bounds(max(needed), zone)[1]
-    )
+        return None
+    start, end = bounds(min(needed), zone)[0], bounds(max(needed), zone)[1]
+    if after and oldest:
+        return max(start, after.at), end
+    return (start, min(end, after.at + INSTANT)) if after else (start, end)
 
 
 def beyond(place: Place, *, oldest: bool) -> Q:
-    """What comes after a row; its time alone stands in front, for an index to start there."""
+    """What comes after a row, of those from its time on."""
     past = "gt" if oldest else "lt"
-    start = Q(**{f"happened_at__{past}e": place.at})
     later = Q(**{f"happened_at__{past}": place.at})
     same_account = Q(account_id=place.account, **{f"position__{past}": place.position})
-    return start & (later | Q(**{f"account_id__{past}": place.account}) | same_account)
+    return later | Q(**{f"account_id__{past}": place.account}) | same_account
 
 
 def place_of(entry: Entry) -> Place:

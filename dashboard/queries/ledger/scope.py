@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -36,11 +36,17 @@ class Scope:
     period: Period
     found: Found | None = None
 
-    def entries(self) -> QuerySet[Entry]:
-        """The rows that the filters leave, in no order."""
-        chosen, start_end = self.filters, self.period.moments(self.zone)
-        rows = Entry.objects.filter(**self.of_accounts(), **names_of(chosen))
-        rows = rows.filter(happened_at__gte=start_end[0], happened_at__lt=start_end[1])
+    def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[Entry]:
+        """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
+        of two lower bounds SQLite searches an index from the first."""
+        return self.chosen(Entry.objects.filter(**self.of_accounts()), span)
+
+    def chosen(
+        self, rows: QuerySet[Entry], span: tuple[datetime, datetime] | None = None
+    ) -> QuerySet[Entry]:
+        """Of some rows those that the filters leave, whatever their account."""
+        chosen, (start, end) = self.filters, span or self.period.moments(self.zone)
+        rows = rows.filter(**names_of(chosen), happened_at__gte=start, happened_at__lt=end)
         if chosen.job:
             rows = rows.filter(job_id=chosen.job)
         if chosen.direction:

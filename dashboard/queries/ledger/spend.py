@@ -24,11 +24,13 @@ REST = (Series("others", "Others", OTHERS), Series("outside", "Outside the porta
 
 def split_of(scope: Scope, people: Sequence[Person]) -> Split:
     """What the books are asked besides: who, or what, spent how much on each day."""
-    name = "operation" if scope.filters.by else "member"
-    spent: Split = scope.sums(name).filter(is_credit=False, is_matched=True)
+    debits = {"is_credit": False, "is_matched": True}
     if scope.filters.by:
-        return spent.annotate(key=F(name))
-    return spent.filter(member__in=first(people)).annotate(key=Cast("member_id", CharField()))
+        features: Split = scope.sums("operation").filter(**debits).annotate(key=F("operation"))
+        return features
+    members: Split = scope.sums("member").filter(**debits, member__in=first(people))
+    keyed: Split = members.annotate(key=Cast("member_id", CharField()))
+    return keyed
 
 
 def spend_of(scope: Scope, books: Books, people: Sequence[Person]) -> Bars:
