@@ -15,10 +15,10 @@ from proxyapi.day_names import Names
 
 
 class Row(NamedTuple):
+    key: int
     at: datetime
     amount: Decimal
     charge: UUID | None
-    job: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,8 @@ class Found:
         return self.worded | Q(member__in=self.members)
 
     def ways(self) -> Iterator[Q]:
-        """Each names rows by another index; together they are all that was found."""
-        jobs = {row.job for row in self.rows}
-        ways = (("label", self.labels), ("operation", self.operations))
-        for name, values in (*ways, ("member", self.members), ("job", jobs)):
+        """Each names rows by another index; with `rows` they are all that was found."""
+        names = {"label": self.labels, "operation": self.operations, "member": self.members}
+        for name, values in names.items():
             if values:
                 yield Q(**{f"{name}__in": values})

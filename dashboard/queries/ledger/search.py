@@ -17,7 +17,7 @@ from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
 from proxyapi.day_names import Names, names_of
-from proxyapi.models import Job
+from proxyapi.models import Entry, Job
 
 PEOPLE, VIDEOS = 20, 200  # that one text may name
 
@@ -51,10 +51,14 @@ def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
     """What only a title tells of, and whether there are more videos than were looked for."""
     end = scope.period.moments(scope.zone)[1]
     titled = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end)
+    if scope.filters.account:
+        titled = titled.filter(account__in=scope.ids)
     titled = titled.filter(title__icontains=scope.filters.search)
     titled = titled.order_by("-created_at", "-pk")
-    rows = scope.entries().filter(job__in=titled.values("pk")[:VIDEOS]).exclude(found.named)
+    # The accounts are the videos' own. Named again, SQLite would search by them and the days.
+    theirs = Entry.objects.filter(job__in=titled.values("pk")[:VIDEOS])
+    rows = scope.chosen(theirs).exclude(found.named)
     rows = rows.annotate(more=Subquery(titled.values("pk")[VIDEOS : VIDEOS + 1]))
-    columns = rows.values_list("happened_at", "amount", "charge_id", "job", "more")
-    listed = [(Row(at, amount, charge, job), more) for at, amount, charge, job, more in columns]
-    return tuple(row for row, _ in listed), any(more for _, more in listed)
+    columns = list(rows.values_list("pk", "happened_at", "amount", "charge_id", "more"))
+    listed = tuple(Row(key, at, amount, charge) for key, at, amount, charge, _ in columns)
+    return listed, any(more for *_, more in columns)
