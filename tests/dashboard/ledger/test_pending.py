@@ -1,0 +1,149 @@
+"""Charges that the ledger does not show yet stand above it, and count nowhere."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.queries.ledger import pending
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.page import LedgerPage, entries_of, ledger_of
+from proxyapi.models import Charge, ChargeState
+from tests.dashboard.ledger.conftest import ago
+from tests.dashboard.ledger.test_export import told
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+
+
+def page(reader, **query) -> LedgerPage:
+    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+
+
+def words(reader, **query) -> list[str]:
+    return [row.word for row in page(reader, **query).entries.pending.rows]
+
+
+@pytest.fixture
+def charge(account, token):
+    def make(state: str = ChargeState.HELD, **fields: Any) -> Charge:
+        given: dict[str, Any] = {"token": token, "account": account}
+        job = fields.pop("job", None) or JobFactory.create(**given, title="Night trains")
+        if state not in (ChargeState.HELD, ChargeState.DRAFT):
+            given["sent_at"] = ago(minutes=9)
+        if state in (ChargeState.CONFIRMED, ChargeState.MATCHED):
+            given |= {"cost": Decimal(96), "settled_at": ago(minutes=1)}
+        return ChargeFactory.create(**{**given, "job": job, "state": state, **fields})
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("state", "row"),
+    [
+        ("held", ("waiting", "Held", "not sent yet", 106, "held")),
+        ("sending", ("running", "Sent", "no answer yet", 106, "held")),
+        ("unknown", ("unknown", "Unknown", "the answer got lost", 96, "unknown")),
+        ("confirmed", ("waiting", "Charged", "not booked yet", -96, "out")),
+        ("matched", ("waiting", "Charged", "not booked yet", -96, "out")),
+    ],
+)
+def test_a_charge_without_an_entry_is_shown_as_it_is(state, row, charge, thea):
+    charge(state)
+    (one,) = page(thea).entries.pending.rows
+    assert (one.state, one.word, one.note, one.amount.value, one.amount.is_) == row
+    assert (one.what, one.who, one.job) == ("Render", "Priya Raman", "Night trains")
+
+
+@pytest.mark.parametrize("state", ["draft", "refused"])
+def test_what_will_take_nothing_is_not_shown(state, charge, thea):
+    charge(state)
+    charge("confirmed", cost=Decimal(0))
+    assert words(thea) == []
+
+
+def test_what_is_not_booked_for_long_is_marked(charge, thea):
+    charge("confirmed", settled_at=ago(minutes=12))
+    (one,) = page(thea).entries.pending.rows
+    assert (one.state, one.note) == ("late", "not booked for 12 min")
+
+
+def test_a_charge_that_was_booked_is_an_entry(book, thea):
+    book()
+    assert words(thea) == []
+
+
+def test_it_counts_neither_in_the_sums_nor_in_the_file(charge, book, thea, client_of):
+    book("-14")
+    charge("unknown")
+    shown = page(thea)
+    assert (shown.totals.figures.net, shown.entries.rows) == (-14, 1)
+    assert [row["credit_spend"] for row in told(thea)] == ["-14"]
+    html = client_of(thea).get("/ledger/").content.decode()
+    assert "Not in the ledger yet, in no total" in html
+    assert "0 or 96" in html
+
+
+def test_alone_it_is_a_page_too(charge, thea, client_of):
+    charge()
+    html = client_of(thea).get("/ledger/").content.decode()
+    assert "Night trains" in html
+    assert "No entries in these days" not in html
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ({"feature": "faceless.render"}, True),
+        ({"feature": "faceless.export"}, False),
+        ({"match": "yes"}, True),
+        ({"match": "no"}, False),
+        ({"direction": "out"}, True),
+        ({"direction": "in"}, False),
+        ({"source": "web"}, False),
+        ({"label": "Faceless video"}, False),
+        ({"q": "night"}, False),
+        ({"sort": "oldest"}, False),
+        ({"period": "2026-11"}, True),
+        ({"period": "2026-10"}, False),
+        ({"period": "2026-11-20"}, True),
+    ],
+)
+def test_filters_leave_it_or_not(query, shown, charge, thea):
+    charge()
+    assert bool(words(thea, **query)) == shown
+
+
+def test_member_video_and_account_are_filters_too(charge, thea, luca, priya, account):
+    one = charge()
+    other = TokenFactory.create(account=AccountFactory(vault=thea.team.vault), owner=luca.user)
+    charge(token=other, account=other.account, job=JobFactory(token=other, account=other.account))
+    assert len(words(thea)) == 2
+    for query in ({"member": priya.user_id}, {"job": one.job_id}, {"account": account.pk}):
+        assert len(words(thea, **query)) == 1
+
+
+def test_of_very_many_only_the_newest_are_listed(charge, thea, monkeypatch):
+    monkeypatch.setattr(pending, "MOST", 2)
+    for minutes in (3, 2, 1):
+        charge("unknown", sent_at=ago(minutes=minutes))
+    shown = page(thea).entries.pending
+    assert [row.when for row in shown.rows] == ["11:59", "11:58"]
+    assert shown.says == "the newest 2 charges"
+
+
+def test_strangers_see_none_of_it(charge, otto):
+    charge()
+    assert words(otto) == []
+
+
+def test_it_looks_again_when_a_charge_moves(charge, thea, client_of):
+    browser = client_of(thea)
+    html = browser.get("/ledger/?part=entries").content.decode()
+    assert "reelroom:charge from:body" in html
+    charge()
+    with CaptureQueriesContext(connection) as asked:
+        assert len(entries_of(thea, filters_of({}), 0).pending.rows) == 1
+    assert len(asked) <= 5
