@@ -67,11 +67,16 @@ class Entry(models.Model):
                 name="entry_matched_has_confidence",
             ),
             # A charge has one debit and at most one refund.
+            # Not of rows without one: SQLite would look for these here, through all there are.
             models.UniqueConstraint(
-                fields=["charge"], condition=Q(amount__lt=0), name="entry_one_debit_per_charge"
+                fields=["charge"],
+                condition=Q(amount__lt=0, charge__isnull=False),
+                name="entry_one_debit_a_charge",
             ),
             models.UniqueConstraint(
-                fields=["charge"], condition=Q(amount__gt=0), name="entry_one_refund_per_charge"
+                fields=["charge"],
+                condition=Q(amount__gt=0, charge__isnull=False),
+                name="entry_one_refund_a_charge",
             ),
         ]
         indexes = [
@@ -87,16 +92,21 @@ class Entry(models.Model):
             models.Index(
                 fields=["account", "label", "-happened_at", "-position"], name="entry_by_label"
             ),
-            models.Index(
-                fields=["account", "-happened_at"],
-                condition=Q(charge__isnull=True),
-                name="entry_unmatched",
-            ),
             # Few of the rows: without these a page of them goes through thousands.
+            models.Index(
+                fields=["account", "-happened_at", "-position", "amount"],
+                condition=Q(charge__isnull=True),
+                name="entry_outside",
+            ),
             models.Index(
                 fields=["account", "-happened_at", "-position"],
                 condition=Q(amount__gt=0),
                 name="entry_credits",
+            ),
+            models.Index(
+                fields=["account", "-happened_at", "-position"],
+                condition=Q(via_api=False),
+                name="entry_not_by_api",
             ),
             # Few rows each, asked for with every reading.
             models.Index(
