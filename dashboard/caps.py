@@ -22,7 +22,7 @@ from proxyapi.models import Charge
 from proxyapi.models.charge import HOLDING, SPENT
 from proxyapi.refusals import Refusal, credits
 
-NOTHING = Decimal(0)
+NOTHING, PLACES = Decimal(0), Decimal("0.0001")
 FEW = 3  # members whose sums go into one row with the team's
 
 
@@ -166,7 +166,7 @@ def by_member(charges: QuerySet[Charge]) -> dict[int | None, Taken]:
         spent=Sum("cost", filter=Q(state__in=SPENT)),
         held=Sum("hold", filter=Q(state__in=HOLDING)),
     )
-    return {row["member"]: Taken(row["spent"] or NOTHING, row["held"] or NOTHING) for row in rows}
+    return {row["member"]: Taken(exact(row["spent"]), exact(row["held"])) for row in rows}
 
 
 def in_one_row(
@@ -178,9 +178,12 @@ def in_one_row(
         sums[f"spent_{one}"] = Sum("cost", filter=theirs & Q(state__in=SPENT))
         sums[f"held_{one}"] = Sum("hold", filter=theirs & Q(state__in=HOLDING))
     row = charges.aggregate(**sums)
-    return {
-        one: Taken(row[f"spent_{one}"] or NOTHING, row[f"held_{one}"] or NOTHING) for one in people
-    }
+    return {one: Taken(exact(row[f"spent_{one}"]), exact(row[f"held_{one}"])) for one in people}
+
+
+def exact(sum_: Decimal | None) -> Decimal:
+    """SQLite adds floats up; rounded to the places that credits have, the sum is right again."""
+    return (sum_ or NOTHING).quantize(PLACES)
 
 
 def approvers_of(team: Team) -> list[str]:

@@ -64,7 +64,7 @@ def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
     """`spent(priya, 90)`: settled; `state="held"` holds as much instead."""
 
     def make(
-        member: Membership, amount: int | str, state: str = ChargeState.CONFIRMED, **fields: Any
+        member: Membership, amount: int | str | Decimal, state: str = ChargeState.CONFIRMED, **fields: Any
     ) -> Charge:
         settled = state in (ChargeState.CONFIRMED, ChargeState.MATCHED)
         fields = {"sent_at": timezone.now(), **fields}
@@ -78,7 +78,7 @@ def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
     return make
 
 
-def intent(job: Job, hold: int = 106, nonce: uuid.UUID | None = None) -> Intent:
+def intent(job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None) -> Intent:
     return Intent(
         job, job.member_id, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96)
     )

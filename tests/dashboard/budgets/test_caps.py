@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.actions.charging import charge
-from dashboard.caps import OverBudget, standings
+from dashboard.caps import OverBudget, exact, standings
 from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.models import Charge, ChargeState
 from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
@@ -178,6 +178,23 @@ def test_members_and_team_are_summed_alike_however_many_they_are(
     rows = [budget(member, 1000) for member in (*people[:count], None)]
     found = [(one.spent, one.held) for one in standings(priya.team, rows, NOON)]
     assert found == [(10 * n, n) for n in range(1, count + 1)] + [(100, 10)]
+
+
+@pytest.mark.parametrize("whose", ["priya", None])
+def test_fractions_of_a_credit_fill_a_cap_to_its_last_one_and_not_beyond(
+    whose, request, priya, budget, video, spent
+):
+    for cost in ("0.1", "0.2", "0.1"):
+        spent(priya, Decimal(cost))
+    budget(request.getfixturevalue(whose) if whose else None, Decimal("96.4"))
+    assert charge(priya, intent(video(priya), 96)).state == ChargeState.HELD
+    with pytest.raises(OverBudget):
+        charge(priya, intent(video(priya), Decimal("0.0001")))
+
+
+def test_a_sum_that_sqlite_added_up_as_floats_is_right_again():
+    """As 50,000 charges came out; a cap would refuse what just fits."""
+    assert exact(Decimal("5088675.55999997")) == Decimal("5088675.56")
 
 
 def test_a_budget_is_summed_from_the_index_alone(priya, budget, spent):
