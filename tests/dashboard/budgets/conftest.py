@@ -64,7 +64,10 @@ def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
     """`spent(priya, 90)`: settled; `state="held"` holds as much instead."""
 
     def make(
-        member: Membership, amount: int | str | Decimal, state: str = ChargeState.CONFIRMED, **fields: Any
+        member: Membership,
+        amount: int | str | Decimal,
+        state: str = ChargeState.CONFIRMED,
+        **fields: Any,
     ) -> Charge:
         settled = state in (ChargeState.CONFIRMED, ChargeState.MATCHED)
         fields = {"sent_at": timezone.now(), **fields}
