@@ -7,6 +7,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef
 from django.http import Http404
 
 from dashboard.http import TeamRequest
@@ -101,11 +102,13 @@ def fetch_account(
     request: TeamRequest, account_id: str, permission: Permission = Permission.SEE
 ) -> tuple[Account | None, list[Account]]:
     """The account that an address names, and all of the team. Without a name it is the first, None
-    where the team has none."""
+    where the team has none. `is_reachable`: a token opens it."""
     check(request.membership, permission)
+    opens = Token.objects.usable().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(vault=request.team.vault).defer("costs", "options")
+    accounts = accounts.annotate(is_reachable=Exists(opens))
     accounts = accounts.select_related("vault", "ledger", "top_up").order_by("created_at", "pk")
-    rows = list(accounts)
+    rows: list[Account] = list(accounts)
     if not account_id:
         return (rows[0] if rows else None), rows
     chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)

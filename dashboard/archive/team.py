@@ -14,6 +14,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
+from dashboard.alerting import rules
 from dashboard.archive import words
 from dashboard.archive.ledger import Film, Line, Stream, lines, moments
 from dashboard.archive.pour import pour
@@ -51,6 +52,7 @@ def make(size: Size, owner: User, seed: int = 7) -> Team:
     random, now = Random(seed), timezone.now()  # noqa: S311 - made-up rows, nothing secret
     with transaction.atomic():
         team = Team.objects.create(name=NAME, vault=Vault.objects.create())
+        rules.give_usual(team)
         users = people(team, owner, size.members, random)
         accounts = [account(team.vault, *one) for one in enumerate(ACCOUNTS)]
         tokens = tokens_of(team.vault, users, accounts)

@@ -28,10 +28,12 @@ class Facts:
     changes: Sequence[TopUpChange]
     arrived: Sequence[Entry]
     now: datetime
+    is_reachable: bool  # whether a token opens the account
 
 
 def facts_of(account: Account, accounts: Sequence[Account]) -> Facts:
-    """Three queries; the account comes with its vault, its ledger and its top-up."""
+    """Three queries; the account comes with its vault, its ledger, its top-up and whether
+    it is reachable (`access.fetch_account`)."""
     now = timezone.now()
     changes = account.top_up_changes.select_related("member").order_by("-asked_at")
     arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - BACK)
@@ -43,6 +45,7 @@ def facts_of(account: Account, accounts: Sequence[Account]) -> Facts:
         list(changes[:MOST_CHANGES]),
         list(arrived.order_by("-happened_at", "-position")[:MOST_ENTRIES]),
         now,
+        is_reachable=getattr(account, "is_reachable", False),
     )
 
 

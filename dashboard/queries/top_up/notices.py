@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dashboard.queries.top_up.facts import Facts
 from dashboard.templatetags.reelroom import clock
-from proxyapi.models import Account, Plan, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import Plan, TopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Setting
 
 FAILURES = 3
 NEVER_READ = "The setting was not read from the service yet. It is, within a minute."
+UNREACHABLE = "No token opens this account now."
+ADD_ONE = "The setting can be read and changed once a member adds a token of it."
 ANOTHERS = "Somebody changed it at the service, on its page or with another program."
 THREE = (
     "The service switched it off after three failed payments. Switching it on again does not clear "
@@ -32,10 +35,11 @@ class Notice:
 
 
 def notices_of(
-    account: Account, row: TopUp, change: TopUpChange | None, bought: int | None, is_stale: bool
+    facts: Facts, change: TopUpChange | None, bought: int | None, is_stale: bool
 ) -> tuple[Notice, ...]:
     """`is_stale`: the form beside it shows another setting than the service has."""
-    found = [of_change(change), of_form(row, is_stale, change), of_reading(account, row)]
+    row = facts.row
+    found = [of_change(change), of_form(row, is_stale, change), of_reading(facts)]
     if row.read_at is not None:
         found += [of_drift(row), of_failures(row), of_pack(row, bought)]
     return tuple(notice for notice in found if notice)
@@ -69,13 +73,17 @@ def of_form(row: TopUp, is_stale: bool, change: TopUpChange | None) -> Notice | 
     )
 
 
-def of_reading(account: Account, row: TopUp) -> Notice | None:
+def of_reading(facts: Facts) -> Notice | None:
+    account, row = facts.account, facts.row
+    seen = f"What you see is from {clock(row.read_at)}." if row.read_at else ""
+    if not facts.is_reachable:
+        return Notice("paused", UNREACHABLE, f"{seen} {ADD_ONE}".lstrip())
     if account.plan != Plan.PAID:
         why = row.read_error or "The service lets top-up be read and changed on paid plans only."
         return Notice("paused", "Top-up is closed while the plan is not paid.", why)
     if row.read_error:
-        seen = f" What you see is from {clock(row.read_at)}." if row.read_at else ""
-        return Notice("paused", "Top-up cannot be read at the moment.", row.read_error + seen)
+        text = f"{row.read_error} {seen}".rstrip()
+        return Notice("paused", "Top-up cannot be read at the moment.", text)
     return Notice("info", NEVER_READ) if row.read_at is None else None
 
 

@@ -217,3 +217,9 @@ def test_the_page_takes_few_queries(event, rules, thea, client_of, django_assert
     page(browser)
     with django_assert_max_num_queries(12):
         page(browser)
+
+
+def test_without_a_rule_it_offers_one_and_no_empty_table(thea, client_of):
+    html = page(client_of(thea))
+    assert "Nothing is watched. Add a threshold" in html
+    assert "<th scope" not in html[html.index("rules-title") : html.index("Nothing is watched")]

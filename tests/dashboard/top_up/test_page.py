@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.queries.top_up.state import day_words
-from proxyapi.models import Account, Entry, Plan, TopUp, Vault
+from proxyapi.models import Account, Entry, Plan, TokenState, TopUp, Vault
 from proxyapi.top_up import inferred_from
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
 from tests.factories import AccountFactory
@@ -55,6 +55,20 @@ def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothi
     assert "It was on, and since" in page and "it is off." in page
     assert "The service switched it off after three failed payments." in page
     assert not account.top_up_changes.exists()
+
+
+def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
+    browser: Client, account: Account
+) -> None:
+    account.tokens.update(state=TokenState.REVOKED)
+    page = text_of(browser.get(PAGE))
+    assert "No token opens this account now. What you see is from" in page
+    TopUp.objects.update(read_at=None)
+    assert "within a minute" not in text_of(browser.get(PAGE))
+    account.tokens.update(state=TokenState.WORKING)
+    assert "was not read from the service yet. It is, within a minute." in text_of(
+        browser.get(PAGE)
+    )
 
 
 def test_drift_without_failures_says_that_somebody_did_it(browser: Client) -> None:
@@ -108,7 +122,7 @@ def test_two_accounts_are_two_tabs_and_one_page_each(browser: Client, account: A
     assert "Northlight Shorts" in text_of(first)
     assert "On, 2,000 cr each time" in text_of(first)
     assert "On, 2,000 cr each time" not in text_of(second)
-    assert "was not read from the service yet" in text_of(second)
+    assert "No token opens this account now." in text_of(second)
 
 
 @pytest.mark.parametrize("named", ["nonsense", "00000000-0000-4000-8000-000000000000"])
