@@ -11,6 +11,7 @@ import pytest
 from proxyapi.models import Job
 from tests.drills.figures import Figures
 from tests.proxyapi.ledger.wire import figures as held_to
+from tests.proxyapi.ledger.wire import pages
 from tests.proxyapi.ledger.wire.conftest import account, control, job, sandbox, service, token
 from tests.proxyapi.ledger.wire.service import Service
 
@@ -19,6 +20,7 @@ __all__ = ["account", "control", "job", "sandbox", "service", "token"]
 ROWS = int(os.environ.get("DRILL_ROWS", "10000"))
 TWINS = 200
 THEIRS, OURS = 500, 60
+ACTS = 200
 
 
 @pytest.fixture
@@ -66,4 +68,18 @@ def test_spenders_outside(service: Service, job: Job, figures: Figures) -> None:
         f"{found.unmatched} charges without a debit, {found.twice} with two",
         "0 and 0",
         holds=found.unmatched == found.twice == 0,
+    )
+
+
+def test_sums_of_the_pages(service: Service, job: Job, figures: Figures) -> None:
+    life = pages.Life(service, job, Random(figures.seed))  # noqa: S311
+    life.prepare()
+    life.live(ACTS)
+    money, wrong = service.money(), pages.differences(service, life)
+    told = f": {wrong}" if wrong else ""
+    figures.tell(
+        f"{len(wrong)} differences between the pages and the service's money after {ACTS} acts, "
+        f"with {len(money['refunds'])} refunds and {len(money['top_ups'])} top-ups{told}",
+        "0",
+        holds=not wrong,
     )
