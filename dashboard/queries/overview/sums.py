@@ -7,7 +7,7 @@ in charts, and the days of those.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -29,7 +29,7 @@ from django.db.models.functions import Cast
 from dashboard.models import Membership, Team
 from dashboard.queries.overview.window import Window, month_before
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import DaySum, DayTotal
+from proxyapi.models import DayFeature, DayMember, DayTotal
 from proxyapi.models.account import CREDITS
 
 MOST_COLOURS = 5
@@ -52,6 +52,13 @@ class Row(NamedTuple):
     entries: int
 
 
+class Debits(NamedTuple):
+    """Of a day, positive; `outside` is the part of it that no charge of ours explains."""
+
+    all: Decimal = NOTHING
+    outside: Decimal = NOTHING
+
+
 class Spender(NamedTuple):
     id: int
     name: str
@@ -68,32 +75,22 @@ class Sums:
     coloured: tuple[Spender, ...]
     days: tuple[Row, ...]
 
+    debits: Mapping[date, Debits]
+
     @property
     def first_day(self) -> date | None:
         return min((row.day for row in self.team if row.day), default=None)
 
     def spent(self, first: date, last: date) -> Decimal:
         """Debits from one day to another, both included."""
-        return -self.total(lambda row: not row.is_credit and between(row, first, last))
+        return sum((it.all for it in self.debits_between(first, last)), NOTHING)
 
     def outside(self, first: date, last: date) -> Decimal:
         """Debits that no charge of ours explains."""
-        return -self.total(
-            lambda row: not row.is_credit and not row.is_matched and between(row, first, last)
-        )
+        return sum((it.outside for it in self.debits_between(first, last)), NOTHING)
 
-    def returned(self, first: date, last: date) -> Decimal:
-        """Refunds of our own charges."""
-        return self.total(
-            lambda row: row.is_credit and row.is_matched and between(row, first, last)
-        )
-
-    def total(self, wanted: Callable[[Row], bool]) -> Decimal:
-        return sum((row.amount for row in self.team if wanted(row)), NOTHING)
-
-
-def between(row: Row, first: date, last: date) -> bool:
-    return row.day is not None and first <= row.day <= last
+    def debits_between(self, first: date, last: date) -> Iterator[Debits]:
+        return (it for day, it in self.debits.items() if first <= day <= last)
 
 
 def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
@@ -101,11 +98,12 @@ def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
     since = min(window.first, month_before(window.today))
     first = team.memberships.order_by("user_id").values("user")[:MOST_COLOURS]
     parts = (
+        team_credits(accounts, since),
         members(accounts, window),
         coloured_days(accounts, window, first),
         coloured(team, first),
     )
-    statement = team_days(accounts, since).union(*parts, all=True)
+    statement = team_debits(accounts, since).union(*parts, all=True)
     found: dict[str, list[Row]] = defaultdict(list)
     for values in statement:
         row = Row(*values)
@@ -116,22 +114,44 @@ def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
         spenders=tuple(sorted(map(spender, found["member"]), key=lambda one: (-one.spent, one.id))),
         coloured=tuple(sorted(map(spender, found["colour"]))),
         days=tuple(found["day"]),
+        debits=debits_of(found["team"]),
     )
+
+
+def debits_of(team: Iterable[Row]) -> dict[date, Debits]:
+    days: dict[date, Debits] = defaultdict(Debits)
+    for row in team:
+        if row.day is None or row.is_credit:
+            continue
+        all_, outside = days[row.day]
+        days[row.day] = Debits(
+            all_ - row.amount, outside if row.is_matched else outside - row.amount
+        )
+    return dict(days)
 
 
 def spender(row: Row) -> Spender:
     return Spender(row.member or 0, row.name, -row.amount)
 
 
-def team_days(accounts: Collection[UUID], since: date) -> QuerySet[DayTotal, Any]:
-    rows = DayTotal.objects.filter(account__in=accounts, day__gte=since).order_by()
-    named = rows.annotate(part=text("team"), of=nobody(), name=text(""))
+def team_debits(accounts: Collection[UUID], since: date) -> QuerySet[DayFeature, Any]:
+    rows = DayFeature.objects.filter(account__in=accounts, day__gte=since, is_credit=False)
+    named = rows.order_by().annotate(part=text("team"), of=nobody(), name=text(""), label=text(""))
     return named.values_list(
         "part", "day", "of", "name", "operation", "label", "is_credit", "is_matched"
     ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
 
 
-def members(accounts: Collection[UUID], window: Window) -> QuerySet[DaySum, Any]:
+def team_credits(accounts: Collection[UUID], since: date) -> QuerySet[DayTotal, Any]:
+    """What came is told by its label."""
+    rows = DayTotal.objects.filter(account__in=accounts, day__gte=since, is_credit=True)
+    named = rows.order_by().annotate(part=text("team"), of=nobody(), name=text(""), what=text(""))
+    return named.values_list(
+        "part", "day", "of", "name", "what", "label", "is_credit", "is_matched"
+    ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+
+
+def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
     rows = debits(accounts, window).annotate(
         part=text("member"),
         never=Cast(Value(None), DateField()),
@@ -146,7 +166,7 @@ def members(accounts: Collection[UUID], window: Window) -> QuerySet[DaySum, Any]
 
 def coloured_days(
     accounts: Collection[UUID], window: Window, first: People
-) -> QuerySet[DaySum, Any]:
+) -> QuerySet[DayMember, Any]:
     rows = (
         debits(accounts, window)
         .filter(member__in=first)
@@ -176,8 +196,8 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
     )
 
 
-def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DaySum]:
-    return DaySum.objects.filter(
+def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember]:
+    return DayMember.objects.filter(
         account__in=accounts,
         day__gte=window.first,
         day__lte=window.today,
