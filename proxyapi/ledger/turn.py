@@ -22,6 +22,7 @@ from proxyapi.models.charge import SPENT
 from proxyapi.upstream import errors
 
 EVERY = timedelta(minutes=1)
+BEAT = timedelta(seconds=5)  # between two looks at whose turn it is (dashboard/celery.py)
 SLACK = timedelta(seconds=10)
 LONGEST = timedelta(minutes=15)  # between two tries while the service is in trouble
 HELD = timedelta(minutes=2)  # after which a turn that did not end belongs to a dead worker
@@ -47,7 +48,7 @@ def take_turn(account_id: UUID) -> None:
     held_until = hold(account)
     if held_until is None:
         return
-    wait, troubles = EVERY, 0
+    wait, troubles = EVERY - BEAT, 0
     try:
         mirror_and_weigh(account)
     except AllowanceExhausted as error:

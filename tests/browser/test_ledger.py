@@ -6,16 +6,19 @@ import csv
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from proxyapi.ledger import turn
 from tests.browser.album import Album
 from tests.browser.desk import Desk, sign_in
 from tests.browser.house import FOREIGN, House, Person
 from tests.browser.stage import Stage
 
+MIRRORED = turn.EVERY.total_seconds() + 1  # until what came upstream is seen in an open page
 BOOKED = 90_000  # milliseconds until the mirror has read it, on two busy cores
 WIDE: ViewportSize = {"width": 1440, "height": 1000}
 # Pages whose picture wants years of books.
@@ -25,18 +28,24 @@ PICTURED = {
     "costs": "/costs/",
     "reconciliation": "/reconciliation/",
 }
+ROWS = "#ledger-entries tbody:not(.pending) tr:not(.table__group)"
 MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
 def test_what_was_booked_comes_into_an_open_ledger(
     desk_of: Callable[..., Desk], stage: Stage
 ) -> None:
-    luca, thea = desk_of("Luca"), desk_of("Thea", viewport=WIDE)
-    luca.join(stage.account())
+    luca, thea, guest = desk_of("Luca"), desk_of("Thea", viewport=WIDE), stage.account()
+    luca.join(guest)
     page = opened(thea.page)
+    stage.ask("POST", f"accounts/{guest.account}/spend", credits=33, label="Another program")
+    seen_by = time.monotonic() + MIRRORED
     cost = luca.cost(luca.make("Booked while you look"))
+    theirs = page.locator(ROWS, has_text="Another program").first
+    expect(theirs).to_be_visible(timeout=1000 * max(0.1, seen_by - time.monotonic()))
+    expect(theirs).to_have_attribute("data-state", "outside")
     # It comes as the service's words, and again when its charge is found.
-    rows = page.locator("#ledger-entries tr", has_text="Booked while you look")
+    rows = page.locator(ROWS, has_text="Booked while you look")
     render = rows.filter(has_text="Render").first
     expect(render).to_contain_text(f"\N{MINUS SIGN}{cost}", timeout=BOOKED)
     expect(page.locator("#ledger-totals")).to_contain_text("Luca")
@@ -59,7 +68,7 @@ def test_a_filter_is_chosen_and_taken_off_without_a_new_page(desk_of: Callable[.
 
 def test_the_file_has_the_rows_of_the_page(desk_of: Callable[..., Desk]) -> None:
     page = opened(desk_of("Thea", viewport=WIDE).page)
-    shown = page.locator("#ledger-entries tbody tr:not(.table__group)").count()
+    shown = page.locator(ROWS).count()
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Export CSV").click()
     assert waiting.value.suggested_filename == "ledger-30-days.csv"
@@ -73,7 +82,7 @@ def test_an_archive_stands_beside_the_demo(house: House, chromium: Browser, albu
         page = context.new_page()
         sign_in(page, ada)
         opened(page)
-        expect(page.locator("#ledger-entries tbody tr:not(.table__group)")).to_have_count(50)
+        expect(page.locator(ROWS)).to_have_count(50)
         album.take(page, "ledger")
         page.get_by_role("link", name="Older").click()
         expect(page.get_by_role("link", name="Back to the first")).to_be_visible()
