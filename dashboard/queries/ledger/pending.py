@@ -17,7 +17,6 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.cost import Amount, amount_of
-from dashboard.templatetags.reelroom import duration
 from proxyapi.ledger.pairs import LATE
 from proxyapi.models import Charge, ChargeState
 
@@ -99,11 +98,10 @@ def asked(scope: Scope) -> Q:
 
 
 def waiting(charge: Charge, scope: Scope, now: datetime) -> Waiting:
-    at = (charge.sent_at or charge.created_at).astimezone(scope.zone)
-    job, (state, word, note) = charge.job, told(charge, now)
+    job, (state, word, note) = charge.job, told(charge, scope, now)
     amount = amount_of(charge)
     return Waiting(
-        when=f"{at:%H:%M}" if at.date() == scope.today else f"{at.day} {at:%b}",
+        when=clock(charge.sent_at or charge.created_at, scope),
         what=feature(charge.operation),
         kind=str(job.wanted.get("type", "")) if job else "",
         who=str(charge.member),
@@ -117,8 +115,16 @@ def waiting(charge: Charge, scope: Scope, now: datetime) -> Waiting:
     )
 
 
-def told(charge: Charge, now: datetime) -> tuple[str, str, str]:
+def told(charge: Charge, scope: Scope, now: datetime) -> tuple[str, str, str]:
     if not charge.is_spent:
         return STATES[charge.state]
-    since = now - charge.settled_at if charge.settled_at else LATE
-    return ("late", "Charged", f"not booked for {duration(since)}") if since > LATE else CHARGED
+    since = charge.settled_at
+    if since is None or now - since <= LATE:
+        return CHARGED
+    return "late", "Charged", f"not booked since {clock(since, scope)}"
+
+
+def clock(moment: datetime, scope: Scope) -> str:
+    """Of today the time, else the day."""
+    at = moment.astimezone(scope.zone)
+    return f"{at:%H:%M}" if at.date() == scope.today else f"{at.day} {at:%b}"

@@ -67,7 +67,7 @@ def test_what_will_take_nothing_is_not_shown(state, charge, thea):
 def test_what_is_not_booked_for_long_is_marked(charge, thea):
     charge("confirmed", settled_at=ago(minutes=12))
     (one,) = page(thea).entries.pending.rows
-    assert (one.state, one.note) == ("late", "not booked for 12 min")
+    assert (one.state, one.note) == ("late", "not booked since 11:48")
 
 
 def test_a_charge_that_was_booked_is_an_entry(book, thea):
