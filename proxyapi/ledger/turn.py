@@ -48,7 +48,7 @@ def take_turn(account_id: UUID) -> None:
     held_until = hold(account)
     if held_until is None:
         return
-    wait, troubles = EVERY - BEAT, 0
+    troubles = 0
     try:
         mirror_and_weigh(account)
     except AllowanceExhausted as error:
@@ -56,8 +56,18 @@ def take_turn(account_id: UUID) -> None:
     except errors.UpstreamError:
         troubles = min(segment.of(account).troubles + 1, 10)
         wait = min(EVERY * 2**troubles, LONGEST)
+    else:
+        wait = rest(segment.of(account), timezone.now())
     mine = Ledger.objects.filter(pk=account_id, held_until=held_until)
     mine.update(due_at=timezone.now() + wait, troubles=troubles, held_until=None)
+
+
+def rest(ledger: Ledger, now: datetime) -> timedelta:
+    """How long until the ledger's end was read a minute ago, less the beat; a turn that spent its
+    requests on older rows did not read it."""
+    wait = EVERY - BEAT
+    age = now - ledger.read_at if ledger.read_at else wait
+    return wait - age if age < wait and not ledger.problem else wait
 
 
 def hold(account: Account) -> datetime | None:

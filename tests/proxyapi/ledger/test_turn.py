@@ -13,7 +13,7 @@ from dashboard.celery import app
 from proxyapi import calls, ledger, tasks
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event
-from proxyapi.ledger import changes
+from proxyapi.ledger import changes, turn
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import Book, line
@@ -38,6 +38,17 @@ def test_it_is_read_again_within_a_minute(account: Account, book: Book) -> None:
     ledger.take_turn(account.pk)
     assert not is_due(account, 50)
     assert is_due(account, 60 - beat)
+
+
+def test_a_turn_for_older_rows_does_not_put_off_the_newest(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.take_turn(account.pk)
+    Ledger.objects.update(read_at=timezone.now() - timedelta(seconds=40))
+    monkeypatch.setattr(turn, "mirror_and_weigh", lambda _: None)
+    ledger.take_turn(account.pk)
+    assert not is_due(account, 14)
+    assert is_due(account, 15)
 
 
 def test_pitfall_30_a_quiet_turn_is_one_request(account: Account, book: Book) -> None:
