@@ -116,9 +116,9 @@ def test_one_request_a_turn_is_enough_for_a_long_history(
 
 
 def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
-    for turn in range(50):
+    for number in range(50):
         if is_told(account) and Entry.objects.count() == len(book.rows):
-            return turn
+            return number
         bucket.left = 1
         ledger.take_turn(account.pk)
     return 50
