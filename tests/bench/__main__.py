@@ -10,6 +10,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from tests.bench import house, ledger, live, sandbox
@@ -22,7 +23,8 @@ def main() -> int:
     loads = ", ".join(f"{load:.2f}" for load in os.getloadavg())
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, load before: {loads}\n")
     chosen = sys.argv[1:] or list(PARTS)
-    with tempfile.TemporaryDirectory(prefix="reelroom-") as folder:
+    kept = os.environ.get("BENCH_FOLDER", "")
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="reelroom-") as folder:
         held = [PARTS[name](Path(folder)) for name in chosen]
     return 0 if all(held) else 1
 
