@@ -9,11 +9,13 @@ from decimal import Decimal
 from typing import Any, TypeAlias, cast
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Sum, Value
+from django.db.models import CharField, DecimalField, Field, Q, QuerySet, Sum, Value
+from django.db.models.functions import Cast
 
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
 from proxyapi.day_sums import CreditSum
+from proxyapi.models.account import CREDITS
 
 NOTHING = Decimal(0)
 
@@ -67,8 +69,8 @@ class Books:
 
 
 Split: TypeAlias = QuerySet[Any]
-WHOLE = "*"
-DEBIT = Q(is_credit=False)
+WHOLE = None  # the key of what is not split
+DEBIT, AMOUNT = Q(is_credit=False), DecimalField(**CREDITS)
 
 
 def books_of(scope: Scope, split: Split | None = None) -> Books:
@@ -80,8 +82,8 @@ def books_of(scope: Scope, split: Split | None = None) -> Books:
     days: dict[date, Figures] = {}
     parts: dict[tuple[date, str], Decimal] = {}
     for day, key, out, *figures in rows_of(scope, split):
-        if key != WHOLE:
-            parts[day, key] = -out
+        if key is not WHOLE:
+            parts[day, str(key)] = -out
             continue
         for sums in (whole, days.setdefault(day, Figures())):
             sums.add(out, *figures)
@@ -93,13 +95,16 @@ def rows_of(scope: Scope, split: Split | None) -> Iterable[tuple[Any, ...]]:
         return lines_found(scope, scope.found)
     if scope.filters.job:
         return lines_of(scope, scope.entries())
-    whole = summed(scope.sums().annotate(key=Value(WHOLE)))
-    return whole if split is None else whole.union(parted(split), all=True)
+    if split is None:
+        return summed(scope.sums())
+    key = split.query.annotations["key"].output_field
+    return summed(scope.sums(), key).union(parted(split), all=True)
 
 
-def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
-    """A row a day: its key, debits, credits, debits that no charge explains, and the entries."""
-    rows = sums.order_by().values_list("day", "key")
+def summed(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> QuerySet[Any]:
+    """A row a day: no key, debits, credits, debits that no charge explains, and the entries."""
+    whole = Cast(Value(WHOLE), key or CharField())
+    rows = sums.order_by().annotate(key=whole).values_list("day", "key")
     figures = {
         "out": CreditSum("amount", filter=DEBIT),
         "came": CreditSum("amount", filter=Q(is_credit=True)),
@@ -110,8 +115,8 @@ def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
 
 def parted(split: Split) -> QuerySet[Any]:
     """The same columns; of a part only its debits are asked for."""
-    rows, none = split.order_by().values_list("day", "key"), Value(0)
-    parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=none)
+    rows, none = split.order_by().values_list("day", "key"), Cast(Value(None), AMOUNT)
+    parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=Value(0))
     return cast("QuerySet[Any]", parts)
 
 
@@ -122,7 +127,7 @@ def lines_found(scope: Scope, found: Found) -> Iterator[tuple[Any, ...]]:
     if scope.filters.job:
         yield from lines_of(scope, scope.entries().filter(found.named))
         return
-    sums = [summed(part.annotate(key=Value(WHOLE))) for part in sums_found(scope, found)]
+    sums = [summed(part) for part in sums_found(scope, found)]
     if sums:
         yield from sums[0].union(*sums[1:], all=True)
 

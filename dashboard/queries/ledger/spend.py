@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import cache
 
-from django.db.models import CharField, F
-from django.db.models.functions import Cast
+from django.db.models import F
 
 from dashboard.queries.charts import OTHERS, OUTSIDE, Bars, Column, Series, bars_of, tones
 from dashboard.queries.charts.tones import TONES
@@ -29,7 +29,7 @@ def split_of(scope: Scope, people: Sequence[Person]) -> Split:
         features: Split = scope.sums("operation").filter(**debits).annotate(key=F("operation"))
         return features
     members: Split = scope.sums("member").filter(**debits, member__in=first(people))
-    keyed: Split = members.annotate(key=Cast("member_id", CharField()))
+    keyed: Split = members.annotate(key=F("member_id"))
     return keyed
 
 
@@ -37,6 +37,7 @@ def spend_of(scope: Scope, books: Books, people: Sequence[Person]) -> Bars:
     """The chart of books that were asked for the split."""
     stacks = features(books) if scope.filters.by else members(people)
     told, (step, name) = {one.key for one in stacks}, steps(scope, books)
+    step = cache(step)
     amounts: dict[date, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
     for (day, key), amount in books.parts.items():
         amounts[step(day)][key if key in told else "others"] += amount
