@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.desk import PRICED, RENDERED
+from tests.browser.desk import PRICED, RENDERED, Desk
 from tests.browser.house import House
 from tests.browser.stage import Stage
 
@@ -37,6 +38,30 @@ def test_a_video_is_made_and_played_by_keyboard_alone(
         expect(page.locator(".player video")).to_be_attached(timeout=RENDERED)
         press(page, ".player [data-play]", "Space")
         expect(page.locator(".player video")).to_have_js_property("paused", False)
+
+
+def test_the_credits_are_managed_by_keyboard_alone(desk_of: Callable[..., Desk]) -> None:
+    page = desk_of("Thea").page
+    page.goto("/budgets/")
+    press(page, "main a[href='/budgets/additions/']", "Enter")
+    expect(page.locator("dialog [data-cancel]")).to_be_focused()
+    write(page, "dialog select[name=who]", "The whole")
+    write(page, "dialog input[name=hard]", "9000")
+    page.keyboard.press("Enter")
+    press(page, "#budgets a[href$='/limits/']", "Enter")
+    press(page, "dialog [formaction]", "Enter")
+    expect(page.locator("#toasts")).to_contain_text("is ended")
+    page.goto("/ledger/")
+    press(page, "#chip-direction", "ArrowDown")
+    press(page, "#ledger-chips .chip__off", "Enter")
+    expect(page.locator("#ledger-chips .chip--on")).to_have_count(0)
+    page.goto("/top-up/")
+    press(page, "main input[name=enabled]", "Space")
+    press(page, "#top-up-form input[name=units]", "Space")
+    press(page, "#top-up-form .btn--primary", "Enter")
+    expect(page.locator("dialog [data-cancel]")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
 
 
 def fill_the_draft(page: Page) -> None:
