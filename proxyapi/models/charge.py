@@ -214,6 +214,15 @@ class Charge(models.Model):
                 name="charge_counts",
             ),
             models.Index(fields=["account", "sent_at"], name="charge_sent"),
+            # Everything that the costs of a month are counted by.
+            models.Index(
+                fields=[
+                    *("account", "sent_at", "operation", "state", "quote", "cost", "job"),
+                    "refunded_at",
+                ],
+                condition=Q(refunded_at__isnull=True, cost__isnull=False),
+                name="charge_paid",
+            ),
             models.Index(
                 fields=["account", "sent_at"],
                 condition=Q(booked_at__isnull=True),

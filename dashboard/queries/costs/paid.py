@@ -10,17 +10,20 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet, TextField, Value
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.words import TYPES
 from proxyapi.models import Charge
 from proxyapi.models.charge import SPENT
+from proxyapi.upstream.catalog import CATALOG
 
+BY_TYPE = [name for name in CATALOG if name.rpartition(".")[2] in ("render", "retry")]
 ABOUT = ("render", "retry", "export")  # their estimates are approximate (spec, Credit charges)
 STEP, LEAST = 10, 20  # percent: the scale of the estimates ends at a round number
 TENTH = Decimal("0.05")  # of the charges lie below the span, and as many above
@@ -28,7 +31,7 @@ TENTH = Decimal("0.05")  # of the charges lie below the span, and as many above
 
 class Row(NamedTuple):
     operation: str
-    type: str
+    type: str | None
     quote: Decimal | None
     cost: Decimal
     times: int
@@ -37,8 +40,7 @@ class Row(NamedTuple):
     def name(self) -> str:
         """`Render, AI visuals`: a render's price hangs on its type."""
         told = feature(self.operation)
-        by_type = self.operation.rpartition(".")[2] in ("render", "retry")
-        words = TYPES.get(self.type or "") if by_type else None
+        words = TYPES.get(self.type or "") if self.operation in BY_TYPE else None
         return f"{told}, {words}" if words and words not in told else told
 
 
@@ -91,10 +93,19 @@ def rows_of(accounts: Collection[UUID], since: datetime) -> list[Row]:
     charges = Charge.objects.filter(
         account__in=accounts, sent_at__gte=since, refunded_at__isnull=True, cost__isnull=False
     )
-    typed = charges.annotate(type=KeyTextTransform("type", "job__wanted"))
-    counted = typed.order_by().values_list("operation", "type", "quote", "cost", "state")
-    rows = counted.annotate(times=Count("pk")).values_list(*Row._fields, "state")
-    return [Row(*row) for *row, state in rows if state in SPENT]
+    # Of the others an index has everything; only these are looked up with their jobs.
+    renders = charges.filter(operation__in=BY_TYPE)
+    typed = counted(renders.annotate(type=KeyTextTransform("type", "job__wanted")))
+    others = charges.exclude(operation__in=BY_TYPE).annotate(type=Cast(Value(None), TextField()))
+    found = typed.union(counted(others), all=True)
+    return [Row(*row) for *row, state in found if state in SPENT]
+
+
+def counted(charges: QuerySet[Any]) -> QuerySet[Any]:
+    """A row for each of `Row` and state."""
+    split = charges.order_by().values_list("operation", "type", "quote", "cost", "state")
+    rows = split.annotate(times=Count("*")).values_list(*Row._fields, "state")
+    return cast("QuerySet[Any]", rows)
 
 
 def paid_of(rows: Iterable[Row]) -> Iterator[Paid]:
