@@ -115,9 +115,9 @@ class Entry(models.Model):
                 name="entry_view_unknown",
             ),
             models.Index(
-                fields=["account", "confidence"],
+                fields=["account", "confidence", "amount", "charge"],
                 condition=Q(confidence="weak"),
-                name="entry_matched_weakly",
+                name="entry_weak",
             ),
             models.Index(
                 fields=["account", "trouble"], condition=Q(trouble__gt=""), name="entry_troubled"

@@ -129,7 +129,7 @@ class Job(models.Model):
         indexes = [
             # With the title: a search goes through all of them, and not through the rows.
             models.Index(fields=["vault", "-created_at", "-id", "title"], name="job_titles"),
-            models.Index(fields=["vault", "state"], name="job_by_state"),
+            models.Index(fields=["vault", "state", "finished_at"], name="job_state_since"),
             models.Index(fields=["next_look_at"], condition=Q(state="running"), name="job_due"),
         ]
 
