@@ -66,6 +66,23 @@ def test_a_filter_is_chosen_and_taken_off_without_a_new_page(desk_of: Callable[.
     assert page.url.endswith("/ledger/")
 
 
+def test_a_text_and_two_days_are_filters_that_keep_each_other(desk_of: Callable[..., Desk]) -> None:
+    page = opened(desk_of("Vera", viewport=WIDE).page)
+    page.locator("#ledger-search").press_sequentially("glacier")
+    page.wait_for_url("**/ledger/?q=glacier")
+    assert page.evaluate(MARKED), "it was loaded again"
+    page.get_by_label("From").fill("2026-11-03")
+    page.get_by_label("From").press("Enter")
+    page.wait_for_url("**/ledger/?q=glacier&from=2026-11-03&to=")
+    page.locator("#chip-direction").select_option("out")
+    page.wait_for_url("**/ledger/?q=glacier&direction=out&period=2026-11-03..")
+    expect(page.get_by_label("From")).to_have_value("2026-11-03")
+    page.locator("#chip-period").select_option("all")
+    page.wait_for_url("**/ledger/?q=glacier&direction=out&period=all")
+    expect(page.get_by_label("From")).to_have_value("")
+    expect(page.locator("#ledger-search")).to_have_value("glacier")
+
+
 def test_the_file_has_the_rows_of_the_page(desk_of: Callable[..., Desk]) -> None:
     page = opened(desk_of("Thea", viewport=WIDE).page)
     shown = page.locator(ROWS).count()
