@@ -22,5 +22,5 @@ class DaySum(DayRow):
     class Meta:
         indexes = [
             models.Index(fields=["account", "day"], name="day_sum_by_day"),
-            whole("day_sum_whole", "member", "day", "operation", "label"),
+            whole("day_sum_by_member", "member", "operation", "label", "day"),
         ]
