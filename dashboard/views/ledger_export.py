@@ -47,5 +47,9 @@ async def written(team: Team, filters: Filters) -> AsyncIterator[str]:
 
 
 def name_of(filters: Filters) -> str:
-    period = filters.period.replace("..", "-to-") or "30-days"
+    first, between, last = filters.period.partition("..")
+    days = (
+        f"{first}-to-{last}" if first and last else f"since-{first}" if first else f"until-{last}"
+    )
+    period = days if between else first or "30-days"
     return f"ledger-{period}{'-filtered' if filters.narrow else ''}.csv"

@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.queries.ledger import export
 from dashboard.queries.ledger.export import HEAD, next_lines, safe, source_of
 from dashboard.queries.ledger.filters import filters_of
+from dashboard.views.ledger_export import name_of
 from tests.dashboard.ledger.conftest import ago
 from tests.factories import EntryFactory
 
@@ -100,6 +101,20 @@ def test_a_stretch_is_one_question(book, thea):
     with CaptureQueriesContext(connection) as asked:
         next_lines(source, None)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("period", "name"),
+    [
+        ("", "ledger-30-days.csv"),
+        ("2026", "ledger-2026.csv"),
+        ("2026-11-03..2026-11-18", "ledger-2026-11-03-to-2026-11-18.csv"),
+        ("2026-11-03..", "ledger-since-2026-11-03.csv"),
+        ("..2026-11-03", "ledger-until-2026-11-03.csv"),
+    ],
+)
+def test_the_file_is_named_after_its_days(period, name):
+    assert name_of(filters_of({"period": period})) == name
 
 
 @pytest.mark.django_db(transaction=True)
