@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import transaction
 from django.db.models import Sum
 
-from proxyapi.day_sums import CreditSum, bounds, days_of, recount
-from proxyapi.models import Account, DaySum, DayTotal, Entry
+from proxyapi.day_names import names_of
+from proxyapi.day_sums import TABLES, CreditSum, bounds, days_of, narrowest, recount
+from proxyapi.models import (
+    Account,
+    DayFeature,
+    DayFlow,
+    DayMember,
+    DayRow,
+    DaySum,
+    DayTotal,
+    Entry,
+)
+from proxyapi.models.day_row import COMMON
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 DAY = date(2026, 11, 18)
@@ -73,6 +86,79 @@ def test_the_totals_of_a_day_leave_out_who(account):
     assert len(recounted(account)) == 3
     (total,) = DayTotal.objects.filter(account=account)
     assert (total.amount, total.entries) == (Decimal(-288), 3)
+
+
+@pytest.fixture
+def mixed(account) -> Account:
+    """Three people's renders and exports, one of them given back, and what nobody here spent."""
+    for number in range(3):
+        job = JobFactory(account=account, token=TokenFactory(account=account))
+        charge = ChargeFactory(job=job)
+        own = {"charge": charge, "confidence": "certain", "member": charge.member, "job": job}
+        operation = ("faceless.render", "faceless.export")[number % 2]
+        entry(account, f"-{10 + number}.5", operation=operation, via_api=True, **own)
+        if number == 2:
+            entry(account, "12.5", label="refund", operation=operation, via_api=True, **own)
+    entry(account, "-7", label="elsewhere", via_api=False, at=NOON + timedelta(days=1))
+    entry(account, "2000", label="top-up")
+    return account
+
+
+def contents(table: type[DayRow], account: Account) -> list[tuple[object, ...]]:
+    names = (*COMMON, *table.SPLIT, "amount", "entries")
+    return sorted(table._default_manager.filter(account=account).values_list(*names), key=str)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_adds_the_same_entries_up(mixed, table):
+    recounted(mixed, DAY, DAY + timedelta(days=1))
+    sums = table._default_manager.values("day").annotate(sum=Sum("amount"), rows=Sum("entries"))
+    assert {(row["day"], row["sum"], row["rows"]) for row in sums} == {
+        (DAY, Decimal("1978.0"), 5),
+        (DAY + timedelta(days=1), Decimal(-7), 1),
+    }
+    splits = table._default_manager.values_list(*COMMON, *table.SPLIT)
+    assert len(set(splits)) == len(splits)
+
+
+@pytest.mark.parametrize(
+    ("columns", "table"),
+    [
+        ((), DayFlow),
+        (("via_api", "day", "is_matched"), DayFlow),
+        (("operation",), DayFeature),
+        (("member",), DayMember),
+        (("label",), DayTotal),
+        (("label", "operation"), DayTotal),
+        (("member", "operation"), DaySum),
+    ],
+)
+def test_the_smallest_table_that_knows_the_columns_answers(columns, table):
+    assert narrowest(columns) is table
+
+
+def test_tables_that_came_later_are_filled_from_the_widest(mixed):
+    recounted(mixed, DAY, DAY + timedelta(days=1))
+    narrow = (DayFlow, DayFeature, DayMember)
+    counted = [contents(table, mixed) for table in narrow]
+    for table in narrow:
+        table._default_manager.all().delete()
+    import_module("proxyapi.migrations.0020_filled_days").fill(apps, None)
+    assert [contents(table, mixed) for table in narrow] == counted
+
+
+def test_names_are_those_of_the_days_and_accounts_asked_for(mixed):
+    """As many steps along the index as there are names; what other days have is not among them."""
+    recounted(mixed, DAY, DAY + timedelta(days=1))
+    other = AccountFactory.create()
+    entry(other, "-1", label="of others")
+    recounted(other)
+    found = names_of([mixed.pk], DAY, DAY)
+    assert found.operations == {"faceless.render", "faceless.export"}
+    assert found.labels == {"faceless", "refund", "top-up"}
+    assert names_of([mixed.pk], DAY, DAY + timedelta(days=1)).labels == found.labels | {"elsewhere"}
+    assert names_of([mixed.pk, other.pk], DAY, DAY).labels == found.labels | {"of others"}
+    assert names_of([], DAY, DAY).labels == frozenset()
 
 
 def test_counting_again_replaces_and_leaves_other_days(account):
