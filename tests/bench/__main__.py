@@ -1,6 +1,7 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
 With arguments only the parts that they name: `watching`, `sandbox`, `house`, `live`, `ledger`.
+What is seeded is kept, for the next time, in the folder that BENCH_FOLDER names.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def of_sandbox(folder: Path) -> bool:
 
 
 def of_ledger(folder: Path) -> bool:
-    """Seeds four archives, the largest of a million rows: some ten minutes."""
+    """Seeds four archives, two of them of a million rows: some twenty minutes the first time."""
     heads = ("figure", "10,000 rows", "1,000,000 rows", "wanted", "")
     for cells in (heads, ["---"] * len(heads)):
         print(f"| {' | '.join(cells)} |")
