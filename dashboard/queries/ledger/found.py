@@ -42,6 +42,10 @@ class Found:
     def named(self) -> Q:
         return self.worded | Q(member__in=self.members)
 
+    def has(self, label: str, operation: str, member: int | None) -> bool:
+        """As `named`, of one row."""
+        return label in self.labels or operation in self.operations or member in self.members
+
     def ways(self) -> Iterator[Q]:
         """Each names rows by another index; with `rows` they are all that was found."""
         names = {"label": self.labels, "operation": self.operations, "member": self.members}

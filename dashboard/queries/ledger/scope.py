@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Cast, Round
 from django.utils import timezone
 
@@ -39,19 +39,19 @@ class Scope:
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[Entry]:
         """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
         of two lower bounds SQLite searches an index from the first."""
-        return self.chosen(Entry.objects.filter(**self.of_accounts()), span)
+        return Entry.objects.filter(self.wanted(span), **self.of_accounts())
 
-    def chosen(
-        self, rows: QuerySet[Entry], span: tuple[datetime, datetime] | None = None
-    ) -> QuerySet[Entry]:
-        """Of some rows those that the filters leave, whatever their account."""
+    def wanted(self, span: tuple[datetime, datetime] | None = None, prefix: str = "") -> Q:
+        """What the filters leave, whatever its account. `prefix`: how a query comes to the rows."""
         chosen, (start, end) = self.filters, span or self.period.moments(self.zone)
-        rows = rows.filter(**names_of(chosen), happened_at__gte=start, happened_at__lt=end)
+        wanted = names_of(chosen) | {"happened_at__gte": start, "happened_at__lt": end}
         if chosen.job:
-            rows = rows.filter(job_id=chosen.job)
+            wanted["job"] = chosen.job
         if chosen.direction:
-            rows = rows.filter(**{"amount__gt" if chosen.direction == "in" else "amount__lte": 0})
-        return rows.filter(charge__isnull=chosen.match == "no") if chosen.match else rows
+            wanted["amount__gt" if chosen.direction == "in" else "amount__lte"] = 0
+        if chosen.match:
+            wanted["charge__isnull"] = chosen.match == "no"
+        return Q(**{f"{prefix}{name}": value for name, value in wanted.items()})
 
     def sums(self, *columns: str) -> QuerySet[Any]:
         """The sums of the same rows, from the smallest table that has these columns as well."""

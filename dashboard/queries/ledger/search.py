@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db.models import Subquery
+from django.db.models import FilteredRelation
 
 from dashboard.queries.ledger.found import Found, Row
 from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
 from proxyapi.day_names import Names, names_of
-from proxyapi.models import Entry, Job
+from proxyapi.models import Job
 
 PEOPLE, VIDEOS = 20, 200  # that one text may name
+COLUMNS = (
+    *("pk", "row__pk", "row__happened_at", "row__amount", "row__charge", "row__label"),
+    *("row__operation", "row__member"),
+)
 
 
 def searched(scope: Scope, people: Sequence[Person]) -> Scope:
@@ -48,17 +52,20 @@ def names_in(scope: Scope) -> Names:
 
 
 def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
-    """What only a title tells of, and whether there are more videos than were looked for."""
+    """What only a title tells of, and whether there are more videos than were looked at."""
     end = scope.period.moments(scope.zone)[1]
     titled = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end)
     if scope.filters.account:
         titled = titled.filter(account__in=scope.ids)
-    titled = titled.filter(title__icontains=scope.filters.search)
-    titled = titled.order_by("-created_at", "-pk")
+    titled = titled.filter(title__icontains=scope.filters.search).order_by("-created_at", "-pk")
     # The accounts are the videos' own. Named again, SQLite would search by them and the days.
-    theirs = Entry.objects.filter(job__in=titled.values("pk")[:VIDEOS])
-    rows = scope.chosen(theirs).exclude(found.named)
-    rows = rows.annotate(more=Subquery(titled.values("pk")[VIDEOS : VIDEOS + 1]))
-    columns = list(rows.values_list("pk", "happened_at", "amount", "charge_id", "more"))
-    listed = tuple(Row(key, at, amount, charge) for key, at, amount, charge, _ in columns)
-    return listed, any(more for *_, more in columns)
+    theirs = FilteredRelation("entries", condition=scope.wanted(prefix="entries__"))
+    videos = Job.objects.filter(pk__in=titled.values("pk")[: VIDEOS + 1]).annotate(row=theirs)
+    listed = list(videos.order_by("-created_at", "-pk").values_list(*COLUMNS))
+    newest = set(list(dict.fromkeys(job for job, *_ in listed))[:VIDEOS])
+    rows = (
+        Row(key, at, amount, charge)
+        for job, key, at, amount, charge, *names in listed
+        if job in newest and key is not None and not found.has(*names)
+    )
+    return tuple(rows), any(job not in newest for job, *_ in listed)
