@@ -22,5 +22,6 @@ class DaySum(DayRow):
     class Meta:
         indexes = [
             models.Index(fields=["account", "day"], name="day_sum_by_day"),
-            whole("day_sum_by_member", "member", "operation", "label", "day"),
+            # The day next to the member: else SQLite takes the other one, and looks at every row.
+            whole("day_sum_of_member", "member", "day", "operation", "label"),
         ]
