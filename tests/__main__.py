@@ -9,7 +9,6 @@ import time
 
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 TWO = ("-n", "2", "--dist", "loadfile")
-THREE = ("-n", "3", "--dist", "loadfile")  # pages wait more than they reckon
 SERVERS = "not browser and not drill"
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ("on SQLite", (*TWO, "-m", SERVERS), {}),
@@ -18,7 +17,7 @@ PARTS: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         (*TWO, "-m", SERVERS, "--only-database"),
         {"TEST_DATABASE": "postgresql"},
     ),
-    ("in a browser", (*THREE, "-m", "browser", "-p", "no:randomly", "tests/browser"), {}),
+    ("in a browser", (*TWO, "-m", "browser", "-p", "no:randomly", "tests/browser"), {}),
 ]
 
 
