@@ -31,22 +31,20 @@ def test_pitfall_54_spent_and_held_never_pass_the_balance(job: Job, seed: int) -
         JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(100 + n))
         for n in range(7)
     ]
-    over: list[Decimal] = []
-    together(lambda n=n: life(Random(f"{seed}/{n}"), jobs, over) for n in range(CROWD))  # type: ignore[misc]  # noqa: S311
-    assert over == []
+    seen: list[Decimal] = []
+    together(lambda n=n: life(Random(f"{seed}/{n}"), jobs, seen) for n in range(CROWD))  # type: ignore[misc]  # noqa: S311
+    assert 0 < max(seen) <= BALANCE
     assert taken() <= BALANCE
-    assert Charge.objects.holding().count() + Charge.objects.filter(state__in=SPENT).count() > 0
 
 
-def life(chance: Random, jobs: list[Job], over: list[Decimal]) -> None:
+def life(chance: Random, jobs: list[Job], seen: list[Decimal]) -> None:
     for _ in range(DEEDS):
         try:
             DEED[chance.choice(sorted(DEED))](chance, jobs)
         except Exception as error:  # a refusal, or a row that somebody else had first
             if type(error).__module__.startswith("django.db"):
                 raise
-        if (now := taken()) > BALANCE:
-            over.append(now)
+        seen.append(taken())
 
 
 def taken() -> Decimal:
