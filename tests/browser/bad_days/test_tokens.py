@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.desk import RENDERED, Desk
-from tests.browser.stage import Stage
+from tests.browser.stage import Stage, until
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def test_a_video_whose_token_was_revoked_goes_on_with_the_next_one(
     luca, guest = desk_of("Luca"), stage.account()
     luca.join(guest)
     job = luca.make("The token goes first")
+    until(lambda: stage.sent(guest, "POST", "/render"))
     stage.revoke(guest)
     expect(luca.status).to_contain_text("Luca’s token stopped working at", timeout=RENDERED)
     expect(luca.status).to_contain_text("Reelroom sees it again when Luca adds a new token.")
