@@ -10,9 +10,10 @@ from tests.browser.desk import RENDERED, Desk
 from tests.browser.house import House
 from tests.browser.stage import Stage
 
-# Answers the time at which the card says that its video is done, in seconds since 1970. A page
-# that is loaded again meanwhile answers never.
-WATCH = """id => new Promise((done, late) => {
+# Answers the time at which the card says that its video is done, in milliseconds since 1970; a
+# page that is loaded again meanwhile, or too late, fails.
+WATCH = """([id, patience]) => new Promise((done, late) => {
+    setTimeout(() => late(new Error("the card never said that it is done")), patience);
     const look = () => {
         const card = document.getElementById(`job-${id}`);
         if (card && card.dataset.state === "completed") { watch.disconnect(); done(Date.now()); }
@@ -31,8 +32,7 @@ def waits_of(house: House, luca: Desk, vera: Desk, stage: Stage, renders: int) -
         job = luca.draft(f"Seen at once {number}")
         vera.page.goto("/library/")
         luca.render(job)
-        vera.page.set_default_timeout(RENDERED)
-        shown = vera.page.evaluate(WATCH, job) / 1000
+        shown = vera.page.evaluate(WATCH, [job, RENDERED]) / 1000
         waits.append(shown - finished_at(house, job))
     return waits
 
