@@ -106,7 +106,7 @@ def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
         sent = charge.sent_at or charge.created_at
         what = DEEDS.get(charge.operation.rpartition(".")[2], "request")
         of = f" of “{charge.job.title}”" if charge.job else ""
-        price = credits(charge.quote if charge.quote is not None else charge.hold)
+        price = credits(charge.price)
         for rule in rules:
             if now - sent >= timedelta(minutes=float(rule.threshold)):
                 yield Finding(

@@ -69,8 +69,8 @@ def price_flag(charge: Charge, cost: Decimal) -> dict[str, str]:
     """What it took and the price that was shown do not fit: that is kept, for people to see."""
     if not costs.is_off(charge, cost):
         return {"reason": "", "code": ""}
-    price = charge.quote if charge.quote is not None else charge.hold
-    return {"reason": OFF.format(price=plain(price), cost=plain(cost)), "code": PRICE_DIFFERS}
+    told = OFF.format(price=plain(charge.price), cost=plain(cost))
+    return {"reason": told, "code": PRICE_DIFFERS}
 
 
 def plain(amount: Decimal) -> str:

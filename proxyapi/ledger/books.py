@@ -17,12 +17,11 @@ from django.db.models import Case, DecimalField, F, Q, When
 from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.differences import Difference
-from proxyapi.models import Account, Charge, ChargeState, DayTotal, Ledger
+from proxyapi.models import Account, Charge, DayTotal, Ledger
 from proxyapi.models.account import CREDITS
-from proxyapi.models.charge import SPENT
+from proxyapi.models.charge import SPENT, UNDECIDED
 
 NOTHING = Decimal(0)
-AT_RISK = (ChargeState.SENDING, ChargeState.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def of_charges(account: Account) -> tuple[Decimal, Decimal]:
     """What charges took, and what those of unknown outcome hold."""
     charges = Charge.objects.filter(account=account)
     spent = charges.filter(state__in=SPENT).aggregate(sum=CreditSum("cost"))["sum"]
-    at_risk = charges.filter(state__in=AT_RISK).aggregate(sum=CreditSum("hold"))["sum"]
+    at_risk = charges.filter(state__in=UNDECIDED).aggregate(sum=CreditSum("hold"))["sum"]
     return spent or NOTHING, at_risk or NOTHING
 
 

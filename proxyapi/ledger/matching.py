@@ -17,6 +17,7 @@ from proxyapi.ledger import changes, pairs
 from proxyapi.ledger.pairs import FAR, LATE, Claim, Pair
 from proxyapi.ledger.refunds import refunds
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
+from proxyapi.models.charge import UNDECIDED
 
 NEWEST = 100  # certain pairs of an operation that tell what its rows look like
 
@@ -59,7 +60,8 @@ def debits(ledger: Ledger) -> list[Pair]:
         return []
     rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
     operations = {claim.charge.operation for claim in claims}
-    found = pairs.exact(claims, rows, kinds_of(ledger, operations))
+    lost = Charge.objects.filter(account_id=ledger.pk, state__in=UNDECIDED)
+    found = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
     late = [claim for claim in rest(claims, found) if is_overdue(ledger, claim)]
     if late:
         found += pairs.but_for_time(late, without(rows, found))

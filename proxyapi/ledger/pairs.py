@@ -5,7 +5,8 @@ amount and time are all a row tells (pitfall 67), so every pair has a confidence
 
 An exact amount in the charge's own time goes first, then one a little later, shared out so that as
 many as possible find theirs. Where equal debits or equal charges stand side by side, which is whose
-cannot be told; the sum is right anyway.
+cannot be told; the sum is right anyway. What may be the debit of a charge whose answer got lost is
+left for it, as long as the others find theirs in their own time without it.
 """
 
 from __future__ import annotations
@@ -46,27 +47,46 @@ class Pair:
     reason: str
 
 
-def exact(claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds) -> list[Pair]:
-    """Pairs of exactly the amount, in time."""
+def exact(
+    claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds, lost: Sequence[Charge] = ()
+) -> list[Pair]:
+    """Pairs of exactly the amount, in time; `lost`: sent charges whose cost is not known."""
     pairs: list[Pair] = []
     for cost in sorted({claim.cost for claim in claims}):
         equal = [claim for claim in claims if claim.cost == cost]
         rows = [entry for entry in debits if entry.amount == -cost]
-        pairs += of_one_cost(equal, rows, kinds)
+        pairs += of_one_cost(equal, rows, kinds, lost)
     return pairs
 
 
-def of_one_cost(claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds) -> list[Pair]:
+def of_one_cost(
+    claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds, lost: Sequence[Charge]
+) -> list[Pair]:
     open_claims, free = list(claims), sorted(debits, key=lambda it: (it.happened_at, it.position))
     found: list[tuple[Claim, Entry]] = []
     for usual in (True, False):
         for window in WINDOWS:
-            pairs = list(shared_out(open_claims, free, window, kinds if usual else {}))
-            for claim, entry in pairs:
-                found.append((claim, entry))
-                open_claims.remove(claim)
-                free.remove(entry)
+            for rows in rounds(free, window, lost):
+                pairs = list(shared_out(open_claims, rows, window, kinds if usual else {}))
+                for claim, entry in pairs:
+                    found.append((claim, entry))
+                    open_claims.remove(claim)
+                    free.remove(entry)
     return [told(claim, entry, claims, debits, kinds) for claim, entry in found]
+
+
+def rounds(
+    free: list[Entry], window: tuple[timedelta, timedelta], lost: Sequence[Charge]
+) -> Iterator[list[Entry]]:
+    """The debits to share out: those that no lost charge can have made, then all that are left."""
+    if lost and window == WINDOWS[0]:
+        yield [entry for entry in free if not any(may_be_of(entry, charge) for charge in lost)]
+    yield free
+
+
+def may_be_of(entry: Entry, charge: Charge) -> bool:
+    sent_at = (charge.sent_at or charge.created_at).replace(microsecond=0)
+    return entry.happened_at >= sent_at and charge.may_cost(-entry.amount)
 
 
 def shared_out(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -20,6 +19,7 @@ from proxyapi.ledger.matching import link, match, of_api
 from proxyapi.ledger.page import reader
 from proxyapi.ledger.pairs import LATE, SKEW, plain
 from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
+from proxyapi.models.charge import UNDECIDED
 
 # Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
 NEAR = LATE
@@ -27,7 +27,6 @@ CLOCKS_KEEP = timedelta(days=1)  # how long ago tells what the clocks are like n
 WHOLE_SECONDS = timedelta(seconds=1)
 PAGES = 4  # read downward at a time; the next settling goes on from there
 PATIENCE = 2.0  # seconds to wait for a turn
-UNDECIDED = (ChargeState.SENDING, ChargeState.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +93,9 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's.
     """
-    low, high = price(charge) / 2, charge.hold * 2
+    low, high = charge.price / 2, charge.hold * 2
     mine = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
-    chosen = [entry for entry in mine if is_about(-entry.amount, charge)]
+    chosen = [entry for entry in mine if charge.may_cost(-entry.amount)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
     return nearest(chosen, charge)
@@ -104,7 +103,7 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 
 def nearest(debits: list[Entry], charge: Charge) -> Entry | None:
     """By amount; of equal ones rather one booked after the sending, and of these the first."""
-    wanted = price(charge)
+    wanted = charge.price
     return min(
         debits,
         key=lambda entry: (abs(-entry.amount - wanted), is_before(entry, charge)),
@@ -127,7 +126,7 @@ def debit_alone(charge: Charge) -> Entry | None:
     fitting = [
         entry
         for entry in unclaimed(charge)
-        if is_after(entry, charge) and is_about(-entry.amount, charge)
+        if is_after(entry, charge) and charge.may_cost(-entry.amount)
     ]
     if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
         fitting = [entry for entry in fitting if not is_before(entry, charge)]
@@ -146,17 +145,16 @@ def trace_of(charge: Charge) -> bool:
     """Whether a debit that nobody has may be the charge's: then it is not called uncharged."""
     since = sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
     return any(
-        is_about(-entry.amount, charge) and entry.happened_at >= since
-        for entry in unclaimed(charge)
+        charge.may_cost(-entry.amount) and entry.happened_at >= since for entry in unclaimed(charge)
     )
 
 
 def take(charge: Charge, entry: Entry) -> None:
     """Write down that the debit is the charge's, which was settled by it just now."""
     equal = [other for other in free(charge) if other.amount == entry.amount]
-    cost, wanted = plain(-entry.amount), plain(price(charge))
+    cost, wanted = plain(-entry.amount), plain(charge.price)
     told = "Its answer got lost"
-    if -entry.amount != price(charge):
+    if -entry.amount != charge.price:
         sure, why = Confidence.WEAK, f"{cost} cr were booked in its time, about its {wanted} cr."
     elif len(equal) > 1:
         sure, why = Confidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
@@ -171,7 +169,7 @@ def take(charge: Charge, entry: Entry) -> None:
 def rivals(charge: Charge) -> int:
     """How many other charges whose answer is not known may have made the same debit."""
     others = Charge.objects.filter(account_id=charge.account_id, state__in=UNDECIDED)
-    return sum(is_about(price(other), charge) for other in others.exclude(pk=charge.pk))
+    return sum(charge.may_cost(other.price) for other in others.exclude(pk=charge.pk))
 
 
 def is_after(entry: Entry, charge: Charge) -> bool:
@@ -181,15 +179,6 @@ def is_after(entry: Entry, charge: Charge) -> bool:
 def is_before(entry: Entry, charge: Charge) -> bool:
     """Whether it was booked before the charge was sent; the ledger's times are whole seconds."""
     return entry.happened_at < sent_at(charge).replace(microsecond=0)
-
-
-def is_about(amount: Decimal, charge: Charge) -> bool:
-    """Within the margin that was held on top of the price."""
-    return abs(amount - price(charge)) <= max(charge.hold - price(charge), Decimal(0))
-
-
-def price(charge: Charge) -> Decimal:
-    return charge.quote if charge.quote is not None else charge.hold
 
 
 def sent_at(charge: Charge) -> datetime:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Self
 
 from django.conf import settings
@@ -55,6 +56,7 @@ TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.WRITTEN_OFF: frozenset(),
 }
 HOLDING = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
+UNDECIDED = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, and the answer is not known
 SPENT = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 CREATES = ("text_to_video.create", "voice_clones.create")  # the id is in the answer alone
 RENDERS = (
@@ -255,6 +257,15 @@ class Charge(models.Model):
     @property
     def is_spent(self) -> bool:
         return self.state in SPENT
+
+    @property
+    def price(self) -> Decimal:
+        """What it was told to cost; what is held for it, where no price was told."""
+        return self.quote if self.quote is not None else self.hold
+
+    def may_cost(self, amount: Decimal) -> bool:
+        """Whether it may be this much, within the margin that was held on top of the price."""
+        return abs(amount - self.price) <= max(self.hold - self.price, Decimal(0))
 
     @property
     def is_by_ledger(self) -> bool:

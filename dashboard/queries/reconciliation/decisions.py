@@ -10,7 +10,6 @@ from dashboard.queries.overview.credits import ledger_of
 from dashboard.queries.reconciliation.differences import whose
 from dashboard.queries.reconciliation.page import versions
 from dashboard.queries.reconciliation.statement import statement_of
-from dashboard.queries.videos.cost import expected
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
@@ -62,7 +61,7 @@ class Anchoring:
 
 
 def writing_off(charge: Charge) -> Question:
-    amount = credits(expected(charge))
+    amount = credits(charge.price)
     return Question(
         f"Write off {amount} cr?",
         about(charge),
@@ -74,7 +73,7 @@ def writing_off(charge: Charge) -> Question:
 
 def matching(charge: Charge) -> Matching:
     """Debits without a charge from around the sending, the likeliest first. One query."""
-    price, sent = expected(charge), charge.sent_at or charge.created_at
+    price, sent = charge.price, charge.sent_at or charge.created_at
     rows = Entry.objects.filter(
         account=charge.account_id,
         charge__isnull=True,

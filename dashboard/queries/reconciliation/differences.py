@@ -13,7 +13,7 @@ from django.urls import reverse
 from dashboard.access import can
 from dashboard.models import Membership
 from dashboard.queries.ledger.words import feature
-from dashboard.queries.videos.cost import Amount, expected
+from dashboard.queries.videos.cost import Amount
 from dashboard.queries.videos.sayings import DECIDED_WITHIN, is_left_open
 from dashboard.queries.videos.words import quoted
 from dashboard.roles import Permission
@@ -166,7 +166,7 @@ def unknown(charge: Charge, now: datetime, reader: Membership) -> Item:
         f"{whose(charge)}, sent {clock(sent)}",
         text,
         age_of(sent, now),
-        Amount(expected(charge), "unknown"),
+        Amount(charge.price, "unknown"),
         acts_of(charge, now, reader),
         job_url(charge),
     )

@@ -12,10 +12,11 @@ from decimal import Decimal
 
 from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 
-from proxyapi.ledger.books import AT_RISK, opening, sums
+from proxyapi.ledger.books import opening, sums
 from proxyapi.ledger.differences import of_balance
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
 from proxyapi.models.account import CREDITS
+from proxyapi.models.charge import UNDECIDED
 
 NOTHING, PLACES = Decimal(0), Decimal("0.0001")
 
@@ -82,7 +83,7 @@ def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decima
         (bare, "cost"),
         (weak, "charge__cost"),
         (weak, "amount"),
-        (charges.filter(state__in=AT_RISK), "hold"),
+        (charges.filter(state__in=UNDECIDED), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__weighed_high")), "amount"),
     )
     summed = [total(*part) for part in parts]

@@ -34,7 +34,7 @@ def cost_of(charges: Sequence[Charge], open_charge: Charge | None) -> Amount:
     if open_charge is None or open_charge.state == ChargeState.DRAFT:
         return Amount(spent) if any(charge.is_spent for charge in charges) else FREE
     if open_charge.state == ChargeState.UNKNOWN:
-        return Amount(spent + expected(open_charge), "unknown", spent)
+        return Amount(spent + open_charge.price, "unknown", spent)
     return Amount(spent + open_charge.hold, "held")
 
 
@@ -45,12 +45,7 @@ def amount_of(charge: Charge) -> Amount:
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
         return Amount(NOTHING)
     if charge.state == ChargeState.UNKNOWN:
-        return Amount(expected(charge), "unknown")
+        return Amount(charge.price, "unknown")
     if charge.state == ChargeState.DRAFT:
-        return Amount(expected(charge), "about")
+        return Amount(charge.price, "about")
     return Amount(charge.hold, "held")
-
-
-def expected(charge: Charge) -> Decimal:
-    """What it takes if it was carried out: the price shown to the person, else the hold."""
-    return charge.quote if charge.quote is not None else charge.hold

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from dashboard.queries.videos.cost import expected, settled
+from dashboard.queries.videos.cost import settled
 from dashboard.queries.videos.progress import LATE, elapsed_of
 from dashboard.queries.videos.states import Shown
 from dashboard.queries.videos.words import deed, quoted
@@ -98,7 +98,7 @@ def of_charge(charge: Charge, now: datetime) -> str:
         if is_left_open(charge, now):
             ending = "no entry of the ledger fits for certain. The treasurer or the owner decides."
         return (
-            f"We do not know whether {credits(expected(charge))} cr were spent. The {what} was "
+            f"We do not know whether {credits(charge.price)} cr were spent. The {what} was "
             f"sent at {clock(sent_at)} and the answer got lost. It will not be sent again; {ending}"
         )
     if charge.state == ChargeState.DRAFT:

@@ -191,3 +191,28 @@ def test_of_two_equal_debits_the_one_after_the_sending_is_its_own(
     assert charge.state == ChargeState.MATCHED
     taken, outside = Entry.objects.order_by("-happened_at")
     assert (taken.charge, outside.charge) == (charge, None)
+
+
+def test_two_equal_debits_of_neighbouring_seconds_are_shared_out_so_that_both_charges_have_one(
+    held: Held, lost: Held, upstream: Upstream
+) -> None:
+    """The first was booked just before a second began and answered just after; then the other was
+    sent. The later debit fits both of them, the earlier one only the first."""
+    second = timezone.now().replace(microsecond=0) - timedelta(seconds=40)
+    tenth = timedelta(seconds=0.1)
+    times = {"sent_at": second - tenth, "settled_at": second + tenth}
+    first = held("faceless.scripts")
+    Charge.objects.filter(pk=first.pk).update(state=ChargeState.CONFIRMED, cost=96, **times)
+    retry = lost("faceless.retry", before="failed")
+    Charge.objects.filter(pk=retry.pk).update(sent_at=second + 2 * tenth)
+    rows = [
+        debit("-96") | {"created_at": at.isoformat()}
+        for at in (second, second - timedelta(seconds=1))
+    ]
+    upstream.on("GET", "/faceless/7", answer(video("failed")))
+    upstream.on(*LEDGER, history(*rows))
+    settle(retry.pk)
+    retry.refresh_from_db()
+    assert retry.state == ChargeState.MATCHED
+    earlier, later = Entry.objects.order_by("happened_at")
+    assert (earlier.charge, later.charge) == (first, retry)
