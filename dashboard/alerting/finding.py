@@ -6,7 +6,7 @@ Found again a minute later it is the same one: subject, threshold and period nam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.urls import NoReverseMatch, reverse
@@ -43,6 +43,12 @@ def week(team: Team, now: datetime) -> str:
     """The period of what has none of its own: told again at most once a week."""
     zone = team.vault.zone
     return f"{span_of(Period.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
+
+
+def age(since: datetime, now: datetime) -> str:
+    """The period of what waits for somebody: told again each week that it goes on waiting."""
+    weeks = (now - since) // timedelta(weeks=1)
+    return f"week {weeks + 1}" if weeks > 0 else ""
 
 
 def page(name: str, query: str = "") -> str:

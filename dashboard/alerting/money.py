@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.db.models import Exists, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from dashboard.alerting.finding import Finding, page, week
+from dashboard.alerting.finding import Finding, age, page, week
 from dashboard.models import AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
@@ -117,6 +117,7 @@ def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     "not be sent again. The ledger has not decided yet.",
                     "unknown",
                     f"/videos/{charge.job_id}/" if charge.job_id else "",
+                    age(sent, now),
                     member=charge.member_id,
                     for_money=True,
                 )

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.urls import reverse
 
-from dashboard.alerting.finding import Finding, page
+from dashboard.alerting.finding import Finding, age, page
 from dashboard.caps import Standing, standings
 from dashboard.models import AlertRule, Ask, Budget, Decision, Period, Team
 from dashboard.templatetags.reelroom import credits
@@ -62,13 +62,13 @@ def asks(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Find
     rows = Ask.objects.filter(team=team).select_related("member", "decided_by", "charge__job")
     for rule in rules:
         for ask in rows.filter(decision=""):
-            yield asked(rule, ask)
+            yield asked(rule, ask, now)
         answered_since = rows.filter(decided_at__gte=now - NEWS)
         for ask in answered_since.exclude(decision=Decision.WITHDRAWN):
             yield answered(rule, ask)
 
 
-def asked(rule: AlertRule, ask: Ask) -> Finding:
+def asked(rule: AlertRule, ask: Ask, now: datetime) -> Finding:
     note = f" “{ask.note}”" if ask.note else ""
     return Finding(
         rule,
@@ -77,6 +77,7 @@ def asked(rule: AlertRule, ask: Ask) -> Finding:
         f"For {title_of(ask)}.{note}"[:400],
         "waiting",
         page("budgets"),
+        age(ask.asked_at, now),
         for_money=True,
     )
 

@@ -165,7 +165,10 @@ def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, tim
     assert "“Who owns the Moon?” was sent at 12:00 and the answer got lost." in (
         AlertEvent.objects.get().text
     )
-    time_machine.shift(timedelta(days=30))
+    time_machine.shift(timedelta(days=6))
+    assert told(northlight) == []
+    time_machine.shift(timedelta(days=1))
+    assert len(told(northlight)) == 1  # it still waits for somebody
     assert told(northlight) == []
 
 
