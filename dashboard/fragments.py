@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from dashboard.queries.purse import counts_of, purse_of
+from dashboard.queries.service import service_of
 from dashboard.queries.studio import price_of
 from dashboard.queries.videos.cards import rows, tell
 from dashboard.queries.videos.pages import video_from
@@ -25,7 +26,7 @@ MOST = 48  # videos in one bundle; a page that shows more looks again by itself
 
 
 def bundle(vault_id: UUID, news: Collection[News]) -> str:
-    """The HTML of everything that this news changes. Seven queries, and two more a draft."""
+    """The HTML of everything that this news changes. Eight queries, and two more a draft."""
     vault = Vault.objects.get(pk=vault_id)
     with timezone.override(vault.zone):
         return told(vault, news)
@@ -40,6 +41,7 @@ def told(vault: Vault, news: Collection[News]) -> str:
         "prices": [price_of(job) for job in jobs if job.state == JobState.DRAFT],
         "purse": purse_of(vault),
         "counts": counts_of(vault)[1],
+        "service": service_of(vault),
     }
     return render_to_string("dashboard/video/push.html", context)
 

@@ -34,7 +34,7 @@ from redis.asyncio.client import PubSub
 from dashboard.database import give_back, let_thread_go
 from dashboard.fragments import bundle
 from dashboard.tickets import Ticket, lapsed
-from proxyapi.events import CHANNEL, News
+from proxyapi.events import CHANNEL, Event, News
 from proxyapi.watching import interest
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ LIFETIME = 600.0  # seconds; a peer that vanished without a word is let go at th
 IDLE = (
     60.0  # seconds the subscription stays without a page, so that going from page to page keeps it
 )
+BRIEF = 30.0  # seconds for which a page may miss whether the service answers: it is told again
 PATIENCE = 2.0  # seconds to wait for Redis
 END = b""
 
@@ -97,6 +98,7 @@ class Hub:
         self._woken = asyncio.Event()
         self._news: defaultdict[UUID, set[News]] = defaultdict(set)
         self._latest: dict[UUID, float] = {}
+        self._asked: dict[UUID, float] = {}  # when the service was last told to answer or not
 
     async def join(self, ticket: Ticket, video: UUID | None = None) -> Listener:
         """A listener from now on. Raises `HubAway` when Redis cannot be heard."""
@@ -116,7 +118,8 @@ class Hub:
 
     def missed(self, vault: UUID, since: float) -> bool:
         """Whether something may have changed since then that this page was not told."""
-        return self.since > since or self._latest.get(vault, 0.0) >= since
+        asked = self._asked.get(vault, 0.0) >= since + BRIEF
+        return self.since > since or self._latest.get(vault, 0.0) >= since or asked
 
     async def close(self) -> None:
         """Stop listening; every stream ends."""
@@ -146,7 +149,8 @@ class Hub:
                 continue
             with suppress(ValueError, TypeError):
                 news = News.load(message["data"])
-                self._latest[news.vault] = time.time()
+                latest = self._asked if news.event is Event.SERVICE else self._latest
+                latest[news.vault] = time.time()
                 self._news[news.vault].add(news)
                 self._woken.set()
 

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import allowance, door, failpoints, seal
+from proxyapi import allowance, door, failpoints, heard, seal
 from proxyapi.allowance import AllowanceUnknown, Lane, Pool
 from proxyapi.events import Event, publish
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
@@ -125,6 +125,7 @@ def send(
     finally:
         call.milliseconds = round((time.monotonic() - started) * 1000)
         call.save()
+        heard.tell(token.vault_id, token.pk, answered=call.is_answered)
 
 
 def opened(token: Token) -> Secret:

@@ -31,6 +31,7 @@ class Event(StrEnum):
     TOP_UP = "top_up"  # the id is the account's
     BUDGET = "budget"  # a cap or an ask changed
     ALERT = "alert"
+    SERVICE = "service"  # it answered or did not; the id is the token's that asked
 
 
 @dataclass(frozen=True, slots=True)

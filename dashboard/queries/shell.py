@@ -1,7 +1,7 @@
 """What stands around every page: the team, the purse, what moves, whether the service answers.
 
-`Purse` and `Counts` (queries/purse.py) may be pushed to everybody; `Service` holds the reader's own
-requests and may not. `shell_of` takes four queries and one look into Redis.
+`Purse`, `Counts` (queries/purse.py) and `Service` (queries/service.py) may be pushed to everybody;
+`Allowance` is the reader's own. `shell_of` takes four queries and one look into Redis.
 """
 
 from __future__ import annotations
@@ -12,29 +12,12 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.urls import reverse
 
 from dashboard.models import AlertEvent, Membership
 from dashboard.queries.purse import Counts, Purse, accounts_of, counts_of, purse_from
+from dashboard.queries.service import Allowance, Service, allowance_of, service_of
 from dashboard.roles import Permission, allows
-from dashboard.templatetags.reelroom import clock
-from proxyapi import allowance
-from proxyapi.models import Account, Call, Token, Vault
-
-CALLS = 20  # the latest calls that tell whether the service answers
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """`allowance` is what is left of the reader's own token, in words; empty without one."""
-
-    answers: bool
-    line: str
-    allowance: str = ""
-
-    @property
-    def poll_url(self) -> str:
-        return reverse("service")
+from proxyapi.models import Account, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +44,7 @@ class Shell:
     purse: Purse
     counts: Counts
     service: Service
+    allowance: Allowance | None
     person: str
     email: str
     initials: str
@@ -86,7 +70,8 @@ def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> S
         environment=environment(),
         purse=purse_from(accounts, held),
         counts=counts,
-        service=service_of(vault, own),
+        service=service_of(vault),
+        allowance=allowance_of(own),
         person=str(user),
         email=user.email,
         initials=user.initials,
@@ -105,32 +90,10 @@ def own_token(membership: Membership) -> Subquery:
     return Subquery(mine.values("pk")[:1])
 
 
-def service_of(vault: Vault, own_token_id: UUID | None) -> Service:
-    """Judged by the latest calls of the team. A refusal is an answer, a 5xx is none."""
-    latest = list(
-        Call.objects.filter(vault=vault).order_by("-sent_at").values("status", "sent_at")[:CALLS]
-    )
-    left = allowance_left(own_token_id)
-    if not latest:
-        return Service(True, "The service was not asked yet", left)
-    silent = []
-    for call in latest:
-        if call["status"] is not None and call["status"] < 500:
-            break
-        silent.append(call["sent_at"])
-    if not silent:
-        return Service(True, "Service answers", left)
-    return Service(False, f"The service has not answered since {clock(silent[-1])}", left)
-
-
-def allowance_left(token_id: UUID | None) -> str:
-    if token_id is None:
-        return ""
-    try:
-        level = allowance.peek(allowance.connection(), str(token_id))
-    except allowance.AllowanceUnknown:
-        return ""
-    return f"{level.left} of {level.limit} requests left, this minute"
+def own_allowance(membership: Membership) -> Allowance | None:
+    """The same as in the shell, alone: one query."""
+    rows = accounts_of(membership.team.vault).annotate(own=own_token(membership))
+    return allowance_of(next((own for own in rows.values_list("own", flat=True) if own), None))
 
 
 def environment() -> str:

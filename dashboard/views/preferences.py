@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.http import TeamRequest
 from dashboard.middleware import TEAM_IN_SESSION
-from dashboard.queries.shell import shell_of
+from dashboard.queries.shell import own_allowance
 
 THEMES = ("", "light", "dark")
 
@@ -39,10 +39,11 @@ def team(request: TeamRequest) -> HttpResponse:
 
 @require_GET
 def service(request: TeamRequest) -> HttpResponse:
-    """The line about the service under the purse, which every page asks for anew."""
-    return render(
-        request, "components/service.html", {"service": shell_of(request.membership).service}
-    )
+    """What is left of the reader's own requests; nothing for who has no token any more."""
+    left = own_allowance(request.membership)
+    if left is None:
+        return HttpResponse()
+    return render(request, "components/allowance.html", {"allowance": left})
 
 
 def back(request: TeamRequest) -> str:

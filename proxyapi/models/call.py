@@ -7,6 +7,8 @@ from django.db import models
 from proxyapi.models.token import Token
 from proxyapi.models.vault import Vault
 
+SERVER_ERROR = 500
+
 
 class CallOutcome(models.TextChoices):
     ANSWERED = "answered"
@@ -34,3 +36,8 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.status or self.outcome}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the service was there: a refusal is an answer, a fault of its own is none."""
+        return self.status is not None and self.status < SERVER_ERROR

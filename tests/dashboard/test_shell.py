@@ -1,11 +1,10 @@
-"""What stands around every page: the purse, the counts, whether the service answers."""
+"""What stands around every page: the purse and the counts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
@@ -15,8 +14,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from dashboard.models import Membership
 from dashboard.queries.purse import Purse, counts_of, purse_of, renewal
+from dashboard.queries.service import service_of
 from dashboard.queries.shell import shell_of
-from proxyapi.models import Account, Call, ChargeState, JobState, Token, TokenState
+from proxyapi.models import Account, ChargeState, JobState, Token, TokenState
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -28,18 +28,6 @@ def token(priya: Membership) -> Token:
         vault=priya.team.vault, balance=Decimal(4318), monthly_credits=Decimal(12000)
     )
     return TokenFactory.create(account=account, owner=priya.user)
-
-
-def heard(token: Token, status: int | None, minutes_ago: int) -> Call:
-    return Call.objects.create(
-        vault=token.vault,
-        token=token,
-        operation="me.get",
-        outcome="answered" if status else "unknown",
-        status=status,
-        milliseconds=80,
-        sent_at=timezone.now() - timedelta(minutes=minutes_ago),
-    )
 
 
 def test_the_purse_is_the_balance_less_what_open_charges_hold(token: Token) -> None:
@@ -112,40 +100,6 @@ def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
     assert (counts.running, counts.unknown) == (3, 1)
 
 
-def test_a_refusal_is_an_answer_of_the_service(token: Token, priya: Membership) -> None:
-    heard(token, None, 5)
-    heard(token, 422, 1)
-    assert shell_of(priya).service.line == "Service answers"
-
-
-@pytest.mark.parametrize("status", [None, 502])
-def test_silence_counts_from_the_first_call_that_got_no_answer(
-    status: int | None, token: Token, priya: Membership
-) -> None:
-    heard(token, 200, 30)
-    first = heard(token, status, 20)
-    heard(token, status, 10)
-    since = timezone.localtime(first.sent_at)
-    service = shell_of(priya).service
-    assert not service.answers
-    assert f"{since:%H:%M}" in service.line
-    assert "has not answered since" in service.line
-
-
-def test_only_ones_own_requests_are_counted(
-    token: Token, priya: Membership, luca: Membership
-) -> None:
-    assert shell_of(priya).service.allowance.endswith("requests left, this minute")
-    assert shell_of(luca).service.allowance == ""
-
-
-def test_without_redis_the_shell_only_keeps_the_count_to_itself(
-    token: Token, priya: Membership, settings: Any
-) -> None:
-    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
-    assert shell_of(priya).service.allowance == ""
-
-
 def test_the_shell_takes_four_queries(
     token: Token, priya: Membership, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -159,12 +113,11 @@ def test_another_teams_credits_are_not_in_the_purse(token: Token, otto: Membersh
 
 def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
     counts = counts_of(token.vault)[1]
-    news = render_to_string(
-        "components/shell_news.html", {"purse": purse_of(token.vault), "counts": counts}
-    )
-    for name in ("purse", "purse-short", "nav-running", "nav-unknown"):
+    shown = {"purse": purse_of(token.vault), "counts": counts, "service": service_of(token.vault)}
+    news = render_to_string("components/shell_news.html", shown)
+    for name in ("purse", "purse-short", "nav-running", "nav-unknown", "service"):
         assert f'id="{name}"' in news
-    assert news.count('hx-swap-oob="true"') == 4
+    assert news.count('hx-swap-oob="true"') == 5
     assert "requests left" not in news
 
 

@@ -74,6 +74,11 @@ class Price:
     def ready(self) -> bool:
         return self.state == "known" and all(need.done for need in self.needs)
 
+    @property
+    def patience(self) -> timedelta:
+        """After which an answer that is still pending is overdue; the page counts."""
+        return PATIENCE
+
 
 @dataclass(frozen=True, slots=True)
 class RenderAct:

@@ -37,7 +37,7 @@ def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
         except Refusal as refused:
             refusal, over = refused.sentence, isinstance(refused, OverBudget)
         else:
-            return script_part(request, fetch_job(request, job_id))
+            return script_part(request, fetch_job(request, job_id), again=True)
     if request.htmx:
         return script_part(request, job, write=form, refusal=refusal, over=over)
     return show_step(request, job, Slug.SCRIPT, None, refusal, write=form, over=over)

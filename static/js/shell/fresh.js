@@ -1,4 +1,5 @@
-// Counts the seconds of what is live: "Checked 4 s ago, next look in 9 s" and its dial, [data-elapsed] too.
+// Counts the seconds of what is live: "Checked 4 s ago, next look in 9 s" and its dial, [data-elapsed] too. What is
+// true only so long, or only after so long, is shown [data-until] or [data-from] that many seconds.
 // The server gives the seconds as they were when it wrote the page; nothing here is invented.
 (() => {
   const seen = new WeakMap();
@@ -35,6 +36,12 @@
     document.querySelectorAll(".fresh[data-since]").forEach(count);
     document.querySelectorAll("[data-elapsed]").forEach((element) => {
       say(element, words(Number(element.dataset.elapsed) + passed(element)));
+    });
+    document.querySelectorAll("[data-until]").forEach((element) => {
+      element.hidden = passed(element) >= Number(element.dataset.until);
+    });
+    document.querySelectorAll("[data-from]").forEach((element) => {
+      element.hidden = passed(element) < Number(element.dataset.from);
     });
   }
 

@@ -4,7 +4,7 @@
 // `delay` makes one request of several topics at once. At most one event a topic and second, the first at once.
 (() => {
   const EVERY = 1000;
-  const TOPICS = ["job", "charge", "account", "token", "ledger", "top_up", "budget", "alert"];
+  const TOPICS = ["job", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service"];
   const resting = new Map(); // topic: whether it was touched again meanwhile
 
   function touch(topic) {

@@ -70,7 +70,7 @@ def test_while_it_is_written_the_part_says_so_and_looks_again(
 ) -> None:
     html = client_of(priya).post(to(draft, "scripts"), asked(), headers=HTMX).content.decode()
     assert "<html" not in html
-    assert 'hx-trigger="every 2s"' in html
+    assert 'hx-trigger="load delay:1s, reelroom:charge from:body' in html
     assert "The script is next." in html
     assert "<textarea" not in html
 

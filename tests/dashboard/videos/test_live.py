@@ -25,7 +25,7 @@ from redis.asyncio import Redis
 
 from dashboard import live
 from dashboard.fragments import bundle
-from dashboard.live import DEPTH, Hub, HubAway, Listener
+from dashboard.live import BRIEF, DEPTH, Hub, HubAway, Listener
 from dashboard.models import Membership
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import CHANNEL, Event, News, publish
@@ -213,6 +213,19 @@ def test_a_page_is_told_when_it_missed_something(film, priya, ticket_of):
         assert hub.missed(job.vault_id, hub.since)
 
 
+def test_a_new_page_is_not_sent_to_look_for_an_answer_of_the_service(priya, ticket_of):
+    """It is told of the next one; who was away for longer looks."""
+    vault = priya.team.vault_id
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        announce(vault, Event.SERVICE, vault)
+        assert 'id="service"' in await heard(listener)
+        hub.since = 0.0
+        assert not hub.missed(vault, time.time() - 1)
+        assert hub.missed(vault, time.time() - BRIEF - 1)
+
+
 @pytest.mark.parametrize("event", [Event.JOB, Event.CHARGE, Event.TOKEN])
 def test_what_is_news_of_a_video(event, film, hold, token):
     job = film("running")
@@ -243,7 +256,7 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
     jobs = [film("running") for _ in range(20)]
     for job in jobs:
         spend(job)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         bundle(jobs[0].vault_id, {News(job.vault_id, Event.JOB, job.pk) for job in jobs})
 
 

@@ -1,0 +1,75 @@
+"""Whether the service answers, as the latest calls of the team tell; what a reader may still ask.
+
+`Service` is the team's and may be pushed to everybody, `Allowance` is of the reader's own token.
+Both grow old in the page itself: static/js/shell/fresh.js counts, and nothing asks us again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from dashboard.templatetags.reelroom import clock
+from proxyapi import allowance
+from proxyapi.models import Call, Vault
+
+CALLS = 20  # the latest calls that tell whether the service answers
+# Each ledger is read every minute: after this long without an answer the worker may be gone.
+TRUSTED = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`answers`: how long ago it did; `silent`: since when it does not; or `unasked`."""
+
+    state: str
+    age: timedelta = timedelta(0)
+    since: datetime | None = None
+
+    @property
+    def trusted(self) -> timedelta:
+        """For how long the page may still show that all is well."""
+        return max(TRUSTED - self.age, timedelta(0))
+
+    @property
+    def said(self) -> str:
+        """What is read out when the state changes."""
+        if self.state == "silent":
+            return f"The service has not answered since {clock(self.since)}"
+        return "The service answers" if self.state == "answers" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Requests of a token. After `lasts` without another all of `limit` are left again."""
+
+    left: int
+    limit: int
+    lasts: timedelta = timedelta(milliseconds=allowance.WINDOW)
+
+
+def service_of(vault: Vault) -> Service:
+    """A refusal is an answer, a 5xx is none. One query."""
+    latest = Call.objects.filter(vault=vault).order_by("-sent_at").only("status", "sent_at")
+    silent: list[Call] = []
+    for call in latest[:CALLS]:
+        if call.is_answered and not silent:
+            return Service("answers", age=max(timezone.now() - call.sent_at, timedelta(0)))
+        if call.is_answered:
+            break
+        silent.append(call)
+    return Service("silent", since=silent[-1].sent_at) if silent else Service("unasked")
+
+
+def allowance_of(token_id: UUID | None) -> Allowance | None:
+    """Nothing without a token, and without Redis."""
+    if token_id is None:
+        return None
+    try:
+        level = allowance.peek(allowance.connection(), str(token_id))
+    except allowance.AllowanceUnknown:
+        return None
+    return Allowance(level.left, level.limit)

@@ -1,0 +1,33 @@
+"""Tells the pages of a vault whether the service answers: at once when that changes, else seldom.
+
+The calls themselves are the record; this only rings. Each page counts on by itself how long ago the
+last answer was, so a worker that is dead shows without anybody saying so.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from uuid import UUID
+
+import redis
+
+from proxyapi.allowance import connection
+from proxyapi.events import Event, publish
+
+EVERY = 15  # seconds between two announcements of the same
+
+
+def tell(vault: UUID, token: UUID, *, answered: bool) -> None:
+    """A call of this token was answered, or nobody was there. Without Redis no page hears it."""
+    same, other = _key(vault, answered), _key(vault, not answered)
+    with suppress(redis.RedisError):
+        with connection().pipeline(transaction=True) as pipeline:
+            pipeline.set(same, 1, nx=True, ex=EVERY)
+            pipeline.delete(other)
+            is_news = bool(pipeline.execute()[0])
+        if is_news:
+            publish(vault, Event.SERVICE, token)
+
+
+def _key(vault: UUID, answered: bool) -> str:
+    return f"service:{'answers' if answered else 'silent'}:{vault}"

@@ -1,0 +1,35 @@
+"""What is live is pushed: no page asks again by the clock, but where the stream itself is gone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from django.conf import settings
+
+BASE = Path(settings.BASE_DIR)
+TIMERS = re.compile(r"setInterval|requestAnimationFrame")
+FETCHES = re.compile(r"\bfetch\(|htmx\.(?:ajax|trigger)|XMLHttpRequest|EventSource|dispatchEvent")
+# Says "Live news is interrupted" and has the page look every ten seconds until it is not.
+WITHOUT_A_STREAM = "offline.js"
+
+
+def test_no_part_of_a_page_asks_again_by_the_clock() -> None:
+    triggers = {
+        (path.name, trigger)
+        for path in (BASE / "templates").rglob("*.html")
+        for trigger in re.findall(r'hx-trigger="([^"]*)"', path.read_text())
+    }
+    assert len(triggers) > 10
+    assert [it for it in sorted(triggers) if re.search(r"\bevery\b", it[1])] == []
+
+
+def test_no_script_that_repeats_itself_asks_anybody() -> None:
+    repeating = {
+        path.name: path.read_text()
+        for path in (BASE / "static/js").rglob("*.js")
+        if TIMERS.search(path.read_text())
+    }
+    assert {"fresh.js", WITHOUT_A_STREAM} <= set(repeating)
+    asking = [name for name, text in repeating.items() if FETCHES.search(text)]
+    assert asking == [WITHOUT_A_STREAM]

@@ -1,0 +1,102 @@
+"""The line about the service: pushed to all, counted on in the page, believed for five minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils import timezone
+
+from dashboard.fragments import bundle
+from dashboard.models import Membership
+from dashboard.queries.service import service_of
+from dashboard.queries.shell import own_allowance, shell_of
+from proxyapi.events import Event, News
+from proxyapi.models import Call, Token
+from tests.factories import AccountFactory, TokenFactory
+
+ClientOf = Callable[[Membership], Client]
+
+
+@pytest.fixture
+def token(priya: Membership) -> Token:
+    account = AccountFactory.create(vault=priya.team.vault)
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+def heard(token: Token, status: int | None, minutes_ago: int) -> Call:
+    return Call.objects.create(
+        vault=token.vault,
+        token=token,
+        operation="me.get",
+        outcome="answered" if status else "unknown",
+        status=status,
+        milliseconds=80,
+        sent_at=timezone.now() - timedelta(minutes=minutes_ago),
+    )
+
+
+def line(token: Token) -> str:
+    return render_to_string("components/service.html", {"service": service_of(token.vault)})
+
+
+def test_a_refusal_is_an_answer_of_the_service(token: Token) -> None:
+    heard(token, None, 5)
+    heard(token, 422, 1)
+    assert service_of(token.vault).state == "answers"
+    assert "1 min</span> ago" in line(token)
+
+
+@pytest.mark.parametrize("status", [None, 502])
+def test_silence_counts_from_the_first_call_that_got_no_answer(
+    status: int | None, token: Token
+) -> None:
+    heard(token, 200, 30)
+    first = heard(token, status, 20)
+    heard(token, status, 10)
+    since = timezone.localtime(first.sent_at)
+    assert service_of(token.vault).state == "silent"
+    assert f"has not answered since {since:%H:%M}" in line(token).replace(f"{since:%-d %b} ", "")
+
+
+def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: Token) -> None:
+    """Nobody pushes when the worker is dead: what the page shows then is already in it."""
+    heard(token, 200, 4)
+    found = service_of(token.vault)
+    assert timedelta(seconds=50) < found.trusted <= timedelta(minutes=1)
+    assert 'data-from="' in line(token)
+    heard_long_ago = 'class="dot dot--live" data-until="0" hidden'
+    assert heard_long_ago not in line(token)
+    Call.objects.update(sent_at=timezone.now() - timedelta(hours=2))
+    assert heard_long_ago in line(token)
+
+
+def test_nothing_asked_is_not_an_answer(token: Token) -> None:
+    assert "The service was not asked yet" in line(token)
+    assert "dot--live" not in line(token)
+
+
+def test_an_event_brings_the_line_anew(token: Token) -> None:
+    heard(token, 502, 1)
+    html = bundle(token.vault_id, {News(token.vault_id, Event.SERVICE, token.pk)})
+    assert 'id="service" data-state="silent" data-said="The service has not answered' in html
+
+
+def test_only_ones_own_requests_are_counted(
+    token: Token, priya: Membership, luca: Membership, client_of: ClientOf
+) -> None:
+    assert shell_of(priya).allowance == own_allowance(priya) is not None
+    assert shell_of(luca).allowance is None
+    assert "requests left, this minute" in client_of(priya).get("/service/").content.decode()
+    assert client_of(luca).get("/service/").content == b""
+
+
+def test_without_redis_the_shell_only_keeps_the_count_to_itself(
+    token: Token, priya: Membership, settings: Any
+) -> None:
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+    assert shell_of(priya).allowance is None
