@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -74,6 +74,7 @@ class Stage:
     account_id: int
     token: Token
     aside: Decimal = Decimal(0)  # what was spent on the sandbox without us
+    faults: list[int] = field(default_factory=list)  # their numbers, until they are lifted
 
     def data(self, method: str, path: str, **sent: Any) -> Any:
         answer = self.direct.request(method, path, **sent)
@@ -99,6 +100,12 @@ class Stage:
         rule = {"match": match, "when": when, "action": action, "times": 1, **options}
         answer = self.control.post("faults", json=rule)
         assert answer.is_success, answer.text
+        self.faults.append(answer.json()["id"])
+
+    def lift(self) -> None:
+        """End the faults of this stage; those of others who play in this world stay."""
+        while self.faults:
+            self.control.delete(f"faults/{self.faults.pop()}")
 
     def shown(self, path: str, word: str, inner: str = "video") -> dict[str, Any]:
         """The resource, once its status is that word."""

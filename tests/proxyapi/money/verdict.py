@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -25,8 +26,25 @@ class Verdict:
     slowest: float = 0.0  # seconds from the fault's end to the settling
 
     @property
+    def kinds(self) -> Mapping[str, list[str]]:
+        return {
+            "double charges": self.double,
+            "lost intents": self.lost,
+            'false "failed"': self.false_failed,
+            "unexplained": self.unexplained,
+            "not settled": self.open,
+        }
+
+    @property
     def problems(self) -> list[str]:
-        return [*self.double, *self.lost, *self.false_failed, *self.unexplained, *self.open]
+        return [problem for found in self.kinds.values() for problem in found]
+
+    def add(self, other: Verdict) -> None:
+        """What another lane found."""
+        self.charges += other.charges
+        self.slowest = max(self.slowest, other.slowest)
+        for ours, theirs in zip(self.kinds.values(), other.kinds.values(), strict=True):
+            ours += theirs
 
     def judge(self, charge: Charge, taken: Decimal, what: str) -> None:
         """One charge, and what the sandbox took for it."""

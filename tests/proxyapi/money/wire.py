@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -19,12 +20,26 @@ Trouble = Callable[[httpx.Request], httpx.Response]
 TIMEOUT = 0.8  # seconds to wait for an answer; the catalog's 30 to 150 would take days here
 
 
+class Ordered(threading.local):
+    """Each lane's own: the path, and what becomes of the next request to it."""
+
+    trouble: tuple[str, Trouble] | None = None
+
+
 class Wire(httpx.BaseTransport):
-    """Sends what comes, but for the one request that trouble was ordered for."""
+    """Sends what comes, but for the one request that its thread ordered trouble for."""
 
     def __init__(self) -> None:
         self.real = httpx.HTTPTransport()
-        self.trouble: tuple[str, Trouble] | None = None
+        self._ordered = Ordered()
+
+    @property
+    def trouble(self) -> tuple[str, Trouble] | None:
+        return self._ordered.trouble
+
+    @trouble.setter
+    def trouble(self, wanted: tuple[str, Trouble] | None) -> None:
+        self._ordered.trouble = wanted
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if self.trouble and request.method != "GET":
@@ -43,9 +58,9 @@ class Wire(httpx.BaseTransport):
         return self.real.handle_request(request)
 
     def refused(self, request: httpx.Request) -> httpx.Response:
-        with socket.create_server(("127.0.0.1", 0)) as closed:
-            port = closed.getsockname()[1]
-        return self.redirected(request, port=port)
+        with socket.socket() as deaf:  # it has the port, so that no other lane listens there
+            deaf.bind(("127.0.0.1", 0))
+            return self.redirected(request, port=deaf.getsockname()[1])
 
     def unnamed(self, request: httpx.Request) -> httpx.Response:
         return self.redirected(request, host="nowhere.invalid")
