@@ -1,4 +1,5 @@
-"""Canary tokens: planted in a running house, then searched in everything that leaves it (proof F1).
+"""Canary tokens: planted in a running house, then searched in everything that leaves it (proof F1,
+pitfall_92).
 
 A token is looked for as it is and as it may have been written down on the way: base64 at any of
 three offsets, hexadecimal, percent-encoded, turned round, in other capitals.

@@ -32,6 +32,7 @@ def job(db: None) -> Job:
 def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
     job: Job, upstream: Upstream
 ) -> None:
+    """pitfall_01: by its `id`; its `video_id` opens nothing."""
     upstream.on(*ESTIMATE, answer({"credits": 96}))
     drafts.quote(job)
     job.refresh_from_db()

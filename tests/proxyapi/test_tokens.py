@@ -143,6 +143,7 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
 def test_a_token_of_another_account_or_member_takes_over_nothing(
     db: None, upstream: Upstream
 ) -> None:
+    """pitfall_04: what the old token left is of its account, and stays with it."""
     upstream.on(*ME, profile(6), profile(5))
     old = old_token(TokenState.REVOKED)
     job = JobFactory(token=old, account=old.account)

@@ -62,6 +62,7 @@ def test_a_retry_on_a_dead_token_is_disabled_with_the_reason(film, token, priya,
 
 
 def test_the_question_before_a_retry_has_price_hold_and_nonce(film, spend, priya, client_of):
+    """pitfall_41, pitfall_42: it charges again, and about what it took the last time."""
     job = film("failed")
     spend(job)
     answer = client_of(priya).get(f"/videos/{job.pk}/retries/", headers={"HX-Request": "true"})
@@ -152,6 +153,7 @@ def test_the_page_is_light(film, priya, client_of):
 
 
 def test_what_people_and_the_service_wrote_is_escaped(film, hold, priya, client_of):
+    """pitfall_122."""
     planted = "<img src=x onerror=alert(1) hx-get=/evil>"
     job = film(
         "failed",

@@ -55,7 +55,7 @@ def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token)
 def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
     running, seeing, token, upstream: Upstream
 ):
-    """Each job is looked at with the token that made it."""
+    """pitfall_03: each job is looked at with the token that made it."""
     other = TokenFactory.create(account=token.account, owner=token.owner)
     seeing(token, other)
     job = running()
