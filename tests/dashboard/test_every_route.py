@@ -17,6 +17,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
 from dashboard.models import Ask, Budget, Membership, Role
+from proxyapi import calls
 from proxyapi.models import ChargeState, CreditPack, Job, Ledger, Rewrite, Token
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
@@ -165,8 +166,15 @@ def test_every_route_of_ours_is_in_the_table() -> None:
 
 @pytest.mark.parametrize(("name", "method"), METHODS)
 def test_a_role_that_may_not_is_told_so(
-    name: str, method: str, job: Job, team: dict[Role, Membership], client_of: Browser
+    name: str,
+    method: str,
+    job: Job,
+    team: dict[Role, Membership],
+    client_of: Browser,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """pitfalls_21_29: and nobody's page asks the service; pages read the database."""
+    monkeypatch.setattr(calls, "client", lambda: pytest.fail("the service was asked"))
     allowed = getattr(ROUTES[name], method)
     for role, member in team.items():
         before = transaction.savepoint()
