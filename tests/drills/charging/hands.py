@@ -98,6 +98,7 @@ def foundry(sandbox: str, queue: str = "work") -> Iterator[Hands]:
     environment = {
         **os.environ,
         **WAITS,
+        "CELERY_SKIP_CHECKS": "1",  # they cost each of two thousand workers 0.4 s of a processor
         "DJANGO_SETTINGS_MODULE": "dashboard.settings",
         "DATABASE_URL": database_url(connection.settings_dict),
         "REDIS_URL": settings.REDIS_URL,
