@@ -19,6 +19,7 @@ from dashboard.archive import words
 from dashboard.archive.ledger import Film, Line, Stream, lines, moments
 from dashboard.archive.pour import pour
 from dashboard.models import Membership, Role, Team, User
+from proxyapi import month_costs
 from proxyapi.day_sums import days_of, recount
 from proxyapi.models import (
     Account,
@@ -188,3 +189,5 @@ def sum_up(account: Account, times: list[datetime]) -> None:
     for start in range(0, len(days), 30):
         with transaction.atomic():
             recount(account, days[start : start + 30])
+    with transaction.atomic():
+        month_costs.recount(account)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import costs
+from proxyapi import costs, month_costs
 from proxyapi.charges import effect, evidence, waits
 from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
@@ -57,6 +57,7 @@ def spent(
     fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, **flag}
     if not Charge.objects.move(charge, state, **fields):
         return
+    month_costs.count(charge)
     charge.account.note_spent(cost, charge.sent_at or now)
     # It may have failed before its cost was known.
     if charge.operation in REFUNDED and charge.effect_at and charge.job:

@@ -17,7 +17,7 @@ from django.db.models import Case, DecimalField, F, Q, When
 from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.differences import Difference
-from proxyapi.models import Account, Charge, DayTotal, Ledger
+from proxyapi.models import Account, Charge, DayFlow, Ledger
 from proxyapi.models.account import CREDITS
 from proxyapi.models.charge import SPENT, UNDECIDED
 
@@ -78,7 +78,7 @@ def sums(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
     """All debits, the matched ones, all credits, the matched ones; signed."""
     debit, credit = Q(is_credit=False), Q(is_credit=True)
     wanted = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
-    rows = DayTotal.objects.filter(account=account)
+    rows = DayFlow.objects.filter(account=account)
     found = rows.aggregate(
         **{f"sum_{at}": part("amount", which) for at, which in enumerate(wanted)}
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from proxyapi.ledger.pairs import LATE, plain
-from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry, Ledger
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 
 MOST = 50  # of one kind; there are never so many unless something is very wrong
 
@@ -85,16 +85,14 @@ def without_debit(ledger: Ledger) -> Iterator[Difference]:
 
 def unlike(ledger: Ledger) -> Iterator[Difference]:
     """Charges whose debit is not what they cost."""
-    weak = Entry.objects.filter(
-        account_id=ledger.pk, confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False
-    )
-    for entry in weak.select_related("charge").order_by("position")[:MOST]:
+    found = Entry.objects.filter(account_id=ledger.pk, off__isnull=False)
+    for entry in found.select_related("charge").order_by("position")[:MOST]:
         charge = entry.charge
-        if charge is not None and charge.cost is not None and charge.cost != -entry.amount:
+        if charge is not None and charge.cost is not None and entry.off is not None:
             yield Difference(
                 f"{plain(charge.cost)} cr were told for {charge.operation}, and "
                 f"{plain(-entry.amount)} cr were booked.",
-                -entry.amount - charge.cost,
+                -entry.off,
                 entry.happened_at,
                 "The ledger is what the balance follows. Ask the service about it.",
                 charge=charge,

@@ -46,11 +46,20 @@ def link(entry: Entry, charge: Charge, confidence: Confidence, reason: str) -> N
     """Write a match down, in the caller's transaction; the sums of its day are the caller's."""
     entry.charge, entry.confidence, entry.reason = charge, confidence, reason[:200]
     entry.member_id, entry.job_id = charge.member_id, charge.job_id
-    entry.operation = charge.operation
-    entry.save(update_fields=["charge", "confidence", "reason", "member", "job", "operation"])
+    entry.operation, entry.off = charge.operation, off(entry, charge)
+    entry.save(
+        update_fields=["charge", "confidence", "reason", "member", "job", "operation", "off"]
+    )
     if entry.amount < 0:
         charge.booked_at = entry.happened_at
         Charge.objects.filter(pk=charge.pk).update(booked_at=entry.happened_at)
+
+
+def off(entry: Entry, charge: Charge) -> Decimal | None:
+    """By how much more was told than booked; None where they agree, or it is no debit."""
+    if entry.amount >= 0 or charge.cost is None:
+        return None
+    return charge.cost + entry.amount or None
 
 
 def debits(ledger: Ledger) -> list[Pair]:

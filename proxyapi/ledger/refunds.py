@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from proxyapi import month_costs
 from proxyapi.ledger.pairs import SKEW, plain
 from proxyapi.models import Charge, Confidence, Entry, Ledger
 
@@ -58,7 +59,10 @@ def fits(entry: Entry, charge: Charge, kinds: Kinds) -> bool:
 def mark(charge: Charge, entry: Entry) -> bool:
     """Once only, whoever finds it."""
     mine = Charge.objects.filter(pk=charge.pk, refunded_at__isnull=True)
-    return bool(mine.update(refunded_at=entry.happened_at))
+    if not mine.update(refunded_at=entry.happened_at):
+        return False
+    month_costs.uncount(charge)
+    return True
 
 
 def how_sure(charge: Charge, fitting: list[Entry], waiting: list[Charge]) -> tuple[Confidence, str]:

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from proxyapi import month_costs
 from proxyapi.events import Event, publish
 from proxyapi.ledger import changes
 from proxyapi.ledger.page import PER_PAGE
@@ -120,7 +121,7 @@ def reword(ledger: Ledger, rewrite: Rewrite) -> None:
         setattr(entry, name, word)
     entry.amount, entry.trouble = row.amount, row.trouble
     entry.happened_at = row.happened_at or before
-    entry.charge = entry.job = entry.member = None
+    entry.charge = entry.job = entry.member = entry.off = None
     entry.confidence = entry.reason = entry.operation = ""
     entry.save()
     changes.note(ledger.account, [before, entry.happened_at])
@@ -132,9 +133,12 @@ def part_with(entries: QuerySet[Entry]) -> None:
     Charge.objects.filter(pk__in=list(debits.values_list("charge", flat=True))).update(
         booked_at=None
     )
-    Charge.objects.filter(pk__in=list(credits.values_list("charge", flat=True))).update(
-        refunded_at=None
+    given_back = Charge.objects.filter(
+        pk__in=list(credits.values_list("charge", flat=True)), refunded_at__isnull=False
     )
+    for charge in given_back.select_related("job"):
+        Charge.objects.filter(pk=charge.pk).update(refunded_at=None)
+        month_costs.count(charge)
 
 
 def go_on(ledger: Ledger, position: int) -> None:

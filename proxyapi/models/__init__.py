@@ -15,6 +15,7 @@ from proxyapi.models.entry import Confidence, Entry
 from proxyapi.models.job import Job, JobKind, JobState
 from proxyapi.models.key import Key
 from proxyapi.models.ledger import Ledger
+from proxyapi.models.month_cost import MonthCost
 from proxyapi.models.pace import Pace
 from proxyapi.models.rewrite import Rewrite
 from proxyapi.models.token import Token, TokenState
@@ -43,6 +44,7 @@ __all__ = [
     "JobState",
     "Key",
     "Ledger",
+    "MonthCost",
     "Pace",
     "Plan",
     "Rewrite",

@@ -51,6 +51,12 @@ class Entry(models.Model):
     reason = models.CharField(
         max_length=200, blank=True, help_text="Why it was matched so, for people."
     )
+    off = models.DecimalField(
+        **CREDITS,
+        null=True,
+        blank=True,
+        help_text="What the charge was told to cost less what was booked, where they differ.",
+    )
     # Of the charge, kept here for filters and sums.
     member = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
@@ -115,9 +121,7 @@ class Entry(models.Model):
                 name="entry_view_unknown",
             ),
             models.Index(
-                fields=["account", "confidence", "amount", "charge"],
-                condition=Q(confidence="weak"),
-                name="entry_weak",
+                fields=["account", "off"], condition=Q(off__isnull=False), name="entry_off"
             ),
             models.Index(
                 fields=["account", "trouble"], condition=Q(trouble__gt=""), name="entry_troubled"

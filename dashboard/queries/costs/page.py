@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 
 from django.conf import settings
@@ -16,18 +16,18 @@ from dashboard.queries.costs.paid import Estimate, Paid, Row, estimates_of, paid
 from dashboard.queries.costs.prices import Price, prices_of
 from dashboard.queries.purse import known_accounts_of
 from proxyapi.models import Account, Vault
-
-DAYS = 30
-LOOK_BACK = timedelta(days=DAYS)
+from proxyapi.month_costs import before, month_of
 
 
 @dataclass(frozen=True, slots=True)
 class Closeness:
-    """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one."""
+    """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one;
+    `since`: the first day, of UTC."""
 
     estimates: tuple[Estimate, ...]
     ends: int
     margin: int
+    since: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class Page:
     read_at: datetime | None
     paid: tuple[Paid, ...]
     closeness: Closeness
-    days: int = DAYS
 
     @property
     def has_free(self) -> bool:
@@ -60,21 +59,28 @@ def page_of(accounts: Sequence[Account], wanted: str) -> Page | None:
     if not accounts:
         return None
     account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
-    rows = rows_of([one.pk for one in accounts], timezone.now() - LOOK_BACK)
+    since = since_when()
+    rows = rows_of([one.pk for one in accounts], since)
     return Page(
         tabs=tabs_of("costs", accounts, account),
         prices=tuple(prices_of(account.costs)),
         read_at=account.refreshed_at,
         paid=tuple(paid_of(rows)),
-        closeness=closeness_from(rows),
+        closeness=closeness_from(rows, since),
     )
+
+
+def since_when() -> date:
+    """The first day of the last month: on the first of a month there is something to tell, too."""
+    return before(month_of(timezone.now()))
 
 
 def closeness_of(accounts: Sequence[Account]) -> Closeness:
     """How close the estimates were, alone. One query."""
-    return closeness_from(rows_of([one.pk for one in accounts], timezone.now() - LOOK_BACK))
+    since = since_when()
+    return closeness_from(rows_of([one.pk for one in accounts], since), since)
 
 
-def closeness_from(rows: Sequence[Row]) -> Closeness:
+def closeness_from(rows: Sequence[Row], since: date) -> Closeness:
     estimates, ends = estimates_of(rows)
-    return Closeness(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)))
+    return Closeness(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)), since)

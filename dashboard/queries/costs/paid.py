@@ -1,6 +1,6 @@
 """What the team really paid: each feature's costs, and each estimate against its cost.
 
-Charges are counted per feature, quote and cost in one query; the rest is arithmetic on the counts.
+How often each price was taken is counted by month; the rest is arithmetic on the counts.
 """
 
 from __future__ import annotations
@@ -8,22 +8,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from decimal import ROUND_CEILING, Decimal
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, QuerySet, TextField, Value
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import Sum
 
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.words import TYPES
-from proxyapi.models import Charge
-from proxyapi.models.charge import SPENT
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.models import MonthCost
+from proxyapi.month_costs import BY_TYPE, PRICE
 
-BY_TYPE = [name for name in CATALOG if name.rpartition(".")[2] in ("render", "retry")]
 ABOUT = ("render", "retry", "export")  # their estimates are approximate (spec, Credit charges)
 STEP, LEAST = 10, 20  # percent: the scale of the estimates ends at a round number
 TENTH = Decimal("0.05")  # of the charges lie below the span, and as many above
@@ -31,8 +27,8 @@ TENTH = Decimal("0.05")  # of the charges lie below the span, and as many above
 
 class Row(NamedTuple):
     operation: str
-    type: str | None
-    quote: Decimal | None
+    type: str
+    quote: Decimal
     cost: Decimal
     times: int
 
@@ -40,7 +36,7 @@ class Row(NamedTuple):
     def name(self) -> str:
         """`Render, AI visuals`: a render's price hangs on its type."""
         told = feature(self.operation)
-        words = TYPES.get(self.type or "") if self.operation in BY_TYPE else None
+        words = TYPES.get(self.type) if self.operation in BY_TYPE else None
         return f"{told}, {words}" if words and words not in told else told
 
 
@@ -84,28 +80,11 @@ class Estimate:
         )
 
 
-def rows_of(accounts: Collection[UUID], since: datetime) -> list[Row]:
-    """What was paid for since then, without what was refunded. One query.
-
-    The states are told apart afterwards: asked for them, a database goes through all charges that
-    ever took credits, not through those of these days.
-    """
-    charges = Charge.objects.filter(
-        account__in=accounts, sent_at__gte=since, refunded_at__isnull=True, cost__isnull=False
-    )
-    # Of the others an index has everything; only these are looked up with their jobs.
-    renders = charges.filter(operation__in=BY_TYPE)
-    typed = counted(renders.annotate(type=KeyTextTransform("type", "job__wanted")))
-    others = charges.exclude(operation__in=BY_TYPE).annotate(type=Cast(Value(None), TextField()))
-    found = typed.union(counted(others), all=True)
-    return [Row(*row) for *row, state in found if state in SPENT]
-
-
-def counted(charges: QuerySet[Any]) -> QuerySet[Any]:
-    """A row for each of `Row` and state."""
-    split = charges.order_by().values_list("operation", "type", "quote", "cost", "state")
-    rows = split.annotate(times=Count("*")).values_list(*Row._fields, "state")
-    return cast("QuerySet[Any]", rows)
+def rows_of(accounts: Collection[UUID], since: date) -> list[Row]:
+    """What was paid for from that month on, without what was refunded. One query."""
+    counts = MonthCost.objects.filter(account__in=accounts, month__gte=since, times__gt=0)
+    found = counts.order_by().values_list(*PRICE).annotate(times=Sum("times"))
+    return [Row(*row) for row in found]
 
 
 def paid_of(rows: Iterable[Row]) -> Iterator[Paid]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Q
 from django.urls import reverse
 
 from dashboard.access import can
@@ -24,7 +23,6 @@ from proxyapi.models import (
     Account,
     Charge,
     ChargeState,
-    Confidence,
     Entry,
     Ledger,
     TokenState,
@@ -95,8 +93,11 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
 
 def entries_of(account: Account) -> list[Entry]:
     """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
-    weak = Q(confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False)
-    found = Entry.objects.filter(weak | Q(trouble__gt=""), account=account)
+    rows = Entry.objects.filter(account=account).order_by()
+    # Each along its own index: asked for both at once, SQLite goes through the whole ledger.
+    parts = rows.filter(off__isnull=False), rows.filter(trouble__gt="")
+    first, second = (part.values("pk") for part in parts)
+    found = Entry.objects.filter(pk__in=first.union(second))
     return list(found.select_related("charge").order_by("position")[:MOST])
 
 
@@ -114,10 +115,9 @@ def items_of(
         elif charge.refund_owed_at is None or charge.refunded_at is not None:
             yield without_debit(charge, now)
     for entry in entries:
-        told = entry.charge.cost if entry.charge else None
         if entry.trouble:
             yield unreadable(entry, now)
-        elif entry.charge and told not in (None, -entry.amount):
+        elif entry.charge and entry.off is not None:
             yield unlike(entry, entry.charge, now)
 
 
@@ -208,7 +208,7 @@ def unlike(entry: Entry, charge: Charge, now: datetime) -> Item:
         f"The service told {credits(charge.cost)} cr and booked {credits(-entry.amount)}. The "
         "balance follows the ledger. Ask the service about it.",
         age_of(entry.happened_at, now),
-        Amount(-entry.amount - (charge.cost or Decimal(0))),
+        Amount(-(entry.off or Decimal(0))),
         url=entry_url(entry),
     )
 

@@ -14,7 +14,7 @@ from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 
 from proxyapi.ledger.books import opening, sums
 from proxyapi.ledger.differences import of_balance
-from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
+from proxyapi.models import Account, Charge, Entry, Ledger
 from proxyapi.models.account import CREDITS
 from proxyapi.models.charge import UNDECIDED
 
@@ -73,23 +73,21 @@ def statement_of(account: Account, ledger: Ledger) -> Statement:
 def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
     """What charges took, what hangs on those without an answer, and the rows after the weighing.
 
-    Charges took what their debits say, but for those that have none and those matched weakly.
+    Charges took what their debits say, but for those that have none, and by what others are off.
     """
     charges = Charge.objects.filter(account=OuterRef("pk"))
     bare = Charge.objects.without_debit().filter(account=OuterRef("pk"))
     rows = Entry.objects.filter(account=OuterRef("pk"))
-    weak = rows.filter(confidence=Confidence.WEAK, amount__lt=0, charge__isnull=False)
     parts = (
         (bare, "cost"),
-        (weak, "charge__cost"),
-        (weak, "amount"),
+        (rows.filter(off__isnull=False), "off"),
         (charges.filter(state__in=UNDECIDED), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__weighed_high")), "amount"),
     )
     summed = [total(*part) for part in parts]
     found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
-    alone, told, booked, at_risk, newer = ((one or NOTHING).quantize(PLACES) for one in found)
-    return matched + alone + told + booked, at_risk, newer
+    alone, off, at_risk, newer = ((one or NOTHING).quantize(PLACES) for one in found)
+    return matched + alone + off, at_risk, newer
 
 
 def total(rows: QuerySet[Charge] | QuerySet[Entry], field: str) -> Subquery:

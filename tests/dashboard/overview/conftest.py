@@ -12,7 +12,8 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership, Team
-from proxyapi import day_sums
+from proxyapi import day_sums, month_costs
+from proxyapi.ledger.matching import off
 from proxyapi.models import Account, Charge, Entry, Job, Ledger, Token
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
@@ -58,6 +59,8 @@ def book(ledger: Ledger) -> Book:
             booked_at=when.isoformat(),
             **{"label": "Render", "credit_spend": str(amount), **fields},
         )
+        if charge is not None:
+            Entry.objects.filter(pk=entry.pk).update(off=off(entry, charge))
         if charge is not None and entry.amount < 0:
             Charge.objects.filter(pk=charge.pk).update(booked_at=when)
         ledger.high = ledger.total = ledger.high + 1
@@ -79,7 +82,10 @@ def charged(token: Token) -> Callable[..., Charge]:
         spent = {"cost": Decimal(cost)} if state in ("confirmed", "matched") else {}
         given = {"job": job, "state": state, "sent_at": sent, **spent, **fields}
         given["member"] = member.user if member else job.member
-        return ChargeFactory.create(**given)
+        charge = ChargeFactory.create(**given)
+        if spent and charge.refunded_at is None:
+            month_costs.count(charge)
+        return charge
 
     return make
 

@@ -43,6 +43,13 @@ def test_it_says_what_the_books_say(mixed):
     assert statement.at_risk == found.at_risk == 46
 
 
+def test_what_was_booked_otherwise_than_told_is_in_what_the_charges_took(mixed, book, charged):
+    book(-90, charge=charged(96), confidence="weak")
+    statement, found = statement_of(mixed.account, mixed), books(mixed.account)
+    assert statement.charged == found.charged
+    assert statement.unexplained == found.unexplained == 20
+
+
 def test_opening_and_entries_and_the_difference_make_the_balance(mixed):
     statement = statement_of(mixed.account, mixed)
     assert statement.adds_up_to == Decimal("891.5")

@@ -1,0 +1,135 @@
+"""What uses cost, as it is counted while charges settle, is what their charges say."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from proxyapi import ledger, month_costs
+from proxyapi.charges import outcome
+from proxyapi.models import Account, Charge, ChargeState, Entry, MonthCost, Rewrite
+from tests.factories import ChargeFactory, JobFactory, UserFactory
+from tests.proxyapi.ledger.conftest import START, Book, line
+
+Settled = Callable[..., Charge]
+MIGRATION = "proxyapi.migrations.0029_counted_months"
+
+
+@pytest.fixture
+def settled(account: Account) -> Settled:
+    """A charge that was answered, and counted as it was."""
+
+    def make(cost: object = 30, **fields: Any) -> Charge:
+        token, type_ = account.tokens.get(), fields.pop("type", "ai-visuals")
+        job = JobFactory(
+            account=account, token=token, remote_id=uuid.uuid4().hex, wanted={"type": type_}
+        )
+        given = {"state": ChargeState.SENDING, "sent_at": START, "quote": Decimal(30), **fields}
+        charge: Charge = ChargeFactory(job=job, **given)
+        outcome.spent(charge, ChargeState.CONFIRMED, Decimal(str(cost)))
+        return charge
+
+    return make
+
+
+def counts() -> set[tuple[Any, ...]]:
+    rows = MonthCost.objects.filter(times__gt=0)
+    return set(rows.values_list("account", "month", *month_costs.PRICE, "times"))
+
+
+def test_equal_prices_are_one_row_and_only_renders_have_a_type(
+    account: Account, settled: Settled
+) -> None:
+    settled(30)
+    settled(30)
+    settled(4, operation="faceless.scripts", quote=None)
+    november = date(2026, 11, 1)
+    assert counts() == {
+        (account.pk, november, "faceless.render", "ai-visuals", Decimal(30), Decimal(30), 2),
+        (account.pk, november, "faceless.scripts", "", Decimal(0), Decimal(4), 1),
+    }
+
+
+def test_months_are_of_utc(settled: Settled) -> None:
+    """pitfall_68: whatever the team's zone."""
+    first = datetime(2026, 12, 1, tzinfo=UTC)
+    for at in (first - timedelta(seconds=1), first, datetime(2027, 1, 1, tzinfo=UTC)):
+        settled(30, sent_at=at)
+    months = MonthCost.objects.order_by("month").values_list("month", flat=True)
+    assert list(months) == [date(2026, 11, 1), date(2026, 12, 1), date(2027, 1, 1)]
+    assert month_costs.before(date(2027, 1, 1)) == date(2026, 12, 1)
+    assert month_costs.before(date(2026, 12, 1)) == date(2026, 11, 1)
+
+
+def test_an_answer_that_comes_twice_is_counted_once(settled: Settled) -> None:
+    charge = settled(30)
+    with pytest.raises(ValueError, match="does not go"):
+        outcome.spent(charge, ChargeState.MATCHED, Decimal(30))
+    assert [row[-1] for row in counts()] == [1]
+
+
+def test_a_refund_is_taken_out_and_comes_back_when_its_row_is_gone(
+    account: Account, book: Book, settled: Settled
+) -> None:
+    settled(30, operation="text_to_video.create", refund_owed_at=START)
+    before = counts()
+    book.add(line(-30), line(30, minute=5, transaction_type="Refund"))
+    ledger.mirror(account)
+    assert counts() == set()
+    del book.rows[1:]
+    ledger.mirror(account)
+    ledger.accept(Rewrite.objects.get(), UserFactory().pk)
+    assert counts() == before
+
+
+def some(settled: Settled, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - a sample, no secret
+    for _ in range(25):
+        operation = chance.choice(("faceless.render", "faceless.scripts", "b_roll.render"))
+        charge = settled(
+            chance.choice((0, "0.68", 30, 31)),
+            operation=operation,
+            type=chance.choice(("ai-visuals", "b-roll", None)),
+            quote=chance.choice((None, Decimal(30))),
+            sent_at=START + timedelta(days=chance.randint(-70, 70)),
+        )
+        if chance.random() < 0.2:
+            Charge.objects.filter(pk=charge.pk).update(refunded_at=START)
+            month_costs.uncount(charge)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counted_one_by_one_is_counted_at_once(
+    account: Account, settled: Settled, seed: int
+) -> None:
+    some(settled, seed)
+    one_by_one = counts()
+    month_costs.recount(account)
+    assert counts() == one_by_one
+    MonthCost.objects.all().delete()
+    import_module(MIGRATION).count(apps, connection.schema_editor())
+    assert counts() == one_by_one
+
+
+def test_debits_that_were_matched_before_are_told_to_be_off(
+    account: Account, book: Book, settled: Settled
+) -> None:
+    settled(94, quote=Decimal(94), settled_at=START)
+    settled(30, settled_at=START)
+    Charge.objects.update(settled_at=START + timedelta(seconds=3))
+    book.add(line(-96), line(-30))
+    ledger.mirror(account)
+    off = Entry.objects.order_by("position").values_list("off", flat=True)
+    assert list(off) == [Decimal(-2), None]
+    Entry.objects.update(off=None)
+    import_module(MIGRATION).weigh(apps, connection.schema_editor())
+    assert list(off.all()) == [Decimal(-2), None]
