@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 
 from playwright.sync_api import APIResponse, Locator, Page, expect
 
@@ -41,9 +42,8 @@ class Desk:
         self.page.get_by_role("button", name="Check and add").click()
 
     def join(self, guest: Guest) -> None:
-        """What is made from now on runs on this token."""
-        self.add_token(guest.token)
-        expect(self.page.get_by_text(f"…{guest.token[-4:]}").first).to_be_visible()
+        """What is made from now on runs on this token. Adds it without looking at the page."""
+        assert f"…{guest.token[-4:]}" in self.send("/tokens/", token=guest.token).text()
 
     # Drafts
 
@@ -57,7 +57,6 @@ class Desk:
 
     def draft(self, title: str, script: str = WORDS) -> str:
         """The id of a new draft that has all that a render needs; without words it has a topic."""
-        self.page.goto("/studio/")
         source = {"source": "script", "script": script} if script else {"source": "topic"}
         begun = self.send("/studio/drafts/", title=title, topic="Glaciers", **source)
         job = begun.url.split("/")[-3]
@@ -75,9 +74,17 @@ class Desk:
         return {pair[1]: pair[2] for pair in reversed(pairs) if pair}
 
     def send(self, path: str, **form: str) -> APIResponse:
-        """A form of the open page, sent by its browser without showing the answer."""
-        headers = json.loads(self.page.locator("body").get_attribute("hx-headers") or "{}")
-        return self.page.request.post(path, form={**form}, headers=headers)
+        """A form, sent by this person's browser without showing the answer."""
+        return self.page.request.post(path, form={**form}, headers=self.headers)
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """Those of every form of a page; they stay while the person is signed in."""
+        page = self.page.request.get("/library/").text()
+        found = re.search(r"hx-headers='([^']+)'", page)
+        assert found, page
+        headers: dict[str, str] = json.loads(found[1])
+        return headers
 
     def have_written(self, job: str) -> None:
         self.page.goto(f"/studio/{job}/script/")
@@ -108,6 +115,21 @@ class Desk:
         job = self.draft(title)
         self.render(job)
         return job
+
+    def order(self, title: str) -> str:
+        """The same without looking at the pages on the way."""
+        job = self.draft(title)
+        until(lambda: "price" in self.question(job))
+        sent = self.send(f"/studio/{job}/renders/", **self.question(job))
+        assert sent.url.endswith(f"/videos/{job}/"), sent.text()
+        self.page.goto(sent.url)
+        return job
+
+    def question(self, job: str) -> dict[str, str]:
+        """What the form of the question holds; no price before there is one."""
+        fragment = {"HX-Request": "true"}
+        page = self.page.request.get(f"/studio/{job}/renders/", headers=fragment).text()
+        return dict(re.findall(r'name="(nonce|price)" value="([\da-f.-]+)"', page))
 
     # The open page of a video
 

@@ -30,15 +30,14 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def states(chromium: Browser, house: House) -> dict[str, Any]:
+def states(chromium: Browser, house: House, signed_in: dict[str, Any]) -> dict[str, Any]:
     """What the browser keeps of Luca, of Thea, of Vera, and of nobody."""
-    kept: dict[str, Any] = {"": None}
-    for name in ("Luca", "Thea", "Vera"):
+    for name in {"Luca", "Thea", "Vera"} - signed_in.keys():
         with chromium.new_context(base_url=house.portal) as context:
             page = context.new_page()
             sign_in(page, house.person(name))
-            kept[name] = context.storage_state()
-    return kept
+            signed_in[name] = context.storage_state()
+    return {**signed_in, "": None}
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +84,7 @@ def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
         return made
 
     def sent(title: str) -> str:
-        job = luca.make(title)
+        job = luca.order(title)
         luca.paid(job)
         return job
 
@@ -102,11 +101,11 @@ def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
     jobs["paused"] = sent("A long exposure")
     stage.revoke(gone)
     stage.fault(guest(), "rate_limited", "POST", "*/render", times=1)
-    jobs["waiting"] = luca.make("Next in line")
+    jobs["waiting"] = luca.order("Next in line")
     lost = guest()
     stage.fault(lost, "html", "GET", "*/credits/history")
     stage.fault(lost, "reset", "POST", "*/render", times=1)
-    jobs["unknown"] = luca.make("An answer got lost")
+    jobs["unknown"] = luca.order("An answer got lost")
     guest()
     jobs["draft"] = luca.draft("A draft with its price")
     luca.ask_to_render(jobs["draft"])

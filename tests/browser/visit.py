@@ -11,10 +11,16 @@ from playwright.sync_api import Browser, Page
 
 WIDE, PHONE, NARROW = 1440, 390, 320  # px
 HEIGHT = 900
-SERIOUS = ("serious", "critical")
 ALL: dict[str, Any] = {"resultTypes": ["violations"]}
 # A theme changes colours and nothing else.
 CONTRAST = {**ALL, "runOnly": ["color-contrast"]}
+# Each change of the theme draws the page anew, so it changes once a width.
+LOOKS = ((WIDE, "light"), (WIDE, "dark"), (PHONE, "dark"), (PHONE, "light"))
+# All that axe says of a page is a megabyte; what is asked for is a line or none.
+SERIOUS = """async (options) => (await axe.run(options)).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.target[0]).join(", ")}`)
+"""
 # The colours of a theme arrive one level of the page a frame; five seconds are enough for all.
 DRAWN = """async () => {
     for (let calm = 0, frames = 0; calm < 3 && frames < 300; frames++) {
@@ -48,10 +54,10 @@ def visit(browser: Browser, portal: str, path: str, state: Any) -> Visit:
         page.goto(path)
         page.evaluate(DRAWN)
         weight = found.weight  # what is pushed and fetched later is news, not the page
-        for width in (WIDE, PHONE):
+        page.evaluate(Axe().axe_script)
+        for width, theme in LOOKS:
             page.set_viewport_size({"width": width, "height": HEIGHT})
-            for theme in ("light", "dark"):
-                look(page, width, theme, found)
+            look(page, width, theme, found)
         page.set_viewport_size({"width": NARROW, "height": HEIGHT})
         found.weight = weight
         found.narrowest = page.evaluate("document.scrollingElement.scrollWidth")
@@ -87,7 +93,5 @@ def look(page: Page, width: int, theme: str, found: Visit) -> None:
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     page.evaluate(DRAWN)
     rules = ALL if theme == "light" else CONTRAST
-    for violation in Axe().run(page, options=rules).response["violations"]:
-        if violation["impact"] in SERIOUS:
-            where = ", ".join(str(node["target"][0]) for node in violation["nodes"][:3])
-            found.violations.append(f"{width} {theme} {violation['id']}: {where}")
+    for violation in page.evaluate(SERIOUS, rules):
+        found.violations.append(f"{width} {theme} {violation}")
