@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
 from tests.browser.desk import PRICED, Desk
 from tests.browser.limits import add, end
@@ -18,8 +17,17 @@ REPLACED = "window.part !== document.querySelector('#budgets')"
 NEWS = """document.dispatchEvent(
     new CustomEvent("live:news", { detail: '<p id="live-said">Pushed</p>' })
 )"""
-SLOW = 0.8  # seconds until a field's answer is back
-TOLD = 1.1  # seconds after which a new page has missed nothing and fetches nothing by itself
+# What the stream says first: "fresh", or "stale" to a page that fetches its parts by itself then.
+HEAR = """window.EventSource = class extends EventSource {
+    constructor(...address) {
+        super(...address);
+        this.addEventListener("hello", (event) => (window.hello = event.data));
+    }
+}"""
+# Whether the answer to what htmx sends next is through its hands, laid or kept.
+MIND = """document.addEventListener("htmx:beforeSend", ({ detail }) => {
+    detail.xhr.addEventListener("loadend", () => (window.answered = true));
+})"""
 
 
 @pytest.fixture
@@ -27,12 +35,17 @@ def page(desk_of: Callable[..., Desk]) -> Iterator[Page]:
     """The budgets: a part that fetches itself, with a link in it that opens a dialog."""
     page = desk_of("Thea").page
     add(page, "The whole team", "10000")
-    time.sleep(TOLD)
-    page.goto("/budgets/")
-    page.wait_for_selector("#live[data-state=open]", state="attached")
+    page.add_init_script(HEAR)
+    until(lambda: greeted(page) == "fresh")
     page.evaluate(REMEMBER)
     yield page
     end(page, "The whole team")
+
+
+def greeted(page: Page) -> object:
+    page.goto("/budgets/")
+    page.wait_for_selector("#live[data-state=open]", state="attached")
+    return page.evaluate("window.hello")
 
 
 def link(page: Page) -> Locator:
@@ -94,24 +107,39 @@ def test_what_was_fetched_for_a_part_that_is_gone_is_dropped(look: Page) -> None
     assert look.evaluate(ORPHAN, look.url.replace("/look/", "/price/?part=act")) == []
 
 
+class Slow:
+    """The answers to fields that were left: each waits until all are let go."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Route, APIResponse]] | None = []
+
+    def __call__(self, route: Route) -> None:
+        if self.waiting is None or "hx-request" not in route.request.headers:
+            route.continue_()
+        else:
+            self.waiting.append((route, route.fetch()))
+
+    def let_go(self) -> None:
+        waiting, self.waiting = self.waiting or [], None
+        assert waiting, "nothing was saved meanwhile"
+        for route, answer in waiting:
+            route.fulfill(response=answer)
+
+
 @pytest.fixture
-def look(desk_of: Callable[..., Desk], stage: Stage) -> Page:
+def slow() -> Slow:
+    return Slow()
+
+
+@pytest.fixture
+def look(desk_of: Callable[..., Desk], stage: Stage, slow: Slow) -> Page:
     """Luca's step of the look; each field he leaves is answered slowly."""
     luca = desk_of("Luca")
     luca.join(stage.account())
     job = luca.draft("In a hurry")
     luca.page.goto(f"/studio/{job}/look/")
-    luca.page.route("**/look/", slowly)
+    luca.page.route("**/look/", slow)
     return luca.page
-
-
-def slowly(route: Route) -> None:
-    if "hx-request" not in route.request.headers:
-        route.continue_()
-        return
-    answer = route.fetch()
-    time.sleep(SLOW)
-    route.fulfill(response=answer)
 
 
 def test_a_field_that_is_left_by_a_press_is_laid_after_it(look: Page) -> None:
@@ -119,37 +147,36 @@ def test_a_field_that_is_left_by_a_press_is_laid_after_it(look: Page) -> None:
     look.goto(look.url.replace("/look/", "/type/"))
     look.locator("input[name=title]").fill("Another name")
     look.evaluate("window.part = document.querySelector('#kept')")
+    look.evaluate(MIND)
     look.locator(".actbar [form=step]").hover()
-    with look.expect_response(lambda answer: answer.request.method == "POST") as saved:
-        look.mouse.down()
-    saved.value.finished()
-    look.wait_for_timeout(200)
+    look.mouse.down()
+    until(lambda: look.evaluate("window.answered"))
     assert look.evaluate("window.part === document.querySelector('#kept')")
     look.mouse.up()
     look.wait_for_url("**/script/", timeout=PRICED)
 
 
-def choose_two(page: Page) -> None:
-    """The second one while the first is being saved."""
+def choose_two_and_go_on(page: Page, slow: Slow) -> None:
+    """The second one while the first is being saved, and the press while both are."""
     for name in ("genre_id", "image_engine_id"):
         page.locator(f"input[name={name}]:not(:checked)").last.check(force=True)
+    page.locator(".actbar [form=step]").click()
+    slow.let_go()
 
 
-def test_who_is_faster_than_the_saving_is_not_told_of_himself(look: Page) -> None:
-    choose_two(look)
-    look.locator(".actbar [form=step]").click()
+def test_who_is_faster_than_the_saving_is_not_told_of_himself(look: Page, slow: Slow) -> None:
+    choose_two_and_go_on(look, slow)
     look.wait_for_url("**/captions/", timeout=PRICED)
 
 
 def test_who_saves_over_somebody_else_is_told_and_nothing_is_overwritten(
-    look: Page, desk_of: Callable[..., Desk]
+    look: Page, slow: Slow, desk_of: Callable[..., Desk]
 ) -> None:
     jonas = desk_of("Jonas").page
     jonas.goto(look.url)
     jonas.locator("input[name=genre_id]").nth(1).check(force=True)
     jonas.locator(".actbar [form=step]").click()
     jonas.wait_for_url("**/captions/", timeout=PRICED)
-    choose_two(look)
-    look.locator(".actbar [form=step]").click()
+    choose_two_and_go_on(look, slow)
     expect(look.get_by_role("alert")).to_contain_text("Somebody changed this draft meanwhile.")
     assert look.url.endswith("/look/")
