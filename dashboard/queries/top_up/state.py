@@ -48,6 +48,7 @@ class State:
     threshold: Decimal
     notices: tuple[Notice, ...]
     is_saving: bool
+    is_shut: bool  # no token opens the account, so nothing can be saved
     setting: str
     purchase: str
     read_at: datetime | None
@@ -77,6 +78,7 @@ def state_of(facts: Facts, drawn: str = "") -> State:
         threshold=account.monthly_credits / 10,
         notices=notices_of(facts, change, bought, is_stale),
         is_saving=change is not None and change.is_open,
+        is_shut=not facts.is_reachable,
         setting=setting.words(),
         purchase=setting.purchase(),
         read_at=row.read_at,

@@ -63,8 +63,10 @@ def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
     account.tokens.update(state=TokenState.REVOKED)
     page = text_of(browser.get(PAGE))
     assert "No token opens this account now. What you see is from" in page
+    assert "It can be saved once a member adds a token of this account." in page
     TopUp.objects.update(read_at=None)
-    assert "within a minute" not in text_of(browser.get(PAGE))
+    assert "within a minute" not in (page := text_of(browser.get(PAGE)))
+    assert "At the service not read yet" in page
     account.tokens.update(state=TokenState.WORKING)
     assert "was not read from the service yet. It is, within a minute." in text_of(
         browser.get(PAGE)
