@@ -9,11 +9,12 @@ from proxyapi.ledger.page import Reader
 from proxyapi.models import Account, Entry, Ledger
 
 
-def catch_up(source: Reader) -> Ledger:
+def catch_up(source: Reader, most: int | None = None) -> Ledger:
     """Read on to the ledger's end, from the page of the last known row; of a ledger that was never
     read, its last page.
 
-    Each request brings it forward, even if the next one has to wait for another turn.
+    Each request brings it forward, even if the next one has to wait for another turn. Of what
+    follows on its first page at most so many are read.
     """
     ledger = segment.of(source.account)
     if ledger.problem:
@@ -22,9 +23,9 @@ def catch_up(source: Reader) -> Ledger:
     if ledger.high == 0 and page.end < page.total:
         Ledger.objects.filter(pk=ledger.pk, high=0).update(total=page.total)
         page = source.page_at(page.total - 1)
-    ledger = segment.lay(source.account, page)
-    while ledger.high < page.total and not ledger.problem:
-        page, before = source.page_at(ledger.high), ledger.high
+    ledger, asked = segment.lay(source.account, page), 0
+    while ledger.high < page.total and not ledger.problem and asked != most:
+        page, before, asked = source.page_at(ledger.high), ledger.high, asked + 1
         ledger = segment.lay(source.account, page)
         if ledger.high == before:
             break  # nothing came where something was announced; the next round asks again

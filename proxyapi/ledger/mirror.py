@@ -8,23 +8,29 @@ asked for in ascending order only, so rows that arrive meanwhile shift nothing.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from proxyapi.allowance import Lane
 from proxyapi.ledger import api_view, growth, segment
 from proxyapi.ledger.matching import match
-from proxyapi.ledger.page import reader
+from proxyapi.ledger.page import Reader, reader
 from proxyapi.ledger.patrol import patrol
 from proxyapi.models import Account
 from proxyapi.upstream import errors
 
 
 def mirror(
-    account: Account, lane: Lane = Lane.MIRRORING, patience: float = 0, *, newest: bool = True
+    account: Account,
+    lane: Lane = Lane.MIRRORING,
+    patience: float = 0,
+    *,
+    newest: bool = True,
+    awaited: bool = False,
 ) -> bool:
     """Read what can be read now. True: the end was reached, and nothing older is missing.
 
     Without `newest` it goes on with older rows, because the end was read just before: a turn may
-    have one request.
+    have one request. With `awaited` somebody waits for a row at the end: it goes as a settlement.
 
     Raises `AllowanceExhausted` or `UpstreamError`; what was read before is kept. Without a token
     that opens the account, or while a rewritten row waits for a person, nothing is read.
@@ -33,11 +39,10 @@ def mirror(
     if source is None:
         return False
     try:
-        if newest:
-            growth.catch_up(source)
+        first = end_read(source, awaited) if newest else source
         # The newest rows are told and matched before the older ones are read.
         with suppress(errors.UpstreamError):
-            api_view.follow(source, most=0)
+            api_view.follow(first, most=0)
         match(account)
         growth.fill(source)
         api_view.follow(source)
@@ -46,3 +51,17 @@ def mirror(
         match(account)
     ledger = segment.of(account)
     return ledger.is_whole and not ledger.problem
+
+
+def end_read(source: Reader, awaited: bool) -> Reader:
+    """Read the ledger's end; answers the reader for which of its rows the API's view shows.
+
+    More rows than two pages hold are not ours alone: the rest of them comes as older rows do.
+    """
+    if awaited:
+        first = replace(source, lane=Lane.SETTLEMENT)
+        ledger = growth.catch_up(first, most=1)
+        if ledger.high == ledger.total:
+            return first
+    growth.catch_up(source)
+    return source

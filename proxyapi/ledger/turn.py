@@ -1,7 +1,7 @@
 """Whose turn it is to be read, and one turn: mirror, match, weigh, and say when to come again.
 
-An account is read every minute, soon after one of its charges was settled, and as soon as the
-allowance goes on where it ran out. While the service is in trouble the turns become rare.
+An account is read every minute, within seconds after one of its charges was settled, and as soon
+as the allowance goes on where it ran out. While the service is in trouble the turns become rare.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from proxyapi.allowance import AllowanceExhausted
+from proxyapi.allowance import AllowanceExhausted, Lane, connection, take
 from proxyapi.ledger import api_view, segment
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.weighing import weigh
@@ -24,6 +24,7 @@ from proxyapi.upstream import errors
 EVERY = timedelta(minutes=1)
 BEAT = timedelta(seconds=5)  # between two looks at whose turn it is (dashboard/celery.py)
 SLACK = timedelta(seconds=10)
+AWAITED = 4  # readings a minute that go before the looks, because people wait for their charges
 LONGEST = timedelta(minutes=15)  # between two tries while the service is in trouble
 HELD = timedelta(minutes=2)  # after which a turn that did not end belongs to a dead worker
 WEIGHED_EVERY = timedelta(minutes=10)  # while rows come
@@ -82,12 +83,14 @@ def hold(account: Account) -> datetime | None:
 def mirror_and_weigh(account: Account) -> None:
     """The anchor first: a long history is filled up for many turns, and nothing waits for that.
 
-    Nor does the mirror wait for a balance that cannot be read.
+    Nor does the mirror wait for a balance that cannot be read, nor people for the anchor.
     """
-    if segment.of(account).anchor_balance is None:
+    awaited = is_awaited(segment.of(account))
+    if segment.of(account).anchor_balance is None and not awaited:
         with suppress(errors.UpstreamError):
             weigh(account)
-    mirror(account, newest=is_old(segment.of(account), timezone.now()))
+    ledger = segment.of(account)
+    mirror(account, newest=is_old(ledger, timezone.now()), awaited=awaited)
     if is_weighing_due(segment.of(account), timezone.now()):
         weigh(account)
 
@@ -96,12 +99,26 @@ def is_old(ledger: Ledger, now: datetime) -> bool:
     """Whether the ledger's end is worth a request before what else is to be read."""
     if ledger.read_at is None or ledger.high < ledger.total:
         return True
-    settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
     return (
         ledger.read_at < now - EVERY + SLACK
-        or settled.filter(settled_at__gt=ledger.read_at).exists()
+        or has_settled(ledger)
         or (ledger.low == 0 and not api_view.is_open(ledger.account))
     )
+
+
+def is_awaited(ledger: Ledger) -> bool:
+    """Whether people look for the row of what they did just now. However much they do, it is so a
+    few times a minute only: else watching would pay for it. Raises `AllowanceUnknown`."""
+    if ledger.read_at is None or not has_settled(ledger):
+        return False
+    name = f"awaited:{ledger.pk}"
+    return take(connection(), name, Lane.PERSON, limit=AWAITED).granted
+
+
+def has_settled(ledger: Ledger) -> bool:
+    """Whether one of our charges was settled since the ledger's end was read."""
+    settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
+    return settled.filter(settled_at__gt=ledger.read_at).exists()
 
 
 def is_weighing_due(ledger: Ledger, now: datetime) -> bool:

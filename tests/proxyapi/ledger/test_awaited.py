@@ -1,0 +1,97 @@
+"""Rows that people wait for: what they did themselves is in the ledger within seconds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from proxyapi import calls, ledger
+from proxyapi.allowance import AllowanceExhausted, Lane, connection
+from proxyapi.ledger import turn
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token
+from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.ledger.conftest import Book, line
+
+SPENT_UP = 40.0  # seconds until the mirroring lane gets its next request
+
+
+class Busy:
+    """An allowance that has nothing left for mirroring; it counts what the other lanes got."""
+
+    def __init__(self) -> None:
+        self.granted: Counter[Lane] = Counter()
+
+    def admit(self, _token: Token, lane: Lane, *_: object) -> None:
+        if lane is Lane.MIRRORING:
+            raise AllowanceExhausted(SPENT_UP)
+        self.granted[lane] += 1
+
+
+@pytest.fixture
+def busy(account: Account, book: Book, monkeypatch: pytest.MonkeyPatch) -> Busy:
+    """The account was read and weighed; that was all there was for it."""
+    book.add(line(-2))
+    ledger.take_turn(account.pk)
+    busy = Busy()
+    monkeypatch.setattr(calls, "admit", busy.admit)
+    return busy
+
+
+def spend(account: Account, book: Book) -> Charge:
+    """A charge that was settled just now, and its row."""
+    job = JobFactory(account=account, token=account.tokens.get(), remote_id=str(len(book.rows)))
+    now = timezone.now()
+    book.add(line(-4, created_at=now.isoformat()))
+    charge: Charge = ChargeFactory(
+        job=job, state=ChargeState.CONFIRMED, sent_at=now, settled_at=now, cost=Decimal(4)
+    )
+    return charge
+
+
+def test_the_row_of_a_charge_comes_though_mirroring_has_spent_its_share(
+    account: Account, book: Book, busy: Busy
+) -> None:
+    """And it is told that it was spent through the API, without which it is nobody's."""
+    spend(account, book)
+    ledger.take_turn(account.pk)
+    assert list(Entry.objects.values_list("via_api", flat=True)) == [True, True]
+    assert set(busy.granted) == {Lane.SETTLEMENT}
+    assert busy.granted[Lane.SETTLEMENT] <= 3
+
+
+def test_it_does_not_wait_for_the_anchor(account: Account, book: Book, busy: Busy) -> None:
+    Ledger.objects.update(anchor_balance=None, anchor_high=None, weighed_high=None)
+    spend(account, book)
+    ledger.take_turn(account.pk)
+    assert Entry.objects.count() == 2
+
+
+def test_law_5_it_goes_before_the_looks_a_few_times_a_minute_only(
+    account: Account, book: Book, busy: Busy
+) -> None:
+    connection().set("allowance:epoch", 1)  # a Redis that has remembered for long
+    for _ in range(turn.AWAITED * 2):
+        spend(account, book)
+        ledger.take_turn(account.pk)
+    assert Entry.objects.count() == 1 + turn.AWAITED
+    assert busy.granted[Lane.SETTLEMENT] <= 3 * turn.AWAITED
+
+
+def test_what_others_spent_waits_for_its_turn(account: Account, book: Book, busy: Busy) -> None:
+    book.add(line(-4))
+    Ledger.objects.update(read_at=timezone.now() - timedelta(minutes=2))
+    ledger.take_turn(account.pk)
+    assert busy.granted == Counter()
+
+
+def test_of_many_new_rows_two_pages_are_read_at_once(
+    account: Account, book: Book, busy: Busy
+) -> None:
+    book.add(*[line(-1) for _ in range(500)])
+    spend(account, book)
+    ledger.take_turn(account.pk)
+    assert busy.granted[Lane.SETTLEMENT] <= 2
