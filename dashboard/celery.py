@@ -1,4 +1,10 @@
-"""The Celery app: the queue is a doorbell, the database row is the job (law 7)."""
+"""The Celery app: the queue is a doorbell, the database row is the job (law 7).
+
+Three queues, two workers (docs/decisions/0013-slow-work-has-its-own-way.md). `work` is the default
+one and holds what somebody waits for and what is short. What waits long, for the service or for a
+turn of the allowance, is in `slow`; what goes to strangers' servers is in `post`. Both are served
+by one process of many threads, for all they do is wait.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ from django.conf import settings
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
 VISIBILITY_SECONDS = 600
+SLOW, POST = {"queue": "slow"}, {"queue": "post"}
 
 app = Celery("reelroom")
 app.conf.update(
@@ -17,6 +24,17 @@ app.conf.update(
     task_serializer="json",
     accept_content=["json"],
     task_default_queue="work",
+    task_routes={
+        "proxyapi.tasks.send_long_charge": SLOW,
+        "proxyapi.tasks.refresh_account": SLOW,
+        "proxyapi.tasks.refresh_top_up": SLOW,
+        "proxyapi.tasks.mirror_ledger": SLOW,
+        "proxyapi.tasks.recount_days": SLOW,
+        "proxyapi.tasks.answer_slow": SLOW,
+        "dashboard.tasks.foresee_alerts": SLOW,
+        "dashboard.tasks.prune_alerts": SLOW,
+        "dashboard.tasks.deliver_alert": POST,
+    },
     task_time_limit=540,
     task_soft_time_limit=500,
     worker_prefetch_multiplier=1,
@@ -45,6 +63,11 @@ app.conf.update(
     redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
         "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
+        "slow": {
+            "task": "proxyapi.tasks.answer_slow",
+            "schedule": 10.0,
+            "options": {"expires": 10},
+        },
         "refresh": {"task": "proxyapi.tasks.refresh_accounts", "schedule": 60.0},
         "top-ups": {"task": "proxyapi.tasks.keep_top_ups", "schedule": 15.0},
         "ledgers": {

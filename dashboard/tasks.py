@@ -14,7 +14,7 @@ from dashboard.alerting.deliveries import deliver
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.pruning import prune
 from dashboard.models import Delivery, Team
-from proxyapi.tasks import send_charge, settle_charge
+from proxyapi.tasks import send_charge, send_long_charge, settle_charge
 
 
 @shared_task
@@ -61,6 +61,7 @@ def prune_alerts() -> None:
 
 
 @task_postrun.connect(sender=send_charge)
+@task_postrun.connect(sender=send_long_charge)
 @task_postrun.connect(sender=settle_charge)
 def after_a_charge(*, args: tuple[str, ...], **_: Any) -> None:
     """A charge was sent or settled: its team's thresholds are looked at."""

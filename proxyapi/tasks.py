@@ -16,8 +16,9 @@ from kombu.exceptions import OperationalError
 from proxyapi import day_sums, drafts, failpoints, ledger, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import send, settle
-from proxyapi.models import Account, ChargeState, Job, Plan, TopUpChange
+from proxyapi.models import Account, Charge, ChargeState, Job, Plan, TopUpChange
 from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import operation
 from proxyapi.watching import due
 from proxyapi.watching.look import look
 from proxyapi.watching.parking import counted
@@ -25,6 +26,8 @@ from proxyapi.watching.parking import counted
 log = logging.getLogger(__name__)
 SWEEP_AFTER = timedelta(seconds=15)  # when the tick does what no doorbell rang for
 HEARTBEAT = "reelroom:heartbeat"
+SLOW_ASKED = "reelroom:slow-asked"  # since when the slow worker has not answered
+LONG_CALL = 60.0  # seconds; a charge that may wait longer for its answer goes the slow way
 REFRESH_AFTER = timedelta(minutes=10)
 LAPSED_REFRESH_AFTER = timedelta(minutes=2)
 
@@ -35,7 +38,7 @@ def ring(task: Task[[str], None], id: UUID) -> None:
 
 
 def _ring(task: Task[[str], None], id: str) -> None:
-    if task is send_charge:
+    if task in (send_charge, send_long_charge):
         failpoints.reach("enqueue")
     try:
         task.apply_async((id,), retry=False)
@@ -46,13 +49,29 @@ def _ring(task: Task[[str], None], id: str) -> None:
 @shared_task
 def tick() -> None:
     """Every second: ring for whatever is due (law 7)."""
-    connection().set(HEARTBEAT, timezone.now().isoformat(), ex=30)
+    now = timezone.now().isoformat()
+    connection().set(HEARTBEAT, now, ex=30)
+    connection().set(SLOW_ASKED, now, nx=True)
     for job_id, until in due.jobs():
         look_at.delay(str(job_id), until.isoformat())
     for job_id in due.quotes():
         quote.delay(str(job_id))
     for charge_id, state in due.charges():
-        (send_charge if state == ChargeState.HELD else settle_charge).delay(str(charge_id))
+        held = state == ChargeState.HELD
+        task = sender(Charge.objects.get(pk=charge_id)) if held else settle_charge
+        task.delay(str(charge_id))
+
+
+@shared_task
+def answer_slow() -> None:
+    """Every 10 s, the slow way: the worker there is alive."""
+    connection().delete(SLOW_ASKED)
+
+
+def sender(charge: Charge) -> Task[[str], None]:
+    """Who sends the charge: one that may take minutes does not hold up the others."""
+    is_long = operation(charge.operation).timeout > LONG_CALL
+    return send_long_charge if is_long else send_charge
 
 
 @shared_task
@@ -60,6 +79,11 @@ def send_charge(charge_id: str) -> None:
     failpoints.reach("dequeue")
     send(UUID(charge_id))
     failpoints.reach("recorded")
+
+
+@shared_task
+def send_long_charge(charge_id: str) -> None:
+    send_charge(charge_id)
 
 
 @shared_task

@@ -53,7 +53,7 @@ def approve(*, by: Membership, ask: Ask, hard: Decimal | None = None) -> Ask:
     if over and hard is not None:
         check_raise(over, hard)
         change_budget(by=by, budget=over.budget, soft=over.budget.soft, hard=hard)
-    tasks.ring(tasks.send_charge, ask.charge.pk)
+    tasks.ring(tasks.sender(ask.charge), ask.charge.pk)
     return decided(by, ask, Decision.APPROVED, "", **sides(over, ask.charge.hold))
 
 

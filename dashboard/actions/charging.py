@@ -41,7 +41,7 @@ def charge(by: Membership, intent: Intent) -> Charge:
     charge = record(intent)
     job = intent.job.pk if intent.job else ""
     note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(job))
-    tasks.ring(tasks.send_charge, charge.pk)
+    tasks.ring(tasks.sender(charge), charge.pk)
     doorbell.ring(doorbell.EVALUATE, by.team_id)
     return charge
 

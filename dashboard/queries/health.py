@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import cast
 
 import redis
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 from proxyapi import allowance, seal
-from proxyapi.tasks import HEARTBEAT
+from proxyapi.tasks import HEARTBEAT, SLOW_ASKED
 
+ANSWERS_WITHIN = timedelta(minutes=2)
 _migrated = False
 
 
@@ -22,6 +26,7 @@ def lacks() -> dict[str, str]:
         "redis": broker,
         "keys": keys,
         "worker": worker,
+        "slow worker": slow_worker,
     }
     found = {name: check() for name, check in checks.items()}
     return {name: sentence for name, sentence in found.items() if sentence}
@@ -74,3 +79,14 @@ def worker() -> str:
     except redis.RedisError:
         return "Redis does not answer, so nothing is known of the worker."
     return "" if alive else "No worker has done a tick in the last 30 s."
+
+
+def slow_worker() -> str:
+    """The tick notes since when the slow worker is asked, the worker takes the note away."""
+    try:
+        asked = cast(bytes | None, allowance.connection().get(SLOW_ASKED))
+    except redis.RedisError:
+        return ""  # said above
+    if asked is None or timezone.now() - datetime.fromisoformat(asked.decode()) < ANSWERS_WITHIN:
+        return ""
+    return "No worker has taken up slow work (ledgers, deliveries) in the last 2 minutes."

@@ -1,4 +1,5 @@
-"""Starts Valkey, sandbox, worker, beat and web server, says how to sign in, stops them together."""
+"""Starts Valkey, sandbox, workers, beat and web server, says how to sign in, stops them
+together."""
 
 from __future__ import annotations
 
@@ -20,6 +21,10 @@ PYTHON = (sys.executable, "-m")
 PREPARE = (sys.executable, "manage.py", "prepare")
 CELERY = (*PYTHON, "celery", "--quiet", "-A", "dashboard")
 WORKER = (*CELERY, "worker", "--queues", "work", "--concurrency", "3", "--loglevel", "WARNING")
+SLOW = (
+    *(*CELERY, "worker", "--queues", "post,slow", "--pool", "threads", "--concurrency", "12"),
+    *("--hostname", "slow@%h", "--loglevel", "WARNING"),
+)
 BEAT = (*CELERY, "beat", "--loglevel", "WARNING")
 WEB = (*PYTHON, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
 
@@ -91,6 +96,8 @@ async def begin(place: Place, processes: Processes, socket: Path, started: float
         # Asked first, because the portal logs each time that it is not ready.
         await until("No worker has done a tick", lambda: valkey.heard_a_tick(socket))
     await until("The portal is not ready", lambda: welcome.is_ready(place))
+    # Last, for nobody waits for it yet, and two cores are busy with the others.
+    await processes.start("slow", SLOW, environ)
     print(welcome.text(place, time.monotonic() - started), flush=True)
 
 

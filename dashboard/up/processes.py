@@ -18,7 +18,15 @@ from dashboard.install import ROOT, Unable
 
 GRACE_SECONDS = 8
 LONGEST_LINE = 1 << 20
-COLOURS = {"web": 36, "worker": 35, "beat": 34, "sandbox": 33, "valkey": 31, "prepare": 32}
+COLOURS = {
+    "web": 36,
+    "worker": 35,
+    "slow": 95,
+    "beat": 34,
+    "sandbox": 33,
+    "valkey": 31,
+    "prepare": 32,
+}
 
 
 class Processes:
@@ -89,7 +97,7 @@ class Processes:
         trace: TracebackType | None,
     ) -> None:
         # Those who use the others go first, so that nobody complains of the others' absence.
-        await self.stop("web", "beat", "worker", "prepare")
+        await self.stop("web", "beat", "worker", "slow", "prepare")
         await self.stop("sandbox", "valkey")
         self.kill()
         self.warden.wait()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import redis
 from django.db import DatabaseError
+from django.utils import timezone
 
 from dashboard.queries import health
 from proxyapi import allowance
-from proxyapi.tasks import HEARTBEAT
+from proxyapi.tasks import HEARTBEAT, SLOW_ASKED, answer_slow, tick
 
 pytestmark = pytest.mark.django_db
 
@@ -73,3 +74,21 @@ def test_readyz_names_keys_that_cannot_be_read(client, settings):
 
 def test_nothing_is_changed_through_a_probe(client):
     assert client.post("/readyz").status_code == 405
+
+
+def test_readyz_names_a_slow_worker_that_does_not_answer(client):
+    alive()
+    long_ago = timezone.now() - health.ANSWERS_WITHIN
+    allowance.connection().set(SLOW_ASKED, long_ago.isoformat())
+    assert list(client.get("/readyz").json()["missing"]) == ["slow worker"]
+
+    answer_slow()
+
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_slow_worker_has_its_time_to_answer(client):
+    alive()
+    tick()
+
+    assert client.get("/readyz").status_code == 200

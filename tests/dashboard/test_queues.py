@@ -1,0 +1,80 @@
+"""Three queues: what people wait for is never behind what waits for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+import yaml
+from django.utils import timezone
+
+from dashboard import doorbell
+from dashboard.celery import app
+from dashboard.install import ROOT
+from dashboard.up import __main__ as up
+from proxyapi import tasks
+from proxyapi.allowance import connection
+from tests.factories import ChargeFactory
+
+OURS = ("proxyapi.tasks.", "dashboard.tasks.")
+WAYS = {
+    "post": {"deliver_alert"},
+    "slow": {
+        *("answer_slow", "foresee_alerts", "mirror_ledger", "prune_alerts", "recount_days"),
+        *("refresh_account", "refresh_top_up", "send_long_charge"),
+    },
+    "work": {
+        *("deliver_due_alerts", "evaluate_alerts", "evaluate_all_alerts", "evaluate_forecasts"),
+        *("keep_top_ups", "look_at", "mirror_ledgers", "quote", "recount_moved_days"),
+        *("refresh_accounts", "save_top_up", "send_charge", "settle_charge", "tick"),
+    },
+}
+
+
+def test_every_task_has_its_way() -> None:
+    """A new one is put into a row here: does it wait for others, and does somebody wait for it?"""
+    app.loader.import_default_modules()
+    found: dict[str, set[str]] = {queue: set() for queue in WAYS}
+    for name in app.tasks:
+        if name.startswith(OURS):
+            queue = app.amqp.router.route({}, name)["queue"].name
+            found[queue].add(name.rpartition(".")[2])
+    assert found == WAYS
+
+
+def queues_of(command: Sequence[str]) -> set[str]:
+    return set(command[command.index("--queues") + 1].split(","))
+
+
+def test_every_queue_has_one_worker_here_and_in_production() -> None:
+    """And what people wait for has one of its own."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    composed = [services[name]["command"].split() for name in ("worker", "slow")]
+    for worker, slow in ([up.WORKER, up.SLOW], composed):
+        assert queues_of(worker) == {"work"}
+        assert queues_of(slow) == WAYS.keys() - {"work"}
+
+
+def test_a_doorbell_that_rings_by_name_goes_the_same_way() -> None:
+    before = connection().llen("reelroom:post")
+    doorbell._ring(doorbell.DELIVER, str(uuid4()))
+    assert connection().llen("reelroom:post") == before + 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("operation", "task"),
+    [("ideas.discover", tasks.send_long_charge), ("faceless.render", tasks.send_charge)],
+)
+def test_a_charge_that_may_take_minutes_is_rung_for_and_found_on_the_slow_way(
+    operation, task, monkeypatch
+):
+    rung: list[str] = []
+    monkeypatch.setattr(task, "delay", rung.append)
+    ago = timezone.now() - timedelta(seconds=9)
+    charge = ChargeFactory.create(operation=operation, due_at=ago)
+    assert tasks.sender(charge) is task
+    tasks.tick()
+    assert rung == [str(charge.pk)]
