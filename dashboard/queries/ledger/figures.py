@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
-from uuid import UUID
 
 from django.db.models import CharField, DecimalField, Field, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast
@@ -123,7 +122,7 @@ def parted(split: Split) -> QuerySet[Any]:
 def lines_found(scope: Scope, found: Found) -> Iterator[tuple[Any, ...]]:
     """Of what a search found; one query where it found a name."""
     for row in found.rows:
-        yield line(scope, row.at, row.amount, row.charge)
+        yield line(scope, row.at, row.amount, row.is_matched)
     if scope.filters.job:
         yield from lines_of(scope, scope.entries().filter(found.named))
         return
@@ -145,11 +144,11 @@ def sums_found(scope: Scope, found: Found) -> Iterator[QuerySet[Any]]:
 
 def lines_of(scope: Scope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:
     for at, amount, charge in rows.values_list("happened_at", "amount", "charge_id"):
-        yield line(scope, at, amount, charge)
+        yield line(scope, at, amount, charge is not None)
 
 
-def line(scope: Scope, at: datetime, amount: Decimal, charge: UUID | None) -> tuple[Any, ...]:
+def line(scope: Scope, at: datetime, amount: Decimal, is_matched: bool) -> tuple[Any, ...]:
     day = at.astimezone(scope.zone).date()
     if amount > 0:
         return day, WHOLE, None, amount, None, 1
-    return day, WHOLE, amount, None, None if charge else amount, 1
+    return day, WHOLE, amount, None, None if is_matched else amount, 1

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
-from uuid import UUID
 
 from django.db.models import Q
 
@@ -18,7 +17,7 @@ class Row(NamedTuple):
     key: int
     at: datetime
     amount: Decimal
-    charge: UUID | None
+    is_matched: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db.models import FilteredRelation
+from django.db.models import BooleanField, ExpressionWrapper, F, FilteredRelation, Q, Window
+from django.db.models.functions import DenseRank
 
 from dashboard.queries.ledger.found import Found, Row
 from dashboard.queries.ledger.people import Person
@@ -19,9 +20,10 @@ from dashboard.queries.ledger.words import feature
 from proxyapi.day_names import Names, names_of
 from proxyapi.models import Job
 
-PEOPLE, VIDEOS = 20, 200  # that one text may name
+PEOPLE, VIDEOS = 20, 100  # that one text may name
+NEWEST = [F("created_at").desc(), F("pk").desc()]
 COLUMNS = (
-    *("pk", "row__pk", "row__happened_at", "row__amount", "row__charge", "row__label"),
+    *("nth", "row__pk", "row__happened_at", "row__amount", "matched", "row__label"),
     *("row__operation", "row__member"),
 )
 
@@ -57,15 +59,16 @@ def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
     titled = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end)
     if scope.filters.account:
         titled = titled.filter(account__in=scope.ids)
-    titled = titled.filter(title__icontains=scope.filters.search).order_by("-created_at", "-pk")
+    titled = titled.filter(title__icontains=scope.filters.search).order_by(*NEWEST)
     # The accounts are the videos' own. Named again, SQLite would search by them and the days.
     theirs = FilteredRelation("entries", condition=scope.wanted(prefix="entries__"))
     videos = Job.objects.filter(pk__in=titled.values("pk")[: VIDEOS + 1]).annotate(row=theirs)
-    listed = list(videos.order_by("-created_at", "-pk").values_list(*COLUMNS))
-    newest = set(list(dict.fromkeys(job for job, *_ in listed))[:VIDEOS])
+    nth = Window(DenseRank(), order_by=NEWEST)
+    matched = ExpressionWrapper(Q(row__charge__isnull=False), BooleanField())
+    listed = list(videos.annotate(nth=nth, matched=matched).values_list(*COLUMNS))
     rows = (
-        Row(key, at, amount, charge)
-        for job, key, at, amount, charge, *names in listed
-        if job in newest and key is not None and not found.has(*names)
+        Row(key, at, amount, matched)
+        for nth, key, at, amount, matched, *names in listed
+        if nth <= VIDEOS and key is not None and not found.has(*names)
     )
-    return tuple(rows), any(job not in newest for job, *_ in listed)
+    return tuple(rows), any(nth > VIDEOS for nth, *_ in listed)
