@@ -28,7 +28,7 @@ from tests.settings import ON_POSTGRES
 
 FULL = 12 if ON_POSTGRES else 13
 SEEDS = int(os.environ.get("DRILL_SEEDS", FULL))
-LANES = int(os.environ.get("DRILL_LANES", "6"))
+LANES = int(os.environ.get("DRILL_LANES", "6"))  # the pool to PostgreSQL has eight connections
 ONLY = os.environ.get("DRILL_OPERATIONS", "")  # names, separated by commas; for a closer look
 SETTLED_WITHIN = 60.0  # seconds after the fault's end
 

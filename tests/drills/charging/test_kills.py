@@ -29,7 +29,7 @@ from tests.settings import ON_POSTGRES
 
 KILLS = int(os.environ.get("DRILL_CHARGE_KILLS", "5"))  # of each point and operation and database
 STARTS_WITHIN = 60.0  # seconds, on a machine that is busy with other drills
-LANES = int(os.environ.get("DRILL_LANES", "8"))
+LANES = int(os.environ.get("DRILL_LANES", "6"))  # the pool to PostgreSQL has eight connections
 ONLY = os.environ.get("DRILL_OPERATIONS", "")
 SETTLED_WITHIN = 60.0  # seconds after the restart
 # The typed shortcuts are twins of the generic calls.

@@ -69,6 +69,7 @@ AT_PRESS = ("", "", "intent", "enqueue")
 AT_BEAT = ("", "", "", "reconcile", "publish", "sent")
 AT_WORK = ("", "", "", "", "dequeue", "wire", "sent", "answered", "publish", "recorded")
 SECONDS = (1, 5, 16, 31, 45, 61, 61, 130, 901, 86_400)
+REST = (*(31,) * 8, *(121,) * 8)  # between the beats of twenty minutes
 PLACE = st.integers(0, 7)
 FAULT = st.sampled_from([*NO_FAULT, *FAULTS, "away"])
 DEED = st.tuples(st.sampled_from(ORDERS), PLACE, FAULT, st.sampled_from(AT_WORK))
@@ -131,12 +132,13 @@ class Life(RuleBasedStateMachine):
     @rule(deeds=st.lists(DEED, min_size=1, max_size=3))
     def order_and_work(self, deeds: list[tuple[str, int, str, str]]) -> None:
         """Most often somebody hears the doorbell at once."""
-        for what, at, fault, dies in deeds:
+        for number, (what, at, fault, dies) in enumerate(deeds):
+            if number:
+                self.the_books_balance()  # after the last one they are an invariant
             before = len(self.bells)
             self.order(what, at, "")
             if len(self.bells) > before:
                 self.work(before, fault, dies, False)
-            self.the_books_balance()
 
     def wanted(self, what: str, chosen: Job) -> Intent | None:
         """What `next` is depends on how far the video is; while it renders, another clip."""
@@ -327,10 +329,10 @@ class Life(RuleBasedStateMachine):
 
     def come_to_rest(self) -> None:
         """Twenty minutes of fair weather: what is not settled then waits for a person."""
-        for _ in range(40):
+        for seconds in REST:
             if not Charge.objects.holding().exists():
                 break
-            self.house.clock.advance(31)
+            self.house.clock.advance(seconds)
             self.beat("", False, True)
         self.the_books_balance()
         self.no_charge_took_credits_twice()
