@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.http import TeamRequest
 from dashboard.middleware import TEAM_IN_SESSION
+from dashboard.queries.service import service_of
 from dashboard.queries.shell import own_allowance
 
 THEMES = ("", "light", "dark")
@@ -39,7 +40,11 @@ def team(request: TeamRequest) -> HttpResponse:
 
 @require_GET
 def service(request: TeamRequest) -> HttpResponse:
-    """What is left of the reader's own requests; nothing for who has no token any more."""
+    """Whether the service answers, for a page that missed it; else what is left of the reader's own
+    requests, and nothing for who has no token any more."""
+    if request.htmx.target == "service":
+        found = service_of(request.team.vault)
+        return render(request, "components/service.html", {"service": found})
     left = own_allowance(request.membership)
     if left is None:
         return HttpResponse()

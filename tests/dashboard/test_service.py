@@ -100,3 +100,20 @@ def test_without_redis_the_shell_only_keeps_the_count_to_itself(
 ) -> None:
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     assert shell_of(priya).allowance is None
+
+
+def test_a_page_without_its_stream_fetches_the_line(
+    token: Token, luca: Membership, client_of: ClientOf
+) -> None:
+    heard(token, 502, 1)
+    asked = {"HX-Request": "true", "HX-Target": "service"}
+    assert 'data-state="silent"' in client_of(luca).get("/service/", headers=asked).content.decode()
+
+
+def test_a_list_that_fetches_itself_brings_the_line_too(
+    token: Token, priya: Membership, client_of: ClientOf
+) -> None:
+    heard(token, 200, 1)
+    html = client_of(priya).get("/library/", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in html
+    assert 'id="service" data-state="answers"' in html
