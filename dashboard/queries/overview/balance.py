@@ -84,6 +84,8 @@ def days_of(now: Decimal, sums: Sums, first: date) -> Iterator[Day]:
         else:
             came[row.day] += row.amount
             refunded[row.day] += row.amount if row.is_matched else NOTHING
+    for row in sums.came:
+        if row.day is not None:
             words[row.day].append(row.label)
     began = now + sum(went.values(), NOTHING) - sum(came.values(), NOTHING)
     day = first

@@ -172,11 +172,10 @@ def by_member(sums: Sums, total: Decimal) -> Iterator[Share]:
 def by_feature(sums: Sums, total: Decimal) -> Iterator[Share]:
     spent: dict[str, Decimal] = defaultdict(Decimal)
     count: dict[str, int] = defaultdict(int)
-    for row in sums.team:
-        if row.day and row.day >= sums.window.first and not row.is_credit:
-            name = feature(row.operation) if row.is_matched else ELSEWHERE_NAME
-            spent[name] -= row.amount
-            count[name] += row.entries
+    for row in sums.features:
+        name = feature(row.operation) if row.is_matched else ELSEWHERE_NAME
+        spent[name] -= row.amount
+        count[name] += row.entries
     most = max(spent.values(), default=NOTHING)
     for name in sorted(spent, key=lambda name: (-spent[name], name)):
         yield share(name, "", spent[name], most, total, count[name])

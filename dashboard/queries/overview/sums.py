@@ -1,7 +1,7 @@
 """What the ledger's days add up to, for every figure of the overview, in one statement.
 
-Its parts: the team's days, each member's sum in the window, who joined first and so has a colour
-in charts, and the days of those.
+Its parts: the team's days; of the window what came, each feature's and each member's sum; who
+joined first and so has a colour in charts, and the days of those.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from django.db.models import (
     CharField,
     DateField,
     DecimalField,
-    F,
+    OuterRef,
     QuerySet,
+    Subquery,
     Sum,
     Value,
 )
 from django.db.models.functions import Cast
 
-from dashboard.models import Membership, Team
+from dashboard.models import Membership, Team, User
 from dashboard.queries.overview.window import Window, month_before
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import DayFeature, DayMember, DayTotal
+from proxyapi.models import DayFeature, DayFlow, DayMember, DayTotal
 from proxyapi.models.account import CREDITS
 
 MOST_COLOURS = 5
@@ -71,6 +72,8 @@ class Sums:
 
     window: Window
     team: tuple[Row, ...]
+    came: tuple[Row, ...]
+    features: tuple[Row, ...]
     spenders: tuple[Spender, ...]
     coloured: tuple[Spender, ...]
     days: tuple[Row, ...]
@@ -98,12 +101,13 @@ def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
     since = min(window.first, month_before(window.today))
     first = team.memberships.order_by("user_id").values("user")[:MOST_COLOURS]
     parts = (
-        team_credits(accounts, since),
+        came(accounts, window),
+        features(accounts, window),
         members(accounts, window),
         coloured_days(accounts, window, first),
         coloured(team, first),
     )
-    statement = team_debits(accounts, since).union(*parts, all=True)
+    statement = flow(accounts, since).union(*parts, all=True)
     found: dict[str, list[Row]] = defaultdict(list)
     for values in statement:
         row = Row(*values)
@@ -111,6 +115,8 @@ def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
     return Sums(
         window=window,
         team=tuple(found["team"]),
+        came=tuple(found["came"]),
+        features=tuple(found["feature"]),
         spenders=tuple(sorted(map(spender, found["member"]), key=lambda one: (-one.spent, one.id))),
         coloured=tuple(sorted(map(spender, found["colour"]))),
         days=tuple(found["day"]),
@@ -134,34 +140,48 @@ def spender(row: Row) -> Spender:
     return Spender(row.member or 0, row.name, -row.amount)
 
 
-def team_debits(accounts: Collection[UUID], since: date) -> QuerySet[DayFeature, Any]:
-    rows = DayFeature.objects.filter(account__in=accounts, day__gte=since, is_credit=False)
-    named = rows.order_by().annotate(part=text("team"), of=nobody(), name=text(""), label=text(""))
-    return named.values_list(
-        "part", "day", "of", "name", "operation", "label", "is_credit", "is_matched"
-    ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+def flow(accounts: Collection[UUID], since: date) -> QuerySet[DayFlow, Any]:
+    rows = DayFlow.objects.filter(account__in=accounts, day__gte=since).order_by()
+    return (
+        rows.annotate(part=text("team"), of=nobody(), name=text(""), what=text(""), label=text(""))
+        .values_list("part", "day", "of", "name", "what", "label", "is_credit", "is_matched")
+        .annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+    )
 
 
-def team_credits(accounts: Collection[UUID], since: date) -> QuerySet[DayTotal, Any]:
+def came(accounts: Collection[UUID], window: Window) -> QuerySet[DayTotal, Any]:
     """What came is told by its label."""
-    rows = DayTotal.objects.filter(account__in=accounts, day__gte=since, is_credit=True)
-    named = rows.order_by().annotate(part=text("team"), of=nobody(), name=text(""), what=text(""))
+    rows = DayTotal.objects.filter(account__in=accounts, day__gte=window.first, is_credit=True)
+    named = rows.order_by().annotate(part=text("came"), of=nobody(), name=text(""), what=text(""))
     return named.values_list(
         "part", "day", "of", "name", "what", "label", "is_credit", "is_matched"
     ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
 
 
-def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
-    rows = debits(accounts, window).annotate(
-        part=text("member"),
-        never=Cast(Value(None), DateField()),
-        name=F("member__name"),
-        nothing=text(""),
-        none=text(""),
+def features(accounts: Collection[UUID], window: Window) -> QuerySet[DayFeature, Any]:
+    rows = DayFeature.objects.filter(account__in=accounts, is_credit=False)
+    rows = rows.filter(day__gte=window.first, day__lte=window.today).order_by()
+    return (
+        rows.annotate(
+            part=text("feature"), never=never(), of=nobody(), name=text(""), label=text("")
+        )
+        .values_list("part", "never", "of", "name", "operation", "label", "is_credit", "is_matched")
+        .annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     )
-    return rows.values_list(
-        "part", "never", "member", "name", "nothing", "none", "is_credit", "is_matched"
-    ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+
+
+def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
+    rows = debits(accounts, window).values("member", "is_credit", "is_matched")
+    # Once a member: joined, or grouped by, a name would be looked up for each of their days.
+    name = Subquery(User.objects.filter(pk=OuterRef("member")).values("name"))
+    return (
+        rows.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+        .annotate(part=text("member"), never=never(), name=name, nothing=text(""), none=text(""))
+        .values_list(
+            *("part", "never", "member", "name", "nothing", "none", "is_credit", "is_matched"),
+            *("sum", "rows"),
+        )
+    )
 
 
 def coloured_days(
@@ -183,7 +203,7 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
         .order_by()
         .annotate(
             part=text("colour"),
-            never=Cast(Value(None), DateField()),
+            never=never(),
             nothing=text(""),
             none=text(""),
             no=Value(False),
@@ -208,6 +228,10 @@ def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember]:
 
 def text(words: str) -> Cast:
     return Cast(Value(words), CharField(max_length=200))
+
+
+def never() -> Cast:
+    return Cast(Value(None), DateField())
 
 
 def nobody() -> Cast:
