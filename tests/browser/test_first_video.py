@@ -14,12 +14,17 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.album import Album
+from tests.browser.desk import Desk
 from tests.browser.house import House
 
 WIDE = {"width": 1440, "height": 900}
 WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow, and
 every summer takes a little of it away. Under its own weight the snow turns to ice, blue and dense.
 The ice flows downhill like very slow water, and it carries stones from the mountains to the sea."""
+SHELF = (
+    *(("Priya", "Who owns the Moon?"), ("Luca", "The last lighthouse keeper")),
+    *(("Priya", "Why bread rises"), ("Luca", "What bees remember")),
+)
 WITHIN = 60_000  # milliseconds for a film to be made on two busy cores
 
 
@@ -42,7 +47,22 @@ def test_a_newcomer_makes_and_plays_a_video(
     watch(jonas, album)
     assert (loads(jonas), loads(vera)) == ("navigate", "navigate")
     assert complaints == []
+    if album.folder:
+        fill_shelf(page_of, vera)
     album.take(vera, "library")
+
+
+def fill_shelf(page_of: Callable[..., Page], vera: Page) -> None:
+    """A library worth a picture: the films of a team, and one that is being made."""
+    priya, luca = Desk(page_of("Priya")), Desk(page_of("Luca"))
+    for desk, title in SHELF:
+        (priya if desk == "Priya" else luca).order(title)
+        done = vera.locator("article[data-state=completed]", has_text=title)
+        expect(done).to_be_visible(timeout=3 * WITHIN)
+    luca.draft("A town under the sea")
+    priya.order("How cities sleep")
+    moving = vera.locator("article[data-state=running]", has_text="How cities sleep")
+    expect(moving).to_be_visible(timeout=WITHIN)
 
 
 def house_door(chromium: Browser, house: House) -> Page:

@@ -23,7 +23,7 @@ BUYS = {"enabled": True, "type": "dynamic-credits", "units": 3}
 @pytest.fixture
 def guest(stage: Stage, desk_of: DeskOf) -> Guest:
     """An account of its own, opened by Mira."""
-    guest = stage.account()
+    guest = stage.account(name="Northlight Clips")
     desk_of("Mira").join(guest)
     return guest
 
