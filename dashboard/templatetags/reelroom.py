@@ -61,7 +61,7 @@ def credits(value: Decimal | float | str | None) -> str:
     """Credits as a number: comma for thousands, a true minus, no trailing zeros."""
     if value is None or value == "":
         return ""
-    text = f"{Decimal(str(value)):,f}"
+    text = f"{value if isinstance(value, Decimal) else Decimal(str(value)):,f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text.replace("-", "\N{MINUS SIGN}") if text not in ("-0", "") else "0"
 
@@ -74,6 +74,9 @@ FORMS = {
     "in": "+{value}",
     "out": "\N{MINUS SIGN}{value}",
 }
+# Made once: a table has hundreds.
+IS = {name: format_html(' data-is="{}"', name) if name != "exact" else "" for name in FORMS}
+AFTER = format_html(" {}", CR)
 
 
 @register.simple_tag
@@ -92,15 +95,16 @@ def amount(
         return mark_safe('<data class="amount" data-is="free" value="0">free</data>')
     if value is None or value == "":
         return mark_safe("")
-    number = Decimal(str(value))
-    shown = abs(number) if is_ in ("in", "out") else number
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    told = credits(number)
+    shown = told.lstrip("\N{MINUS SIGN}") if is_ in ("in", "out") else told
     return format_html(
         '<data class="amount{}"{} value="{}">{}{}</data>',
         f" {class_}" if class_ else "",
-        "" if is_ == "exact" else format_html(' data-is="{}"', is_),
-        "" if is_ == "unknown" else credits(number).replace(",", "").replace("\N{MINUS SIGN}", "-"),
-        FORMS[is_].format(value=credits(shown), low=credits(low)),
-        format_html(" {}", CR) if unit else "",
+        IS[is_],
+        "" if is_ == "unknown" else told.replace(",", "").replace("\N{MINUS SIGN}", "-"),
+        FORMS[is_].format(value=shown, low=credits(low) if is_ == "unknown" else ""),
+        AFTER if unit else "",
     )
 
 

@@ -240,6 +240,12 @@ class Charge(models.Model):
                 condition=Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
                 name="charge_refund_owed",
             ),
+            # Few: what is owed for a job is not looked for among all its charges.
+            models.Index(
+                fields=["job"],
+                condition=Q(refund_owed_at__isnull=False),
+                name="charge_owed_of_job",
+            ),
             models.Index(
                 fields=["vault", "orphan_at"],
                 condition=Q(orphan_at__isnull=False),
