@@ -116,9 +116,9 @@ class Desk:
         self.render(job)
         return job
 
-    def order(self, title: str) -> str:
+    def order(self, title: str, script: str = WORDS) -> str:
         """The same without looking at the pages on the way."""
-        job = self.draft(title)
+        job = self.draft(title, script)
         until(lambda: "price" in self.question(job))
         sent = self.send(f"/studio/{job}/renders/", **self.question(job))
         assert sent.url.endswith(f"/videos/{job}/"), sent.text()

@@ -22,8 +22,10 @@ WORDS = """A glacier looks still, and yet it moves. Every winter lays down a lay
 every summer takes a little of it away. Under its own weight the snow turns to ice, blue and dense.
 The ice flows downhill like very slow water, and it carries stones from the mountains to the sea."""
 SHELF = (
-    *(("Priya", "Who owns the Moon?"), ("Luca", "The last lighthouse keeper")),
-    *(("Priya", "Why bread rises"), ("Luca", "What bees remember")),
+    ("Priya", "Who owns the Moon?", "Nobody owns the Moon. A treaty of 1967 says so, in one line."),
+    ("Luca", "The last lighthouse keeper", "The lamp turns by itself now. The keeper stayed."),
+    ("Priya", "Why bread rises", "Yeast eats sugar and breathes out gas. The dough holds it."),
+    ("Luca", "What bees remember", "A bee knows the way to a flower that it saw once, in May."),
 )
 WITHIN = 60_000  # milliseconds for a film to be made on two busy cores
 
@@ -55,14 +57,13 @@ def test_a_newcomer_makes_and_plays_a_video(
 def fill_shelf(page_of: Callable[..., Page], vera: Page) -> None:
     """A library worth a picture: the films of a team, and one that is being made."""
     priya, luca = Desk(page_of("Priya")), Desk(page_of("Luca"))
-    for desk, title in SHELF:
-        (priya if desk == "Priya" else luca).order(title)
+    for name, title, words in SHELF:
+        (priya if name == "Priya" else luca).order(title, words)
         done = vera.locator("article[data-state=completed]", has_text=title)
         expect(done).to_be_visible(timeout=3 * WITHIN)
     luca.draft("A town under the sea")
     priya.order("How cities sleep")
-    moving = vera.locator("article[data-state=running]", has_text="How cities sleep")
-    expect(moving).to_be_visible(timeout=WITHIN)
+    expect(vera.get_by_role("heading", name="Moving now")).to_be_visible(timeout=WITHIN)
 
 
 def house_door(chromium: Browser, house: House) -> Page:

@@ -17,7 +17,7 @@ from dashboard.queries.service import service_of
 from dashboard.queries.shell import own_allowance, shell_of
 from proxyapi.events import Event, News
 from proxyapi.models import Call, Token
-from tests.factories import AccountFactory, TokenFactory
+from tests.factories import AccountFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
 
@@ -110,10 +110,13 @@ def test_a_page_without_its_stream_fetches_the_line(
     assert 'data-state="silent"' in client_of(luca).get("/service/", headers=asked).content.decode()
 
 
-def test_a_list_that_fetches_itself_brings_the_line_too(
-    token: Token, priya: Membership, client_of: ClientOf
+@pytest.mark.parametrize("part", ["/library/", "/videos/{}/?part=news"])
+def test_what_fetches_itself_brings_the_line_too(
+    part: str, token: Token, priya: Membership, client_of: ClientOf
 ) -> None:
     heard(token, 200, 1)
-    html = client_of(priya).get("/library/", headers={"HX-Request": "true"}).content.decode()
+    job = JobFactory.create(account=token.account, token=token)
+    asked = {"HX-Request": "true"}
+    html = client_of(priya).get(part.format(job.pk), headers=asked).content.decode()
     assert "<html" not in html
     assert 'id="service" data-state="answers"' in html
