@@ -14,6 +14,7 @@ from dashboard.queries.overview.window import DAY, said, short
 from dashboard.templatetags.reelroom import credits
 
 LABELS_APART = 8.0  # percent of the width between two amounts that are written out
+LEAST_STEP = Decimal("0.01")  # of the highest balance
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,17 @@ def points(days: Sequence[Day], step: float) -> Iterator[Point]:
 
 
 def marks(days: Sequence[Day], step: float) -> list[Mark]:
-    """Where credits came, the larger ones with their amount, as far as there is room."""
+    """Where credits came, the larger ones with their amount, as far as there is room; what is no
+    step in the line to the eye has none."""
+    seen = max(max(day.began, day.ended) for day in days) * LEAST_STEP
     written: list[float] = []
     found: list[Mark] = []
     arrivals = [(place, day) for place, day in enumerate(days) if day.came]
     for place, day in sorted(arrivals, key=lambda one: -one[1].came):
         point = Point((place + 0.5) * step, day.halfway + day.came)
-        has_room = all(abs(point.x - other) >= LABELS_APART for other in written)
+        has_room = day.came >= seen and all(
+            abs(point.x - other) >= LABELS_APART for other in written
+        )
         written += [point.x] if has_room else []
         label = f"+{credits(day.came)}" if has_room else ""
         found.append(Mark(point, "in", came_in(day), label))

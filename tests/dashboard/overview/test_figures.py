@@ -113,6 +113,16 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
     assert line.marks[0].title == "12 Nov: +2,000 credits, Auto top-up"
 
 
+def test_a_refund_too_small_to_see_is_marked_and_not_written_out(book, told):
+    book(2_000, at(date(2026, 11, 6)), label="")
+    book(5, at(date(2026, 11, 16)), label="")
+    line = balance_line(days_with(Decimal(2_050), told(), whole=True))
+    assert line is not None
+    marks = {mark.title: mark.label for mark in line.marks}
+    assert marks["16 Nov: +5 credits"] == ""
+    assert marks["6 Nov: +2,000 credits"] == "+2,000"
+
+
 def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(book, told):
     book(-100, at(date(2026, 11, 10)))
     book(-50, at(FRIDAY))
