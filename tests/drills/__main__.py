@@ -1,6 +1,6 @@
 """`make drill`: every drill in full, a line a figure, an hour on two cores at most.
 
-Three at a time, since much of a drill is waiting, the longest first, so that none is alone at the
+Four at a time, since much of a drill is waiting, the longest first, so that none is alone at the
 end.
 
 Arguments: files or folders, else all of them. What asks the portal's database is drilled on SQLite
@@ -22,7 +22,7 @@ from tests.drills.figures import FALLS_SHORT, HOLDS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SIDE_BY_SIDE = 3
+SIDE_BY_SIDE = 4
 LIMIT = 3600.0  # seconds for all of them
 # They ask no database of the portal, or bring their own, or one.
 ONCE = (
