@@ -123,8 +123,9 @@ else:
     # Persistent connections do not work under ASGI; the pool takes their place.
     # Seconds until "it is away" is said, and until a new attempt takes the place of one that waits
     # longer and longer.
+    most = env.int("DATABASE_POOL", default=8)  # connections of one process
     DATABASES["default"]["OPTIONS"] = {
-        "pool": {"min_size": 1, "max_size": 8, "timeout": 3, "reconnect_timeout": 5}
+        "pool": {"min_size": 1, "max_size": most, "timeout": 3, "reconnect_timeout": 5}
     }
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR / 'valkey.sock'}")

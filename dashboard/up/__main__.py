@@ -25,6 +25,7 @@ SLOW = (
     *(*CELERY, "worker", "--queues", "post,slow", "--pool", "threads", "--concurrency", "12"),
     *("--hostname", "slow@%h", "--loglevel", "WARNING"),
 )
+SLOW_POOL = {"DATABASE_POOL": "24"}  # two connections for a thread: the task's, and signs of life
 BEAT = (*CELERY, "beat", "--loglevel", "WARNING")
 WEB = (*PYTHON, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
 
@@ -97,7 +98,7 @@ async def begin(place: Place, processes: Processes, socket: Path, started: float
         await until("No worker has done a tick", lambda: valkey.heard_a_tick(socket))
     await until("The portal is not ready", lambda: welcome.is_ready(place))
     # Last, for nobody waits for it yet, and two cores are busy with the others.
-    await processes.start("slow", SLOW, environ)
+    await processes.start("slow", SLOW, environ | SLOW_POOL)
     print(welcome.text(place, time.monotonic() - started), flush=True)
 
 

@@ -57,6 +57,15 @@ def test_every_queue_has_one_worker_here_and_in_production() -> None:
         assert queues_of(slow) == WAYS.keys() - {"work"}
 
 
+def test_each_slow_thread_has_two_connections_to_the_database() -> None:
+    """Its task's, and the one that says that a long call is still waited for."""
+    slow = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["slow"]
+    pools = (up.SLOW_POOL, slow["environment"])
+    for command, pool in zip((up.SLOW, slow["command"].split()), pools, strict=True):
+        threads = int(command[command.index("--concurrency") + 1])
+        assert int(pool["DATABASE_POOL"]) >= 2 * threads
+
+
 def test_a_doorbell_that_rings_by_name_goes_the_same_way() -> None:
     before = connection().llen("reelroom:post")
     doorbell._ring(doorbell.DELIVER, str(uuid4()))
