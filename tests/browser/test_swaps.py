@@ -111,18 +111,26 @@ class Slow:
     """The answers to fields that were left: each waits until all are let go."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Route, APIResponse]] | None = []
+        self.waiting: list[tuple[Route, APIResponse]] = []
+        self.is_over = False
 
     def __call__(self, route: Route) -> None:
-        if self.waiting is None or "hx-request" not in route.request.headers:
+        if self.is_over or "hx-request" not in route.request.headers:
             route.continue_()
         else:
             self.waiting.append((route, route.fetch()))
+            if self.is_over:
+                self.fulfill()
 
-    def let_go(self) -> None:
-        waiting, self.waiting = self.waiting or [], None
-        assert waiting, "nothing was saved meanwhile"
-        for route, answer in waiting:
+    def let_go(self, page: Page) -> None:
+        """Once a field is saved; it is heard of while the page is asked something."""
+        until(lambda: page.evaluate("true") and self.waiting)
+        self.is_over = True
+        self.fulfill()
+
+    def fulfill(self) -> None:
+        while self.waiting:
+            route, answer = self.waiting.pop()
             route.fulfill(response=answer)
 
 
@@ -161,7 +169,7 @@ def choose_two_and_go_on(page: Page, slow: Slow) -> None:
     for name in ("genre_id", "image_engine_id"):
         page.locator(f"input[name={name}]:not(:checked)").last.check(force=True)
     page.locator(".actbar [form=step]").click()
-    slow.let_go()
+    slow.let_go(page)
 
 
 def test_who_is_faster_than_the_saving_is_not_told_of_himself(look: Page, slow: Slow) -> None:
