@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from proxyapi import ledger
-from proxyapi.models import Account, ChargeState, DayTotal, Ledger
+from proxyapi.models import Account, ChargeState, DayFlow, Ledger
 from proxyapi.refusals import Stale
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
@@ -156,7 +156,7 @@ def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book)
 def test_verify_ledger_does_not_trust_sums_that_were_kept(account: Account, book: Book) -> None:
     spend(book, "-4")
     verified()
-    DayTotal.objects.update(amount=-5)
+    DayFlow.objects.update(amount=-5)
     with pytest.raises(CommandError):
         verified("--offline")
 
