@@ -71,7 +71,8 @@ def page_of(
 ) -> Iterator[Callable[..., Page]]:
     """Opens a browser context of its own in which that person has signed in through the form.
 
-    With a `storage_state` they have signed in before, and nothing is open yet.
+    With a `storage_state` they have signed in before, and nothing is open yet. Nothing turns in it:
+    without a graphics card each turning arc draws its page again, sixty times a second.
     """
     contexts: list[tuple[BrowserContext, Path]] = []
 
@@ -82,7 +83,7 @@ def page_of(
             record_har_path=har,
             record_har_content="embed",
             record_har_url_filter=re.compile(PAGES),
-            **options,  # type: ignore[arg-type]
+            **{"reduced_motion": "reduce", **options},  # type: ignore[arg-type]
         )
         contexts.append((context, har))
         page = context.new_page()
