@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Sequence
 
 HOLDS, FALLS_SHORT = "ok", "FALLS SHORT"
+MOST = 10
 
 
 class Figures:
@@ -18,11 +20,12 @@ class Figures:
         self._short: list[str] = []
         print(f"\n{drill}: seed {self.seed} (DRILL_SEED={self.seed} repeats it)", flush=True)
 
-    def tell(self, figure: str, wanted: str, *, holds: bool) -> None:
+    def tell(self, figure: str, wanted: str, *, holds: bool, found: Sequence[str] = ()) -> None:
+        """`found`: what is wrong with it, one by one; some of them are told with the failure."""
         line = f"{self._drill} (seed {self.seed}): {figure}; wanted: {wanted}"
         print(f"{line}: {HOLDS if holds else FALLS_SHORT}", flush=True)
         if not holds:
-            self._short.append(line)
+            self._short += [line, *(f"  {one}" for one in found[:MOST])]
 
     def close(self) -> None:
         assert not self._short, "\n".join(self._short)

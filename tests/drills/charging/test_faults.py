@@ -85,7 +85,6 @@ def once(
 
 
 def tell(figures: Figures, verdict: Verdict, of_a_seed: int) -> None:
-    print(*(f"  {problem}" for problem in verdict.problems[:20]), sep="\n")
     seeds = verdict.charges // of_a_seed
     figures.tell(
         f"{seeds} of {FULL} seeds × {of_a_seed} pairs of a fault and an operation",
@@ -94,6 +93,6 @@ def tell(figures: Figures, verdict: Verdict, of_a_seed: int) -> None:
     )
     for name, found in verdict.kinds.items():
         told = f"{len(found)} {name} of {verdict.charges} charges under {len(FAULTS)} faults"
-        figures.tell(told, "0", holds=not found)
+        figures.tell(told, "0", holds=not found, found=found)
     slowest = f"settled {verdict.slowest:.1f} s after the fault at the latest"
     figures.tell(slowest, "60 s", holds=verdict.slowest <= SETTLED_WITHIN)

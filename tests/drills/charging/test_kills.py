@@ -156,7 +156,6 @@ def restarted(hands: Hands, intent: Intent, verdict: Verdict) -> None:
 
 def tell(figures: Figures, done: Rounds) -> None:
     verdict = done.verdict
-    print(*(f"  {problem}" for problem in verdict.problems[:20]), sep="\n")
     figures.tell(
         f"{done.kills} of {done.wanted} processes died where they were to "
         f"({done.again} rounds that killed nobody were drawn again)",
@@ -164,6 +163,8 @@ def tell(figures: Figures, done: Rounds) -> None:
         holds=done.kills == done.wanted >= FULL,
     )
     for name, found in verdict.kinds.items():
-        figures.tell(f"{len(found)} {name} of {done.kills} kills", "0", holds=not found)
+        figures.tell(
+            f"{len(found)} {name} of {done.kills} kills", "0", holds=not found, found=found
+        )
     slowest = f"settled {verdict.slowest:.1f} s after the restart at the latest"
     figures.tell(slowest, "60 s", holds=verdict.slowest <= SETTLED_WITHIN)

@@ -98,7 +98,8 @@ def rendered(stage: Stage, word: str, state: JobState) -> tuple[Job, dict[str, A
 def known(stage: Stage, answer: httpx.Response, **fields: Any) -> None:
     """A charge of ours that was answered just now."""
     now, cost = timezone.now(), Decimal(answer.json()["meta"]["credits"]["cost"])
-    fields |= {"sent_at": now, "settled_at": now, "effect_at": now, "cost": cost, "hold": cost}
+    times = {"sent_at": now - answer.elapsed, "settled_at": now, "effect_at": now}
+    fields |= {**times, "cost": cost, "hold": cost}
     token = stage.token
     on = {"token": token, "account": token.account, "vault": token.vault, "member": token.owner}
     ChargeFactory(state=ChargeState.CONFIRMED, quote=cost, **{"job": None, **on, **fields})
