@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
-from proxyapi.day_sums import CreditSum
+from proxyapi.day_sums import TABLES, CreditSum
 from proxyapi.ledger import differences, weighing
-from proxyapi.ledger.books import books, part
+from proxyapi.ledger.books import part
 from proxyapi.ledger.pairs import plain
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, MonthCost
 from proxyapi.models.charge import SPENT
 
 NOTHING = Decimal(0)
@@ -76,7 +77,7 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
     """Every charge has its debit, of its cost; the rest of the rows is named for what it is."""
     rows = Entry.objects.filter(account_id=ledger.pk)
     spent = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
-    charged = spent.aggregate(sum=CreditSum("cost"))["sum"] or NOTHING
+    charged = added_up(spent, "cost")
     parts = {
         "matched": DEBIT & MATCHED,
         "api": DEBIT & ~MATCHED & Q(via_api=True),
@@ -87,7 +88,7 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
     }
     sums = rows.aggregate(**{name: part("amount", q) for name, q in parts.items()})
     sums = {name: amount or NOTHING for name, amount in sums.items()}
-    total = rows.aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
+    total = added_up(rows)
     result.lines += [
         ("Σ rows", total),
         ("Σ charges", charged),
@@ -109,8 +110,21 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
 
 
 def of_kept_sums(result: Audit, account: Account) -> None:
-    kept, rows = books(account), Entry.objects.filter(account=account)
-    total = rows.aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
-    matched = rows.filter(DEBIT, MATCHED).aggregate(sum=CreditSum("amount"))["sum"] or NOTHING
-    result.check(kept.entries == total, "The sums per day are not those of the rows.")
-    result.check(kept.matched == -matched, "The sums per day do not know every match.")
+    """Every table of sums that a page is made from says the same as the rows."""
+    rows = Entry.objects.filter(account=account)
+    total, matched = added_up(rows), added_up(rows.filter(DEBIT, MATCHED))
+    for table in TABLES:
+        kept, name = table._default_manager.filter(account=account), table._meta.verbose_name
+        result.check(added_up(kept) == total, f"The sums in “{name}” are not those of the rows.")
+        debits = kept.filter(is_matched=True, is_credit=False)
+        result.check(added_up(debits) == matched, f"The sums in “{name}” do not know every match.")
+    counted = MonthCost.objects.filter(account=account)
+    paid = counted.annotate(all=F("cost") * F("times")).aggregate(sum=CreditSum("all"))["sum"]
+    told = Charge.objects.filter(account=account, state__in=SPENT, refunded_at__isnull=True)
+    result.check(
+        (paid or NOTHING) == added_up(told, "cost"), "The counts of costs are not those of charges."
+    )
+
+
+def added_up(rows: QuerySet[Any], field: str = "amount") -> Decimal:
+    return rows.aggregate(sum=CreditSum(field))["sum"] or NOTHING

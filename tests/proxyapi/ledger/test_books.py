@@ -7,9 +7,11 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Model
 
 from proxyapi import ledger
-from proxyapi.models import Account, ChargeState, DayFlow, Ledger
+from proxyapi.day_sums import TABLES
+from proxyapi.models import Account, ChargeState, Ledger, MonthCost
 from proxyapi.refusals import Stale
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
@@ -153,10 +155,17 @@ def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book)
     assert "Row 3" in Ledger.objects.get().problem
 
 
-def test_verify_ledger_does_not_trust_sums_that_were_kept(account: Account, book: Book) -> None:
+@pytest.mark.parametrize("table", [*TABLES, MonthCost])
+def test_verify_ledger_does_not_trust_sums_that_were_kept(
+    account: Account, book: Book, table: type[Model]
+) -> None:
     spend(book, "-4")
     verified()
-    DayFlow.objects.update(amount=-5)
+    if table is MonthCost:
+        use = {"operation": "faceless.render", "quote": 4, "cost": 4, "times": 1}
+        MonthCost.objects.create(account=account, month=START, **use)
+    else:
+        table._default_manager.all().delete()
     with pytest.raises(CommandError):
         verified("--offline")
 
