@@ -31,7 +31,6 @@ from dashboard.queries.overview.window import (
 )
 from dashboard.templatetags.reelroom import credits
 
-MOST_MEMBERS = 8
 REST, ELSEWHERE = "others", "outside"
 
 
@@ -157,10 +156,9 @@ def series_of(coloured: Sequence[Spender]) -> list[Series]:
 def by_member(sums: Sums, total: Decimal) -> Iterator[Share]:
     """Who spent most first; then everybody else together, and what came from outside."""
     colours = tones(one.id for one in sums.coloured)
-    shown, rest = sums.spenders[:MOST_MEMBERS], sums.spenders[MOST_MEMBERS:]
-    found = [(one.name, colours.get(one.id, OTHERS), one.spent) for one in shown]
-    if rest:
-        found.append((f"{len(rest)} others", OTHERS, sum((one.spent for one in rest), NOTHING)))
+    found = [(one.name, colours.get(one.id, OTHERS), one.spent) for one in sums.spenders]
+    if sums.others.people:
+        found.append((f"{sums.others.people} others", OTHERS, sums.others.spent))
     outside = sums.outside(sums.window.first, sums.window.today)
     if outside:
         found.append((ELSEWHERE_NAME, OUTSIDE, outside))

@@ -1,7 +1,8 @@
 """What the ledger's days add up to, for every figure of the overview, in one statement.
 
-Its parts: the team's days; of the window what came, each feature's and each member's sum; who
-joined first and so has a colour in charts, and the days of those.
+Its parts: the team's days; of the window what came, each feature's sum, those of the members who
+spent most, and of all members; who joined first and so has a colour in charts, and the days of
+those.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from uuid import UUID
 from django.db.models import (
     BigIntegerField,
     CharField,
+    Count,
     DateField,
     DecimalField,
     OuterRef,
@@ -33,7 +35,7 @@ from proxyapi.day_sums import CreditSum
 from proxyapi.models import DayFeature, DayFlow, DayMember, DayTotal
 from proxyapi.models.account import CREDITS
 
-MOST_COLOURS = 5
+MOST_COLOURS, MOST_MEMBERS = 5, 8
 NOTHING = Decimal(0)
 People: TypeAlias = QuerySet[Membership, Any]
 
@@ -66,6 +68,13 @@ class Spender(NamedTuple):
     spent: Decimal
 
 
+class Others(NamedTuple):
+    """Members beside those who spent most."""
+
+    people: int
+    spent: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
     """Sums are positive credits unless they say otherwise. Days outside the rows are nothing."""
@@ -75,6 +84,7 @@ class Sums:
     came: tuple[Row, ...]
     features: tuple[Row, ...]
     spenders: tuple[Spender, ...]
+    others: Others
     coloured: tuple[Spender, ...]
     days: tuple[Row, ...]
 
@@ -104,6 +114,7 @@ def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
         came(accounts, window),
         features(accounts, window),
         members(accounts, window),
+        everybody(accounts, window),
         coloured_days(accounts, window, first),
         coloured(team, first),
     )
@@ -112,12 +123,14 @@ def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
     for values in statement:
         row = Row(*values)
         found[row.part].append(row)
+    spenders = sorted(map(spender, found["member"]), key=lambda one: (-one.spent, one.id))
     return Sums(
         window=window,
         team=tuple(found["team"]),
         came=tuple(found["came"]),
         features=tuple(found["feature"]),
-        spenders=tuple(sorted(map(spender, found["member"]), key=lambda one: (-one.spent, one.id))),
+        spenders=tuple(spenders),
+        others=others_of(found["all"], spenders),
         coloured=tuple(sorted(map(spender, found["colour"]))),
         days=tuple(found["day"]),
         debits=debits_of(found["team"]),
@@ -138,6 +151,12 @@ def debits_of(team: Iterable[Row]) -> dict[date, Debits]:
 
 def spender(row: Row) -> Spender:
     return Spender(row.member or 0, row.name, -row.amount)
+
+
+def others_of(everybody: Iterable[Row], spenders: Collection[Spender]) -> Others:
+    people = sum(row.entries for row in everybody) - len(spenders)
+    spent = -sum((row.amount for row in everybody), NOTHING)
+    return Others(people, spent - sum((one.spent for one in spenders), NOTHING))
 
 
 def flow(accounts: Collection[UUID], since: date) -> QuerySet[DayFlow, Any]:
@@ -171,7 +190,10 @@ def features(accounts: Collection[UUID], window: Window) -> QuerySet[DayFeature,
 
 
 def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
-    rows = debits(accounts, window).values("member", "is_credit", "is_matched")
+    most = debits(accounts, window).values("member").annotate(sum=CreditSum("amount"))
+    first = most.order_by("sum", "member").values("member")[:MOST_MEMBERS]
+    shown = debits(accounts, window).filter(member__in=first)
+    rows = shown.values("member", "is_credit", "is_matched")
     # Once a member: joined, or grouped by, a name would be looked up for each of their days.
     name = Subquery(User.objects.filter(pk=OuterRef("member")).values("name"))
     return (
@@ -180,6 +202,20 @@ def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, A
         .values_list(
             *("part", "never", "member", "name", "nothing", "none", "is_credit", "is_matched"),
             *("sum", "rows"),
+        )
+    )
+
+
+def everybody(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
+    """What all members spent, and how many they are."""
+    rows = debits(accounts, window).values("is_credit", "is_matched")
+    return (
+        rows.annotate(sum=CreditSum("amount"), count=Count("member", distinct=True))
+        .annotate(part=text("all"), never=never(), of=nobody(), name=text(""))
+        .annotate(nothing=text(""), none=text(""))
+        .values_list(
+            *("part", "never", "of", "name", "nothing", "none", "is_credit", "is_matched"),
+            *("sum", "count"),
         )
     )
 
