@@ -21,9 +21,12 @@ HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", 
 
 
 def main() -> int:
+    chosen = sys.argv[1:] or list(PARTS)
+    if unknown := [name for name in chosen if name not in PARTS]:
+        print(f"There is no part {unknown[0]!r}. The parts: {', '.join(PARTS)}.", file=sys.stderr)
+        return 2
     loads = ", ".join(f"{load:.2f}" for load in os.getloadavg())
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, load before: {loads}\n")
-    chosen = sys.argv[1:] or list(PARTS)
     kept = os.environ.get("BENCH_FOLDER", "")
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="reelroom-") as folder:
         held = [PARTS[name](Path(folder)) for name in chosen]
