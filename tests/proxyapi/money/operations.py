@@ -9,7 +9,6 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-import httpx
 from django.utils import timezone
 
 from proxyapi import costs
@@ -91,14 +90,16 @@ def rendered(stage: Stage, word: str, state: JobState) -> tuple[Job, dict[str, A
     words = {"kind": "faceless", "id": int(done.remote_id or 0), "statuses": ["rendering", word]}
     if word == "failed":
         stage.control.post("outcomes", json=words)
-    known(stage, stage.direct.post(f"{path}/render"), job=done)
+    known(stage, f"{path}/render", job=done)
     return done, stage.shown(path, word)
 
 
-def known(stage: Stage, answer: httpx.Response, **fields: Any) -> None:
-    """A charge of ours that was answered just now."""
+def known(stage: Stage, path: str, body: object = None, **fields: Any) -> None:
+    """Send a charge of ours, which is answered at once."""
+    sent_at = timezone.now()
+    answer = stage.direct.post(path, json=body) if body else stage.direct.post(path)
     now, cost = timezone.now(), Decimal(answer.json()["meta"]["credits"]["cost"])
-    times = {"sent_at": now - answer.elapsed, "settled_at": now, "effect_at": now}
+    times = {"sent_at": sent_at, "settled_at": now, "effect_at": now}
     fields |= {**times, "cost": cost, "hold": cost}
     token = stage.token
     on = {"token": token, "account": token.account, "vault": token.vault, "member": token.owner}
@@ -171,7 +172,7 @@ def clone(stage: Stage) -> Intent:
 def ideas(stage: Stage) -> Intent:
     body = {"keyword": f"night trains {next(NUMBER)}", "network": "youtube"}
     if next(NUMBER) % 4 < 2:  # searched before: the service charges again, and finds nothing new
-        known(stage, stage.direct.post("/ideas/discover", json=body), operation="ideas.discover")
+        known(stage, "/ideas/discover", body, operation="ideas.discover")
     return intent(None, "ideas.discover", 15, stage, body=body)
 
 
