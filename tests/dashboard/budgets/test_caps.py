@@ -203,13 +203,22 @@ def test_a_budget_is_summed_from_the_index_alone(priya, budget, spent):
         standings(priya.team, [budget(priya, 100), budget(None, 100)], NOON)
     asked = next(one["sql"] for one in queries if "SUM(" in one["sql"])
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":  # so few rows are read faster without an index
-            cursor.execute("ANALYZE proxyapi_charge")
-            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        if connection.vendor == "postgresql":
+            leave_one_way_to_read(cursor)
         cursor.execute(f"EXPLAIN {'QUERY PLAN' if connection.vendor == 'sqlite' else ''} {asked}")
         plan = str(cursor.fetchall())
     assert "charge_counts" in plan
     assert "COVERING INDEX" in plan or "Index Only Scan" in plan
+
+
+def leave_one_way_to_read(cursor):
+    """With so few rows PostgreSQL's choice is chance; whether the index alone can answer is not."""
+    cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # no index goes while a check is still to come
+    cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+    found = connection.introspection.get_constraints(cursor, Charge._meta.db_table)
+    for name, one in found.items():
+        if one["index"] and not one["unique"] and name != "charge_counts":
+            cursor.execute(f'DROP INDEX "{name}"')
 
 
 def a_year_of(charge):
