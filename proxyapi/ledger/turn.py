@@ -7,10 +7,11 @@ as the allowance goes on where it ran out. While the service is in trouble the t
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proxyapi.allowance import AllowanceExhausted, Lane, connection, take
@@ -29,13 +30,13 @@ LONGEST = timedelta(minutes=15)  # between two tries while the service is in tro
 HELD = timedelta(minutes=2)  # after which a turn that did not end belongs to a dead worker
 WEIGHED_EVERY = timedelta(minutes=10)  # while rows come
 WEIGHED_AGAIN = timedelta(hours=1)  # while none do
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not read yet
 
 
 def due(now: datetime) -> list[UUID]:
     """Accounts whose ledger should be read now."""
-    settled = Charge.objects.filter(
-        account=OuterRef("pk"), state__in=SPENT, settled_at__gt=OuterRef("ledger__read_at")
-    )
+    read_at = Coalesce(OuterRef("ledger__read_at"), NEVER)
+    settled = Charge.objects.filter(account=OuterRef("pk"), state__in=SPENT, settled_at__gt=read_at)
     is_due = Q(ledger__isnull=True) | Q(ledger__due_at__isnull=True) | Q(ledger__due_at__lte=now)
     soon = Q(ledger__troubles=0, ledger__problem="") & Exists(settled)
     free = Q(ledger__held_until__isnull=True) | Q(ledger__held_until__lt=now)
@@ -109,7 +110,7 @@ def is_old(ledger: Ledger, now: datetime) -> bool:
 def is_awaited(ledger: Ledger) -> bool:
     """Whether people look for the row of what they did just now. However much they do, it is so a
     few times a minute only: else watching would pay for it. Raises `AllowanceUnknown`."""
-    if ledger.read_at is None or not has_settled(ledger):
+    if not has_settled(ledger):
         return False
     name = f"awaited:{ledger.pk}"
     return take(connection(), name, Lane.PERSON, limit=AWAITED).granted
@@ -118,7 +119,7 @@ def is_awaited(ledger: Ledger) -> bool:
 def has_settled(ledger: Ledger) -> bool:
     """Whether one of our charges was settled since the ledger's end was read."""
     settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
-    return settled.filter(settled_at__gt=ledger.read_at).exists()
+    return settled.filter(settled_at__gt=ledger.read_at or NEVER).exists()
 
 
 def is_weighing_due(ledger: Ledger, now: datetime) -> bool:

@@ -16,7 +16,7 @@ from tests.browser.desk import Desk, sign_in
 from tests.browser.house import FOREIGN, House, Person
 from tests.browser.stage import Stage
 
-BOOKED = 90_000  # milliseconds: a ledger that was never read yet may wait for its turn of a minute
+BOOKED = 90_000  # milliseconds at most; what comes later than its early reading has its minute
 WIDE: ViewportSize = {"width": 1440, "height": 1000}
 # Pages whose picture wants years of books.
 PICTURED = {

@@ -70,6 +70,21 @@ def test_it_does_not_wait_for_the_anchor(account: Account, book: Book, busy: Bus
     assert Entry.objects.count() == 2
 
 
+def test_the_first_charge_of_a_new_account_does_not_wait_for_its_turn(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first turn got nothing, so that its ledger was never read when the charge settled."""
+    busy = Busy()
+    monkeypatch.setattr(calls, "admit", busy.admit)
+    ledger.take_turn(account.pk)
+    assert account.pk not in turn.due(timezone.now())
+    spend(account, book)
+    assert account.pk in turn.due(timezone.now())
+    ledger.take_turn(account.pk)
+    assert list(Entry.objects.values_list("via_api", flat=True)) == [True]
+    assert account.pk not in turn.due(timezone.now())
+
+
 def test_law_5_it_goes_before_the_looks_a_few_times_a_minute_only(
     account: Account, book: Book, busy: Busy
 ) -> None:
