@@ -20,6 +20,7 @@ from dashboard.alerting import rules
 from dashboard.control import Control
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.models import Vault
+from proxyapi.upstream.secret import Secret
 
 TEAM = "Northlight"
 DOMAIN = "northlight.example"
@@ -68,7 +69,7 @@ def make(portal: str, control: Control) -> Path:
         people = [join(team, person) for person in PEOPLE]
         for membership, person in zip(team.memberships.all(), PEOPLE, strict=True):
             if person.keeps_token:
-                add_token(by=membership, text=control.another_token(shared))
+                add_token(by=membership, pasted=Secret(control.another_token(shared)))
         written = {
             "portal": portal,
             "sandbox": control.address,

@@ -257,6 +257,7 @@ CELERY_BROKER_URL = (
 )
 
 # Logs --------------------------------------------------------------------------------------------
+DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.reports.Discreet"
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
 LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
 LOGGING = {

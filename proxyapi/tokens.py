@@ -31,11 +31,11 @@ from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 REFRESHED_TOGETHER = timedelta(seconds=20)
 
 
-def add(vault: Vault, owner_id: int, text: str) -> Token:
+def add(vault: Vault, owner_id: int, pasted: Secret) -> Token:
     """Check, seal and store a token; answers its row. Raises `TokenRefused`; the value is never
     echoed."""
     try:
-        secret = clean_token(text)
+        secret = clean_token(pasted.reveal())
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
     if Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret)).exists():

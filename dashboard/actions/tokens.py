@@ -10,12 +10,13 @@ from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import tasks, tokens
 from proxyapi.models import Token
+from proxyapi.upstream.secret import Secret
 
 
-def add_token(*, by: Membership, text: str) -> Token:
+def add_token(*, by: Membership, pasted: Secret) -> Token:
     """Check the token with the service and store it sealed. Raises `TokenRefused`."""
     check(by, Permission.KEEP_TOKEN)
-    token = tokens.add(by.team.vault, by.user_id, text)
+    token = tokens.add(by.team.vault, by.user_id, pasted)
     note(by, "token.add", token, fingerprint=token.fingerprint, account=token.account.upstream_id)
     tasks.ring(tasks.refresh_account, token.account_id)
     return token

@@ -30,7 +30,7 @@ def tokens(request: TeamRequest) -> HttpResponse:
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            token = add_token(by=request.membership, text=form.cleaned_data["token"])
+            token = add_token(by=request.membership, pasted=form.cleaned_data["token"])
         except Refusal as refusal:
             form.add_error("token", refusal.sentence)
         else:

@@ -51,7 +51,6 @@ def build(
     """
     url = _address(base(base_url), operation, path or {}, query or {})
     headers = {
-        "Authorization": _bearer(operation, token),
         "Accept": "application/json",
         "Accept-Encoding": "identity",  # no unpacking, no bombs
         "User-Agent": USER_AGENT,
@@ -60,12 +59,15 @@ def build(
         if operation.body is not Body.MULTIPART or not files or json is not None:
             raise Unsendable(operation, "this body does not fit the operation")
         form = {k: v for k, v in (data or {}).items() if v is not None and v is not False}
-        return httpx.Request(operation.method, url, headers=headers, data=form, files=files)
-    if json is None:
-        return httpx.Request(operation.method, url, headers=headers)
-    headers["Content-Type"] = "application/json"
-    content = _encoded(operation, json)
-    return httpx.Request(operation.method, url, headers=headers, content=content)
+        request = httpx.Request(operation.method, url, headers=headers, data=form, files=files)
+    elif json is None:
+        request = httpx.Request(operation.method, url, headers=headers)
+    else:
+        headers["Content-Type"] = "application/json"
+        content = _encoded(operation, json)
+        request = httpx.Request(operation.method, url, headers=headers, content=content)
+    _sign(request, operation, token)
+    return request
 
 
 @lru_cache(maxsize=16)
@@ -119,12 +121,12 @@ def _pairs(query: Query) -> list[tuple[str, str | int | bool]]:
     return pairs
 
 
-def _bearer(operation: Operation, token: Secret) -> str:
-    text = token.reveal()
-    # Whatever h11 finds illegal here, it quotes: so it must never see it.
-    if not re.fullmatch(r"[\x21-\x7e]{1,512}", text):
+def _sign(request: httpx.Request, operation: Operation, token: Secret) -> None:
+    # Whatever h11 finds illegal here, it quotes: so it must never see it. And no variable holds it:
+    # reports of errors quote those. What httpx prints of the header is a mask.
+    if not re.fullmatch(r"[\x21-\x7e]{1,512}", token.reveal()):
         raise Unsendable(operation, "the token cannot stand in a header")
-    return f"Bearer {text}"
+    request.headers["Authorization"] = f"Bearer {token.reveal()}"
 
 
 def _encoded(operation: Operation, json: Any) -> bytes:

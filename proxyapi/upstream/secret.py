@@ -10,6 +10,8 @@ import hmac
 import re
 from typing import NoReturn
 
+from proxyapi.upstream.quoted import struck
+
 MASK = "Secret(****)"
 LONGEST = 512  # characters; the tokens of services of this kind have 40 to 200
 SCRUBBED_FROM = 8  # characters; a shorter token would be "found" in innocent text
@@ -41,10 +43,10 @@ class Secret:
         return self._text[-4:] if len(self._text) >= 16 else ""
 
     def scrub(self, body: bytes) -> bytes:
-        """`body` with the token struck out, should an answer quote it."""
+        """`body` with the token struck out, should an answer quote it in whatever escaping."""
         if len(self._text) < SCRUBBED_FROM:
             return body
-        return body.replace(self._text.encode(), b"*" * len(self._text))
+        return struck(body, self._text.encode())
 
     def __repr__(self) -> str:
         return MASK

@@ -39,7 +39,11 @@ class Exchange:
     def answered(self, response: httpx.Response) -> None:
         """Status and headers are in."""
         self._status = response.status_code
-        self._headers = {name.lower(): value for name, value in response.headers.items()}
+        # Should the answer quote the token, in a header or in its body, it ends here.
+        self._headers = {
+            name.lower(): self._token.scrub(value.encode()).decode()
+            for name, value in response.headers.items()
+        }
 
     def took(self, chunk: bytes) -> None:
         """A piece of the body is in. The time-out counts per piece; this bounds the sum."""
@@ -62,7 +66,6 @@ class Exchange:
         return read(self._operation, self._status, self._headers, self._plain())
 
     def _plain(self) -> bytes:
-        # Should the answer quote the token, it ends here.
         try:
             body = wire.unpack(self._headers, bytes(self._body))
         except wire.Unreadable:

@@ -56,7 +56,8 @@ def unpack(headers: Mapping[str, str], body: bytes) -> bytes:
 def parse(body: bytes) -> Any:
     """The JSON in `body`: fractions as Decimal, NaN and infinities None, text as it can be kept."""
     try:
-        value = loads(body, parse_float=_fraction, parse_constant=lambda _: None)
+        # As UTF-8, which JSON is: `loads` would guess others, in which a token was not looked for.
+        value = loads(str(body, "utf-8-sig"), parse_float=_fraction, parse_constant=lambda _: None)
     except (ValueError, RecursionError):  # ValueError: also bad UTF-8, and 4,301 digits
         raise Unreadable from None
     _refuse_depth(value)

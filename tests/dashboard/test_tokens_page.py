@@ -197,3 +197,28 @@ def test_a_token_is_removed_by_its_own_member_alone(
     response = browser.post(removal(token))
     assert response.status_code == 403
     assert "A token is removed by the member it belongs to." in response.content.decode()
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_pitfall_92_a_page_of_an_error_does_not_show_what_was_typed(
+    debug: bool,
+    priya: Membership,
+    client_of: ClientOf,
+    answering: None,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    """Django's own debug page included, with the variables of every frame."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(tokens, "take_over", broken)
+    settings.DEBUG = debug
+    browser = client_of(priya)
+    browser.raise_request_exception = False
+    answer = add(browser, VALUE)
+    page = answer.content.decode()
+    assert answer.status_code == 500
+    assert ("RuntimeError" in page) is debug
+    assert VALUE not in page

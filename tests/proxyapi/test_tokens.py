@@ -14,6 +14,7 @@ from proxyapi import door, tokens
 from proxyapi.models import Account, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from proxyapi.seal import SealBroken
+from proxyapi.upstream.secret import Secret
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -40,8 +41,8 @@ def value(letter: str = "a") -> str:
 def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: Upstream) -> None:
     upstream.on(*ME, profile())
     vault, user = VaultFactory(), UserFactory()
-    token = tokens.add(vault, user.pk, f"  {value()}\n")
-    other = tokens.add(vault, user.pk, value("b"))
+    token = tokens.add(vault, user.pk, Secret(f"  {value()}\n"))
+    other = tokens.add(vault, user.pk, Secret(value("b")))
     assert value().encode() not in bytes(token.sealed)
     assert door.opened(token).reveal() == value()
     other.sealed = token.sealed
@@ -52,8 +53,8 @@ def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: Upstre
 def test_two_tokens_of_one_account_share_its_row(db: None, upstream: Upstream) -> None:
     upstream.on(*ME, profile())
     vault = VaultFactory()
-    first = tokens.add(vault, UserFactory().pk, value("a"))
-    second = tokens.add(vault, UserFactory().pk, value("b"))
+    first = tokens.add(vault, UserFactory().pk, Secret(value("a")))
+    second = tokens.add(vault, UserFactory().pk, Secret(value("b")))
     assert first.account == second.account
     assert Account.objects.get().balance == 800
 
@@ -61,9 +62,9 @@ def test_two_tokens_of_one_account_share_its_row(db: None, upstream: Upstream) -
 def test_the_same_token_twice_is_refused(db: None, upstream: Upstream) -> None:
     upstream.on(*ME, profile())
     vault = VaultFactory()
-    tokens.add(vault, UserFactory().pk, value())
+    tokens.add(vault, UserFactory().pk, Secret(value()))
     with pytest.raises(TokenRefused, match="already"):
-        tokens.add(vault, UserFactory().pk, value())
+        tokens.add(vault, UserFactory().pk, Secret(value()))
 
 
 @pytest.mark.parametrize("text", ["", "   ", "a\nb", "x" * 10_000, "tök€n", "two words"])
@@ -71,7 +72,7 @@ def test_f7_a_malformed_token_never_leaves_and_is_never_echoed(
     text: str, db: None, upstream: Upstream
 ) -> None:
     with pytest.raises(TokenRefused) as refusal:
-        tokens.add(VaultFactory(), UserFactory().pk, text)
+        tokens.add(VaultFactory(), UserFactory().pk, Secret(text))
     assert upstream.requests == []
     assert not text.strip() or text.strip() not in refusal.value.sentence
 
@@ -85,7 +86,7 @@ def test_a_token_that_cannot_be_checked_is_not_stored(
 ) -> None:
     upstream.on(*ME, trouble)
     with pytest.raises(TokenRefused) as refusal:
-        tokens.add(VaultFactory(), UserFactory().pk, value())
+        tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
     assert value() not in refusal.value.sentence
     assert not Token.objects.exists()
 
@@ -97,7 +98,7 @@ def test_pitfall_86_a_plan_that_may_not_render_pauses_the_token(
     subscription: dict[str, bool], plan: Plan, db: None, upstream: Upstream
 ) -> None:
     upstream.on(*ME, profile(**subscription))
-    token = tokens.add(VaultFactory(), UserFactory().pk, value())
+    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
     assert token.state == TokenState.PAUSED
     assert token.account.plan == plan
 
@@ -106,7 +107,7 @@ def test_a_paused_token_resumes_by_itself(db: None, upstream: Upstream) -> None:
     upstream.on(*ME, profile(trial=True), profile())
     upstream.on("GET", "/credits/costs", answer({"CONTENT_PROMPT_REQUESTED": {"credits": 4}}))
     upstream.on("GET", "/faceless/options", answer({"mandatory": {}, "optional": {}}))
-    token = tokens.add(VaultFactory(), UserFactory().pk, value())
+    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
     tokens.refresh(token.account)
     token.refresh_from_db()
     assert token.state == TokenState.WORKING
@@ -115,7 +116,7 @@ def test_a_paused_token_resumes_by_itself(db: None, upstream: Upstream) -> None:
 
 def test_a_removed_token_leaves_nothing_to_open(db: None, upstream: Upstream) -> None:
     upstream.on(*ME, profile())
-    token = tokens.add(VaultFactory(), UserFactory().pk, value())
+    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
     tokens.remove(token)
     token.refresh_from_db()
     assert bytes(token.sealed) == b""
@@ -132,7 +133,7 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
     running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": later}
     render = ChargeFactory(job=JobFactory(token=old, account=old.account, **running))
     unpriced = JobFactory(token=old, account=old.account, quote_error="The service is away.")
-    new = tokens.add(old.vault, old.owner_id, value("b"))
+    new = tokens.add(old.vault, old.owner_id, Secret(value("b")))
     render.refresh_from_db()
     unpriced.refresh_from_db()
     assert (render.token, render.job.token, unpriced.token) == (new, new, new)
@@ -147,8 +148,8 @@ def test_a_token_of_another_account_or_member_takes_over_nothing(
     upstream.on(*ME, profile(6), profile(5))
     old = old_token(TokenState.REVOKED)
     job = JobFactory(token=old, account=old.account)
-    tokens.add(old.vault, old.owner_id, value("b"))
-    tokens.add(old.vault, UserFactory().pk, value("c"))
+    tokens.add(old.vault, old.owner_id, Secret(value("b")))
+    tokens.add(old.vault, UserFactory().pk, Secret(value("c")))
     job.refresh_from_db()
     assert job.token == old
 

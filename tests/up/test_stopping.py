@@ -71,7 +71,7 @@ def left_in(group: int) -> list[psutil.Process]:
 
 def is_gone(group: int) -> bool:
     """A killed process is on its way out for a moment."""
-    _, alive = psutil.wait_procs(left_in(group), timeout=2)
+    _, alive = psutil.wait_procs(left_in(group), timeout=10)
     return not alive
 
 

@@ -299,10 +299,8 @@ def test_through_a_server_an_event_arrives_at_once_and_uncompressed(site, film, 
         assert answer.headers["x-accel-buffering"] == "no"
         assert answer.headers["content-encoding"] == "identity"
         assert b"event: hello" in next(chunks)
-        started = time.perf_counter()
         publish(job.vault_id, Event.JOB, job.pk)
-        assert f"job-{job.pk}".encode() in next(chunks)
-        assert time.perf_counter() - started < 1
+        assert f"job-{job.pk}".encode() in next(chunks), "a beat came first"
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ import pytest
 from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
 from proxyapi.upstream.client import Client
+from proxyapi.upstream.secret import Secret
 from tests.factories import JobFactory, UserFactory, VaultFactory
 from tests.proxyapi.money.stage import PAID, SETTINGS, Stage
 
@@ -67,7 +68,7 @@ def token(
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     with Client(f"{sandbox}/v2") as client:
         monkeypatch.setattr(calls, "client", lambda: client)
-        token = tokens.add(VaultFactory(), UserFactory().pk, account["token"])
+        token = tokens.add(VaultFactory(), UserFactory().pk, Secret(account["token"]))
         tokens.refresh(token.account)
         token.account.refresh_from_db()
         yield token

@@ -29,6 +29,7 @@ from proxyapi.sandbox.app import create_app
 from proxyapi.sandbox.clock import Clock
 from proxyapi.sandbox.faults import ConnectionLost
 from proxyapi.upstream.client import Client
+from proxyapi.upstream.secret import Secret
 from tests.factories import UserFactory, VaultFactory
 from tests.proxyapi.money.stage import PAID, SETTINGS, Stage
 from tests.sandbox.books import Nothing
@@ -159,7 +160,7 @@ def staged(house: Indoors, settings: dict[str, Any], **account: Any) -> Iterator
 
 
 def token_of(text: str) -> Token:
-    token = tokens.add(VaultFactory(), UserFactory().pk, text)
+    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(text))
     tokens.refresh(token.account)
     token.account.refresh_from_db()
     return token

@@ -16,6 +16,7 @@ from django.utils import timezone
 from proxyapi import tokens
 from proxyapi.charges import send, settle
 from proxyapi.models import Charge, ChargeState, Token
+from proxyapi.upstream.secret import Secret
 from tests.factories import UserFactory, VaultFactory
 
 # Everything charges, so that a lost charge can be told from a lost gift.
@@ -125,7 +126,7 @@ def opened(control: httpx.Client, *, empty: bool = True) -> Iterator[Stage]:
         control.post("reset", json={})
     assert control.put("settings", json=SETTINGS).is_success
     account = control.post("accounts", json={**PAID, "credits": 10**7}).json()
-    token = tokens.add(VaultFactory(), UserFactory().pk, account["token"])
+    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(account["token"]))
     tokens.refresh(token.account)
     token.account.refresh_from_db()
     bearer = {"Authorization": f"Bearer {account['token']}"}
