@@ -103,8 +103,12 @@ class Client(_Shell):
         body = cast(httpx.SyncByteStream, request.stream)
         request.stream = Outgoing(body, LONGEST_UPLOAD, lambda: self._on_sent(row))
         exchange = Exchange(row, token)
+        self._carry_out(exchange, self._kept if row.retry is Retry.SAFE else self._fresh, request)
+        return exchange.result()
+
+    def _carry_out(self, exchange: Exchange, http: httpx.Client, request: httpx.Request) -> None:
+        # On its own, so that an error is raised where no variable holds a piece of the answer.
         try:
-            http = self._kept if row.retry is Retry.SAFE else self._fresh
             response = http.send(request, stream=True)
             try:
                 exchange.answered(response)
@@ -114,7 +118,6 @@ class Client(_Shell):
                 response.close()
         except Exception as error:
             exchange.broke(error)
-        return exchange.result()
 
     def close(self) -> None:
         self._kept.close()
@@ -170,8 +173,14 @@ class AsyncClient(_Shell):
         )
         request.extensions["timeout"] = _timeout(row)
         exchange = Exchange(row, token)
+        http = self._kept if row.retry is Retry.SAFE else self._fresh
+        await self._carry_out(exchange, http, request)
+        return exchange.result()
+
+    async def _carry_out(
+        self, exchange: Exchange, http: httpx.AsyncClient, request: httpx.Request
+    ) -> None:
         try:
-            http = self._kept if row.retry is Retry.SAFE else self._fresh
             response = await http.send(request, stream=True)
             try:
                 exchange.answered(response)
@@ -181,7 +190,6 @@ class AsyncClient(_Shell):
                 await response.aclose()
         except Exception as error:
             exchange.broke(error)
-        return exchange.result()
 
     async def aclose(self) -> None:
         await self._kept.aclose()

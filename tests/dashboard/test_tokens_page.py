@@ -214,9 +214,10 @@ def test_pitfall_92_a_page_of_an_error_does_not_show_what_was_typed(
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(tokens, "take_over", broken)
-    settings.DEBUG = debug
     browser = client_of(priya)
     browser.raise_request_exception = False
+    browser.get(reverse("tokens"))
+    settings.DEBUG = debug
     answer = add(browser, VALUE)
     page = answer.content.decode()
     assert answer.status_code == 500

@@ -57,11 +57,17 @@ def failure(call: Callable[..., Reply], url: str, **parts: Any) -> Any:
     with pytest.raises(UpstreamError) as caught:
         call(url, **(parts or RENDER))
     error = caught.value
-    told = "".join(traceback.format_exception(error)) + repr(vars(error)) + error.user_message
-    assert CANARY not in told
+    assert CANARY not in reported(error) + repr(vars(error)) + error.user_message
     assert error.__context__ is None
     assert error.__cause__ is None
     return error
+
+
+def reported(error: UpstreamError) -> str:
+    """As a report of errors tells it: with the variables of each frame, but for the test's own."""
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    told.stack[:] = [frame for frame in told.stack if frame.filename != __file__]
+    return "".join(told.format())
 
 
 def test_an_answer_comes_back_as_a_reply(call):
@@ -257,6 +263,27 @@ def test_a_token_quoted_by_the_answer_goes_no_further(call):
         error = failure(call, line.url)
     assert error.detail == "No such token: " + "*" * len(CANARY)
     assert CANARY.encode() not in error.answer.body
+
+
+@pytest.mark.parametrize("name", ["Retry-After", "Content-Type", "Location", "X-RateLimit-Reset"])
+def test_pitfall_92_a_token_quoted_by_a_header_goes_no_further(call, name):
+    with answering(http("429 Too Many", b"{}", f"{name}: for {CANARY}")) as line:
+        error = failure(call, line.url)
+    assert CANARY not in repr(error.answer)
+
+
+def test_pitfall_92_json_in_another_encoding_is_not_read_and_so_hides_no_token(call):
+    body = f'{{"message": "No such token: {CANARY}"}}'.encode("utf-16")
+    with answering(http("401 Unauthorized", body)) as line:
+        assert failure(call, line.url).detail == ""
+
+
+def test_pitfall_92_a_call_that_cannot_be_made_keeps_the_token_out_of_every_variable(call):
+    for wrong in ({"json": {"title": object()}}, {"path": {"faceless": "../me"}}):
+        with pytest.raises(errors.Unsendable) as caught:
+            call("http://127.0.0.1:9/v2", **{**RENDER, **wrong})
+        assert "build" in reported(caught.value)
+        assert CANARY not in reported(caught.value)
 
 
 @pytest.mark.parametrize("name", ["faceless.delete", "GET /me", "../me"])

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import html
 import json
 import pickle
+import re
+from urllib.parse import quote
 
 import pytest
 
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 TOKEN = "sbx_9f3kQ-mira~0001"
+ODD = "12|aB/c+d&e" + "\"f<g'h=i~0001"
+FORMS = {
+    "raw": ODD,
+    "JSON": json.dumps(ODD)[1:-1],
+    "JSON, as PHP writes it": json.dumps(ODD)[1:-1].replace("/", "\\/"),
+    "JSON, each character": "".join(f"\\u{ord(one):04x}" for one in ODD),
+    "JSON in JSON": json.dumps(json.dumps(ODD))[3:-3],
+    "an address": quote(ODD, safe=""),
+    "a path": quote(ODD),
+    "an address, small": re.sub("%..", lambda it: it[0].lower(), quote(ODD, safe="")),
+    "an address in an address": quote(quote(ODD, safe=""), safe=""),
+    "HTML": html.escape(ODD),
+    "HTML, as PHP writes it": html.escape(ODD).replace("&#x27;", "&#039;"),
+    "HTML in HTML": html.escape(html.escape(ODD)),
+    "HTML in JSON": json.dumps(html.escape(ODD))[1:-1],
+    "JSON in HTML": html.escape(json.dumps(ODD))[6:-6],
+}
 
 
 @pytest.fixture
@@ -61,6 +82,25 @@ def test_the_tail_tells_tokens_apart_and_is_empty_for_short_ones(secret):
 def test_an_answer_that_quotes_the_token_loses_it(secret):
     assert secret.scrub(f"Bad token {TOKEN}!".encode()) == b"Bad token " + b"*" * 19 + b"!"
     assert Secret("abc").scrub(b"abcabc") == b"abcabc"
+
+
+@pytest.mark.parametrize("written", FORMS.values(), ids=FORMS)
+def test_pitfall_92_it_loses_it_however_the_answer_writes_it(written):
+    answer = f'{{"message": "No {written} here \\n"}}'.encode()
+    told = Secret(ODD).scrub(answer)
+    assert told.startswith(b'{"message": "No ') and told.endswith(b' here \\n"}')
+    assert set(told[16:-10].strip(b'"')) == {ord("*")}
+
+
+@pytest.mark.parametrize("before", range(3))
+def test_pitfall_92_it_loses_it_in_base64_wherever_it_begins(before):
+    told = Secret(ODD).scrub(base64.b64encode(b"x" * before + ODD.encode() + b"yz"))
+    assert told.count(b"*") >= len(ODD) * 4 // 3 - 2
+
+
+def test_an_answer_that_does_not_quote_it_stays_as_it_is():
+    for answer in (b'{"a": "\\u00e9 %20 &amp; \\/"}', base64.b64encode(b"12|abc" * 40), b"\xff"):
+        assert Secret(ODD).scrub(answer) == answer
 
 
 @pytest.mark.parametrize("padding", ["{}", " {}", "{}\n", "\t{}\r\n", "\u00a0{}\u2003", "\n\n{}  "])
