@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from dashboard.queries.charts.labels import ABOVE, FOR_A_MARK, FOR_TODAY, RULED_AT, Room, Spot
 from dashboard.queries.charts.scale import GridLine, Scale, Tick, scale_to, thinned
 
 
@@ -29,35 +30,23 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A mark in percent; `before` puts its label at its left, for the right end has no room."""
+    """A mark in percent; `spot` is where its label stands, and there is none without room."""
 
     x: float
     y: float
     kind: str
     title: str
     label: str
-
-    @property
-    def before(self) -> bool:
-        return self.x > 82
-
-    @property
-    def deep(self) -> bool:
-        """Near the foot there is no room for a label below."""
-        return self.y > 85
-
-    @property
-    def low(self) -> bool:
-        """Near the top there is no room for a label above."""
-        return self.y < 10
+    spot: Spot = ABOVE
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A threshold across the chart."""
+    """A threshold across the chart, and where on it its words stand."""
 
     y: float
     label: str
+    x: float = RULED_AT[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +82,11 @@ def line_of(
     scale = scale_to(max([*amounts, threshold[0] if threshold else Decimal(0)]))
     path = drawn(points, scale)
     area = f"{path}L{points[-1].x:.2f} 100L{points[0].x:.2f} 100Z" if points else ""
-    placed = (
-        Placed(one.point.x, scale.y(one.point.amount), one.kind, one.title, one.label)
-        for one in marks
+    room = Room.around(
+        [[(point.x, scale.y(point.amount)) for point in line] for line in (points, expected)],
+        [(one.point.x, scale.y(one.point.amount)) for one in marks],
     )
+    rule = Rule(scale.y(threshold[0]), threshold[1]) if threshold else None
     return Line(
         sentence=sentence,
         grid=scale.grid,
@@ -104,8 +94,8 @@ def line_of(
         area=area,
         next=drawn(expected, scale),
         now=points[-1].x if expected and points else None,
-        marks=tuple(placed),
-        rule=Rule(scale.y(threshold[0]), threshold[1]) if threshold else None,
+        marks=placed(marks, scale, room),
+        rule=ruled(rule, room) if rule else None,
         ticks=thinned(list(ticks)),
         band=drawn([low for low, _ in band] + [high for _, high in reversed(band)], scale),
     )
@@ -114,3 +104,23 @@ def line_of(
 def drawn(points: Sequence[Point], scale: Scale) -> str:
     steps = (f"{point.x:.2f} {scale.y(point.amount):.2f}" for point in points)
     return f"M{'L'.join(steps)}" if points else ""
+
+
+def placed(marks: Sequence[Mark], scale: Scale, room: Room) -> tuple[Placed, ...]:
+    """Today's amount has its place first, and one at any rate; the others as they come."""
+    found: dict[int, Placed] = {}
+    for number in sorted(range(len(marks)), key=lambda number: marks[number].kind != "now"):
+        one = marks[number]
+        x, y = one.point.x, scale.y(one.point.amount)
+        spots = FOR_TODAY if one.kind == "now" else FOR_A_MARK
+        spot = room.place(one.label, x, y, spots) if one.label else None
+        label = one.label if spot or one.kind == "now" else ""
+        found[number] = Placed(x, y, one.kind, one.title, label, spot or spots[1])
+    return tuple(found[number] for number in range(len(marks)))
+
+
+def ruled(rule: Rule, room: Room) -> Rule:
+    """Where nothing crosses its words, as far as there is such a place."""
+    spot = Spot(0, -6, "start")
+    free = (x for x in RULED_AT if room.place(rule.label, x, rule.y, [spot]))
+    return replace(rule, x=next(free, rule.x))

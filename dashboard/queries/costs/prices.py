@@ -3,6 +3,7 @@ map). Its keys are not shown in the spec: known ones have names, others are told
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -43,4 +44,5 @@ def prices_of(costs: Mapping[str, object]) -> Iterator[Price]:
 
 
 def name_of(key: str) -> str:
-    return NAMES.get(key.upper()) or key.replace("_", " ").replace("-", " ").strip().capitalize()
+    words = re.split(r"[\s_-]+", key.strip(" _-").capitalize())
+    return NAMES.get(key.upper()) or " ".join("AI" if it in ("Ai", "ai") else it for it in words)

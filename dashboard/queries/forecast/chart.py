@@ -15,6 +15,7 @@ from proxyapi.models import Account
 
 BACK = 28  # days
 FEWEST, MOST = 14, 42  # days that are looked ahead
+WEEKLY = 56  # days that have room for the name of each seventh
 AFTER = 5  # days that are shown after the latest end
 
 
@@ -34,9 +35,10 @@ def chart_of(account: Account, outlook: Outlook, offer: Offer | None) -> Line | 
     bands = forecast.bands[:ahead]
     now = Point(x(outlook.today), account.balance)
     ends = [band.on + timedelta(days=1) for band in bands]
+    every = 7 if days <= WEEKLY else 14
     ticks = [
         Tick(x(day), "today" if day == outlook.today else said(day), is_strong=day == outlook.today)
-        for day in (outlook.today + timedelta(days=14 * pair) for pair in range(-2, 4))
+        for day in (outlook.today + timedelta(days=every * number) for number in range(-4, 7))
         if first <= day <= outlook.today + timedelta(days=ahead - 1)
     ]
     threshold = (

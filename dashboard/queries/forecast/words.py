@@ -14,18 +14,32 @@ from proxyapi.models import Account, Plan
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`figure` is the large one of the page; `lines` say what it means."""
+    """`figure` is the large one of the page; `lines` say what it means.
+
+    Only a `dated` one is a day or days.
+    """
 
     figure: str
     lines: tuple[str, ...]
+    dated: bool = True
+
+    @property
+    def title(self) -> str:
+        return "The credits run out" if self.dated else "When the credits run out"
+
+    @property
+    def headline(self) -> str:
+        """Both in one line; a figure without a day is left to the lines."""
+        return f"{self.title}: {lowered(self.figure)}" if self.dated else self.title
 
 
 def range_of(outlook: Outlook) -> Range:
     forecast = outlook.forecast
     if forecast is None:
-        return Range("Not enough days", (too_few(outlook),))
+        return Range("Not enough days", (too_few(outlook),), dated=False)
     if not forecast.spend_a_day:
-        return Range("Nothing is spent", ("No credits went in the days that are known.",))
+        none = "No credits went in the days that are known."
+        return Range("Nothing is spent", (none,), dated=False)
     lines = [chance(forecast), *renewal(outlook, forecast), *without(outlook, forecast)]
     return Range(span(forecast), tuple(lines))
 

@@ -146,8 +146,12 @@ def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
     return verdict(ledgers)
 
 
-def entries(rows: int) -> str:
-    return "1 ledger entry adds" if rows == 1 else f"{rows:,} ledger entries add"
+def in_step(rows: int, shown: str) -> str:
+    """Why the books agree; without an entry nothing adds up to anything."""
+    if not rows:
+        return f"the ledger has no entry yet, and the service shows {shown}."
+    adds = "1 ledger entry adds" if rows == 1 else f"{rows:,} ledger entries add"
+    return f"{adds} up to {shown}, the balance the service shows."
 
 
 def reading(ledgers: Sequence[Ledger]) -> str:
@@ -177,11 +181,7 @@ def verdict(ledgers: Sequence[Ledger]) -> Agreement:
     differences = [of_balance(ledger) for ledger in ledgers]
     gap = sum(differences, NOTHING)
     if not any(differences):
-        return Agreement(
-            "good",
-            f"The books agree: {entries(rows)} up to {credits(shown)}, the balance the service "
-            "shows.",
-        )
+        return Agreement("good", f"The books agree: {in_step(rows, credits(shown))}")
     what = "are gone" if gap < 0 else "are there"
     return Agreement(
         "unknown",

@@ -158,13 +158,17 @@ def by_member(sums: Sums, total: Decimal) -> Iterator[Share]:
     colours = tones(one.id for one in sums.coloured)
     found = [(one.name, colours.get(one.id, OTHERS), one.spent) for one in sums.spenders]
     if sums.others.people:
-        found.append((f"{sums.others.people} others", OTHERS, sums.others.spent))
+        found.append((others_name(sums.others.people), OTHERS, sums.others.spent))
     outside = sums.outside(sums.window.first, sums.window.today)
     if outside:
         found.append((ELSEWHERE_NAME, OUTSIDE, outside))
     most = max((spent for _, _, spent in found), default=NOTHING)
     for name, tone, spent in found:
         yield share(name, tone, spent, most, total)
+
+
+def others_name(people: int) -> str:
+    return "1 other" if people == 1 else f"{people:,} others"
 
 
 def by_feature(sums: Sums, total: Decimal) -> Iterator[Share]:

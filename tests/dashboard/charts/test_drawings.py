@@ -79,7 +79,7 @@ def test_a_line_stays_in_its_box_and_its_area_ends_at_nothing() -> None:
     line = line_of(points, "", marks=[Mark(points[2], "now", "today", "60")])
     assert line.path == "M0.00 0.00L50.00 100.00L100.00 40.00"
     assert line.area.endswith("L100.00 100L0.00 100Z")
-    assert line.marks[0].before, "there is no room at its right"
+    assert line.marks[0].spot.anchor == "end", "there is no room at its right"
 
 
 def test_members_keep_their_colours_in_order_of_joining() -> None:
