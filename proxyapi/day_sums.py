@@ -2,6 +2,7 @@
 
 Pages answer from these sums what they would else count over a million entries. `TABLES` are the
 same entries added up along more and more columns: a page asks the first that has those it needs.
+The days by feature are added up to months as well, for pages that tell of years.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ from proxyapi.models import (
     DayTotal,
     Entry,
     Ledger,
+    MonthFeature,
 )
 from proxyapi.models.day_row import COMMON
+from proxyapi.models.month_feature import COLUMNS
+from proxyapi.month_costs import after
 
 # The narrowest first; what none of the others has is in the last.
 TABLES: Final[tuple[type[DayRow], ...]] = (DayFlow, DayFeature, DayMember, DayTotal, DaySum)
@@ -72,6 +76,7 @@ def recount(account: Account, days: Collection[date]) -> None:
     for table in TABLES:
         table._default_manager.filter(account=account, day__in=wanted).delete()
         table._default_manager.bulk_create(added_up(table, sums), batch_size=500)
+    add_up_months(account, {day.replace(day=1) for day in wanted})
 
 
 def narrowest(columns: Iterable[str]) -> type[DayRow]:
@@ -137,6 +142,24 @@ def sums_of(account: Account, day: date) -> Iterator[DaySum]:
             amount=group["sum"],
             entries=group["rows"],
             **{name: group[name] for name in names},
+        )
+
+
+def add_up_months(account: Account, months: Collection[date]) -> None:
+    """Anew from their days, which are those of the entries by now."""
+    MonthFeature.objects.filter(account=account, month__in=months).delete()
+    for month in sorted(months):
+        days = DayFeature.objects.filter(account=account, day__gte=month, day__lt=after(month))
+        sums = days.order_by().values(*COLUMNS)
+        MonthFeature.objects.bulk_create(
+            MonthFeature(
+                account=account,
+                month=month,
+                amount=group.pop("sum"),
+                entries=group.pop("rows"),
+                **group,
+            )
+            for group in sums.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
         )
 
 

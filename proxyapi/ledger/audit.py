@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 
 from proxyapi.day_sums import TABLES, CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.books import part
 from proxyapi.ledger.pairs import plain
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, MonthCost
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, MonthCost, MonthFeature
 from proxyapi.models.charge import SPENT
 
 NOTHING = Decimal(0)
+SUMS: tuple[type[Model], ...] = (*TABLES, MonthFeature)
 DEBIT, CREDIT = Q(amount__lt=0), Q(amount__gt=0)
 MATCHED = Q(charge__isnull=False)
 
@@ -113,7 +114,7 @@ def of_kept_sums(result: Audit, account: Account) -> None:
     """Every table of sums that a page is made from says the same as the rows."""
     rows = Entry.objects.filter(account=account)
     total, matched = added_up(rows), added_up(rows.filter(DEBIT, MATCHED))
-    for table in TABLES:
+    for table in SUMS:
         kept, name = table._default_manager.filter(account=account), table._meta.verbose_name
         result.check(added_up(kept) == total, f"The sums in “{name}” are not those of the rows.")
         debits = kept.filter(is_matched=True, is_credit=False)

@@ -16,6 +16,7 @@ from proxyapi.models.job import Job, JobKind, JobState
 from proxyapi.models.key import Key
 from proxyapi.models.ledger import Ledger
 from proxyapi.models.month_cost import MonthCost
+from proxyapi.models.month_feature import MonthFeature
 from proxyapi.models.pace import Pace
 from proxyapi.models.rewrite import Rewrite
 from proxyapi.models.token import Token, TokenState
@@ -45,6 +46,7 @@ __all__ = [
     "Key",
     "Ledger",
     "MonthCost",
+    "MonthFeature",
     "Pace",
     "Plan",
     "Rewrite",

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Q, Sum
+from django.db.models import Q
 
 from dashboard.models import Membership
 from dashboard.queries.charts import Tick, scale_to
@@ -21,7 +21,7 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.period import periods
 from dashboard.queries.ledger.rows import titled
 from dashboard.queries.ledger.scope import Scope, scope_of
-from dashboard.queries.ledger.words import OUTSIDE, feature
+from dashboard.queries.ledger.shares import Share, shares_of
 from dashboard.templatetags.reelroom import credits
 from proxyapi.day_sums import CreditSum
 from proxyapi.models import Account, DayFlow, Ledger
@@ -60,19 +60,6 @@ class Balance:
     marks: tuple[Mark, ...]
     stops: tuple[Stop, ...]
     table: tuple[tuple[str, Decimal, Decimal], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """`width`: of the longest, in percent; `of_all` in words; `tone`: outside or nothing."""
-
-    label: str
-    url: str
-    amount: Decimal
-    rows: int
-    width: float
-    of_all: str
-    tone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,36 +260,3 @@ def sentence(scope: Scope, ends: Mapping[date, Decimal]) -> str:
         f"Highest {credits(ends[high])} on {high.day} {high:%b %Y}, lowest {credits(ends[low])} on "
         f"{low.day} {low:%b %Y}."
     )
-
-
-# The shares ---------------------------------------------------------------------------------------
-def shares_of(scope: Scope) -> tuple[Share, ...]:
-    """One query: what each feature took, the largest first, what is outside the portal last."""
-    spent = scope.sums("operation").filter(is_credit=False).order_by()
-    split = spent.values_list("operation", "is_matched")
-    rows = list(split.annotate(sum=CreditSum("amount"), rows=Sum("entries")))
-    outside = [row for row in rows if not row[1]]
-    ours = sorted((row for row in rows if row[1]), key=lambda row: (row[2], row[0]))
-    told = [(feature(name), name, "", -amount, count) for name, _, amount, count in ours]
-    if outside:
-        amount, count = sum((-row[2] for row in outside), NOTHING), sum(row[3] for row in outside)
-        told.append((OUTSIDE, "", "outside", amount, count))
-    whole = sum((one[3] for one in told), NOTHING)
-    longest = max((one[3] for one in told), default=NOTHING) or Decimal(1)
-    return tuple(
-        Share(
-            label=label,
-            url=share_url(scope.filters, operation),
-            amount=amount,
-            rows=count,
-            width=float(100 * amount / longest),
-            of_all=f"{100 * amount / (whole or 1):.1f} %",
-            tone=tone,
-        )
-        for label, operation, tone, amount, count in told
-    )
-
-
-def share_url(filters: Filters, operation: str) -> str:
-    narrowed = {"feature": operation} if operation else {"match": "no", "direction": "out"}
-    return filters.url(**narrowed)

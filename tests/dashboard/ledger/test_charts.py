@@ -110,19 +110,6 @@ def test_a_refund_has_a_mark_of_its_own(book, account, thea):
     assert [mark.kind for mark in chart.marks] == ["refund"]
 
 
-def test_shares_are_in_order_and_outside_comes_last(book, thea):
-    book("-96")
-    book("-300", operation="faceless.export")
-    book("-500", by=None)
-    shares = told(thea).shares
-    assert [(one.label, one.amount, one.tone) for one in shares] == [
-        ("Export", 300, ""),
-        ("Render", 96, ""),
-        ("Outside the portal", 500, "outside"),
-    ]
-    assert [round(one.width) for one in shares] == [60, 19, 100]
-
-
 def test_charts_without_rows_say_so(account, thea, client_of):
     html = client_of(thea).get("/ledger/charts/").content.decode()
     assert "No balance is known for these days." in html

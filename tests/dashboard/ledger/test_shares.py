@@ -1,0 +1,111 @@
+"""What each feature took of the credits, of days and of whole months alike."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+
+from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.period import Period
+from dashboard.queries.ledger.scope import scope_of
+from dashboard.queries.ledger.shares import Share, shares_of, whole_months
+from proxyapi.models import DayFeature, MonthFeature
+from tests.dashboard.ledger.conftest import sum_up, whole
+from tests.factories import AccountFactory, EntryFactory
+
+
+def told(reader, **query) -> tuple[Share, ...]:
+    return shares_of(scope_of(reader.team, filters_of(query)))
+
+
+def test_shares_are_in_order_and_outside_comes_last(book, thea):
+    book("-96")
+    book("-300", operation="faceless.export")
+    book("-500", by=None)
+    shares = told(thea)
+    assert [(one.label, one.amount, one.tone) for one in shares] == [
+        ("Export", 300, ""),
+        ("Render", 96, ""),
+        ("Outside the portal", 500, "outside"),
+    ]
+    assert [round(one.width) for one in shares] == [60, 19, 100]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "months"),
+    [
+        (date(2026, 11, 1), date(2026, 11, 30), (date(2026, 11, 1), date(2026, 12, 1))),
+        (date(2026, 10, 31), date(2026, 12, 30), (date(2026, 11, 1), date(2026, 12, 1))),
+        (date(2025, 12, 2), date(2026, 11, 20), (date(2026, 1, 1), date(2026, 11, 1))),
+    ],
+)
+def test_whole_months_are_those_between_the_ends(first, last, months):
+    assert whole_months(Period(first, last, "")) == months
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (date(2026, 11, 3), date(2026, 11, 18)),
+        (date(2026, 11, 1), date(2026, 11, 29)),
+        (date(2026, 10, 2), date(2026, 11, 29)),
+    ],
+)
+def test_days_may_hold_no_whole_month(first, last):
+    start, end = whole_months(Period(first, last, ""))
+    assert start >= end
+
+
+MOMENTS = (
+    *(datetime(2026, 1, 31, 23, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)),
+    *(datetime(2026, 2, 28, 12, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
+    *(datetime(2026, 10, 31, 9, tzinfo=UTC), datetime(2026, 11, 20, 9, tzinfo=UTC)),
+)
+
+
+@pytest.mark.parametrize(
+    ("period", "rows"),
+    [
+        ("all", 6),
+        ("2026", 6),
+        ("2026-02", 2),
+        ("2026-01-31..2026-03-01", 4),
+        ("2026-02-01..2026-10-31", 4),
+        ("2026-02-02..2026-02-28", 1),
+        ("2026-03-02..2026-10-30", 0),
+        ("", 2),
+    ],
+)
+def test_every_row_of_the_period_is_in_them_once(period, rows, book, account, thea):
+    """Of two accounts; each row of its own size, so that none stands for another."""
+    spare = whole(AccountFactory.create(vault=thea.team.vault))
+    for number, at in enumerate(MOMENTS):
+        book(f"-{2**number}", happened_at=at)
+        book("+100", by=None, happened_at=at)
+        EntryFactory.create(account=spare, credit_spend="-0.5", happened_at=at)
+    sum_up(spare)
+    scope = scope_of(thea.team, filters_of({"period": period}))
+    start, end = scope.period.moments(scope.zone)
+    spent = sum(2**number for number, at in enumerate(MOMENTS) if start <= at < end)
+    assert {one.label: (one.amount, one.rows) for one in shares_of(scope)} == {
+        label: sums
+        for label, sums in {
+            "Render": (spent, rows),
+            "Outside the portal": (Decimal("0.5") * rows, rows),
+        }.items()
+        if rows
+    }
+
+
+def test_of_whole_months_no_day_is_read(book, thea):
+    book(happened_at=datetime(2026, 9, 5, tzinfo=UTC))
+    DayFeature.objects.all().delete()
+    assert [one.amount for one in told(thea, period="all")] == [96]
+
+
+def test_the_month_that_is_not_over_is_told_by_its_days(book, thea):
+    book()
+    MonthFeature.objects.all().delete()
+    assert [one.amount for one in told(thea, period="all")] == [96]
