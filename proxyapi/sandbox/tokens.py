@@ -12,10 +12,13 @@ from proxyapi.sandbox.world import World
 _ALPHABET = string.ascii_letters + string.digits
 
 
-def issue(world: World, account_id: int, label: str = "") -> tuple[str, Token]:
-    """Make a token of an account; returns it in the clear, for the only time, with its row."""
+def issue(world: World, account_id: int, label: str = "", chosen: str = "") -> tuple[str, Token]:
+    """Make a token of an account; returns it in the clear, for the only time, with its row.
+
+    `chosen`: a text of one's own, for who wants to see what becomes of another alphabet.
+    """
     body = "sbx_" + "".join(world.chance("token").choices(_ALPHABET, k=32))
-    token = f"{body}_{zlib.crc32(body.encode()):08x}"
+    token = chosen or f"{body}_{zlib.crc32(body.encode()):08x}"
     row = Token(id=digest(token), account_id=account_id, label=label, created_at=world.now)
     return token, world.tokens.put(row)
 

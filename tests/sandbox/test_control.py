@@ -54,6 +54,15 @@ def test_an_account_is_made_and_changed_in_mid_flight(sandbox):
     assert sandbox.patch(path, {"mood": "good"}).status_code == 422
 
 
+def test_a_token_may_be_of_any_text_that_fits_into_a_header(sandbox):
+    account = sandbox.post("/_sandbox/accounts", {}).json()["account_id"]
+    path, chosen = f"/_sandbox/accounts/{account}/tokens", "7|a/b+c&d<e>\"f'_canary"
+    assert sandbox.post(path, {"token": chosen}).json()["token"] == chosen
+    sandbox.token = chosen
+    assert sandbox.get("/v2/me").json()["data"]["id"] == account
+    assert sandbox.post(path, {"token": "of two words, which is none"}).status_code == 422
+
+
 def test_a_web_page_cannot_reach_the_control_plane(sandbox):
     headers = {"Origin": "https://elsewhere.example"}
     assert sandbox.post("/_sandbox/reset", headers=headers).status_code == 403

@@ -43,6 +43,7 @@ class NewToken(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     label: Annotated[str, Field(max_length=80)] = ""
+    token: Annotated[str, Field(pattern=r"^[!-~]{16,512}$")] = ""
 
 
 @router.get("/accounts")
@@ -78,7 +79,8 @@ async def change_account(world: TheWorld, account: TheAccount, change: Change) -
 async def issue_token(
     world: TheWorld, account: TheAccount, wanted: NewToken | None = None
 ) -> Answer:
-    token, row = tokens.issue(world, account.id, wanted.label if wanted else "")
+    wanted = wanted or NewToken()
+    token, row = tokens.issue(world, account.id, wanted.label, wanted.token)
     return {"account_id": account.id, "token": token, "fingerprint": row.fingerprint}
 
 
