@@ -15,8 +15,10 @@ TOUCH = "document.body.dispatchEvent(new CustomEvent('reelroom:budget'))"
 REMEMBER = "window.part = document.querySelector('#budgets')"
 REPLACED = "window.part !== document.querySelector('#budgets')"
 NEWS = """document.dispatchEvent(
-    new CustomEvent("live:news", { detail: '<p id="live-said">Pushed</p>' })
+    new CustomEvent("live:news", { detail: '<p id="pushed">Pushed</p>' })
 )"""
+# A place that nothing else is pushed to.
+PLACE = """document.body.insertAdjacentHTML("beforeend", '<p id="pushed"></p>')"""
 # What the stream says first: "fresh", or "stale" to a page that fetches its parts by itself then.
 HEAR = """window.EventSource = class extends EventSource {
     constructor(...address) {
@@ -60,16 +62,17 @@ def refetch(page: Page) -> None:
 
 
 def test_a_press_is_not_lost_to_what_arrives_before_its_click(page: Page) -> None:
+    page.evaluate(PLACE)
     link(page).hover()
     page.mouse.down()
     refetch(page)
     page.evaluate(NEWS)
     assert not page.evaluate(REPLACED)
-    expect(page.locator("#live-said")).to_have_text("")
+    expect(page.locator("#pushed")).to_have_text("")
     page.mouse.up()
     expect(page.locator("dialog[open]")).to_be_visible()
     until(lambda: page.evaluate(REPLACED))
-    expect(page.locator("#live-said")).to_have_text("Pushed")
+    expect(page.locator("#pushed")).to_have_text("Pushed")
 
 
 def test_after_a_drag_that_clicks_nothing_the_part_is_laid(page: Page) -> None:
