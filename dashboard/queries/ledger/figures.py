@@ -60,7 +60,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """`parts`: what was spent on a day for one key of a split."""
+    """`parts`: what was spent for one key of a split, by the first day of a step."""
 
     whole: Figures = field(default_factory=Figures)
     days: Mapping[date, Figures] = field(default_factory=dict)
@@ -73,7 +73,7 @@ DEBIT, AMOUNT = Q(is_credit=False), DecimalField(**CREDITS)
 
 
 def books_of(scope: Scope, split: Split | None = None) -> Books:
-    """One query, the parts of a `split` by its `key` included.
+    """One query, the parts of a `split` by its `start` and `key` included.
 
     Of one job the rows themselves are added, for they are few and indexed.
     """
@@ -114,7 +114,7 @@ def summed(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> QuerySet[
 
 def parted(split: Split) -> QuerySet[Any]:
     """The same columns; of a part only its debits are asked for."""
-    rows, none = split.order_by().values_list("day", "key"), Cast(Value(None), AMOUNT)
+    rows, none = split.order_by().values_list("start", "key"), Cast(Value(None), AMOUNT)
     parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=Value(0))
     return cast("QuerySet[Any]", parts)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import groupby
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
@@ -22,6 +24,7 @@ from dashboard.queries.ledger.period import periods
 from dashboard.queries.ledger.rows import titled
 from dashboard.queries.ledger.scope import Scope, scope_of
 from dashboard.queries.ledger.shares import Share, shares_of
+from dashboard.queries.ledger.steps import Step, step_of
 from dashboard.templatetags.reelroom import credits
 from proxyapi.day_sums import CreditSum
 from proxyapi.models import Account, DayFlow, Ledger
@@ -50,8 +53,18 @@ class Stop:
     says: str
 
 
+class Told(NamedTuple):
+    """A day, a week or a month as a row of the table."""
+
+    name: str
+    came: Decimal
+    left: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class Balance:
+    """`head`: what a row of the table is: Day | Week | Month."""
+
     sentence: str
     grid: tuple[GridLine, ...]
     ticks: tuple[Tick, ...]
@@ -59,7 +72,8 @@ class Balance:
     area: str
     marks: tuple[Mark, ...]
     stops: tuple[Stop, ...]
-    table: tuple[tuple[str, Decimal, Decimal], ...]
+    head: str
+    table: tuple[Told, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,10 @@ class Charts:
 class Came:
     bought: Decimal = NOTHING
     refunded: Decimal = NOTHING
+
+    @property
+    def all(self) -> Decimal:
+        return self.bought + self.refunded
 
 
 def charts_of(reader: Membership, filters: Filters) -> Charts:
@@ -186,24 +204,25 @@ def day_ends(
 
 def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came]) -> Balance:
     days, scale = list(ends), scale_to(max(*ends.values(), NOTHING))
+    step = step_of(days[0], days[-1])
     width = 100 / len(days)
     place = {day: (number + 0.5) * width for number, day in enumerate(days)}
-    step = max(1, len(days) // POINTS)
+    every = max(1, len(days) // POINTS)
     path = "M" + "L".join(
-        f"{place[day]:.2f} {scale.y(ends[day]):.2f}" for day in [*days[::step], days[-1]]
+        f"{place[day]:.2f} {scale.y(ends[day]):.2f}" for day in [*days[::every], days[-1]]
     )
     marks = [
         Mark(
             place[day],
             scale.y(ends[day]),
             kind,
-            f"{named(scope, day)}: {told} {credits(amount)} cr",
+            f"{named(scope, day)}: {words} {credits(amount)} cr",
         )
-        for kind, told, day, amount in marked(came, place)
+        for kind, words, day, amount in marked(came, place)
     ]
     stops = (
-        Stop(number * width, width * step, says(scope, day, ends, came))
-        for number, day in list(enumerate(days))[::step]
+        Stop(number * width, width * every, says(scope, day, ends, came))
+        for number, day in list(enumerate(days))[::every]
     )
     ticks = (
         Tick(place[day], "today" if day == scope.today else f"{day.day} {day:%b}") for day in days
@@ -216,15 +235,20 @@ def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came])
         area=f"{path}L{place[days[-1]]:.2f} 100L{place[days[0]]:.2f} 100Z",
         marks=tuple(marks),
         stops=tuple(stops),
-        table=tuple(
-            (
-                named(scope, day),
-                came.get(day, Came()).bought + came.get(day, Came()).refunded,
-                ends[day],
-            )
-            for day in reversed(days[-YEAR:])
-        ),
+        head=step.title(),
+        table=tuple(told(scope, step, ends, came)),
     )
+
+
+def told(
+    scope: Scope, step: Step, ends: Mapping[date, Decimal], came: Mapping[date, Came]
+) -> Iterator[Told]:
+    """The newest first: what came in a step, and what was left at the end of it."""
+    for start, group in groupby(reversed(list(ends)), key=step.start):
+        days = list(group)
+        into = sum((came[day].all for day in days if day in came), NOTHING)
+        name = named(scope, start) if step is Step.DAY else step.said(start)
+        yield Told(name, into, ends[days[0]])
 
 
 def marked(

@@ -17,15 +17,16 @@ from dashboard.models import Team
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.period import Period, period_of
+from dashboard.queries.ledger.steps import WEEKLY, Step, step_of
 from dashboard.queries.purse import known_accounts_of
 from proxyapi.day_sums import PLACES, narrowest
-from proxyapi.models import Account, Entry, Vault
+from proxyapi.models import Account, DayFlow, Entry, Vault
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`accounts` are all of the team's, `ids` those asked for. `found`: what a search named, which
-    `entries` and `sums` do not know."""
+    """`accounts` are all of the team's, `ids` those asked for, `first_day` is that of their first
+    row. `found`: what a search named, which `entries` and `sums` do not know."""
 
     team: Team
     filters: Filters
@@ -34,7 +35,20 @@ class Scope:
     zone: ZoneInfo
     today: date
     period: Period
+    first_day: date | None
     found: Found | None = None
+
+    @property
+    def span(self) -> tuple[date, date]:
+        """The days that are drawn: of long periods without the years before the first row."""
+        first, last = self.period.first, self.period.last
+        if self.period.days > WEEKLY:
+            first = min(last, max(first, self.first_day or last))
+        return first, last
+
+    @property
+    def step(self) -> Step:
+        return step_of(*self.span)
 
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[Entry]:
         """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
@@ -88,26 +102,31 @@ def scope_of(team: Team, filters: Filters) -> Scope:
 
 
 def ledgered(vault: Vault) -> QuerySet[Account]:
-    """The team's accounts, each with its ledger, and with what the rows since its last weighing add
-    up to (`newer`, in ten-thousandths: an exact number on SQLite too)."""
+    """The team's accounts, each with its ledger, with the day of its first row, and with what the
+    rows since its last weighing add up to (`newer`, in ten-thousandths: an exact number on SQLite
+    too)."""
     newer = Entry.objects.filter(
         account=OuterRef("pk"), position__gte=OuterRef("ledger__weighed_high")
     )
     whole = Cast(Round(F("amount") * PLACES), BigIntegerField())
     sums = newer.order_by().values("account").annotate(sum=Sum(whole)).values("sum")
-    return known_accounts_of(vault).select_related("ledger").annotate(newer=Subquery(sums))
+    days = DayFlow.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
+    known = known_accounts_of(vault).select_related("ledger")
+    return known.annotate(newer=Subquery(sums), first_day=Subquery(days[:1]))
 
 
 def scope_from(team: Team, filters: Filters, accounts: Collection[Account]) -> Scope:
     zone = team.vault.zone
     today = timezone.now().astimezone(zone).date()
-    ids = [one.pk for one in accounts if filters.account in (None, one.pk)]
+    asked = [one for one in accounts if filters.account in (None, one.pk)]
+    days = (getattr(one, "first_day", None) for one in asked)
     return Scope(
         team=team,
         filters=filters,
         accounts=tuple(accounts),
-        ids=tuple(ids),
+        ids=tuple(one.pk for one in asked),
         zone=zone,
         today=today,
         period=period_of(filters.period, today),
+        first_day=min((day for day in days if day), default=None),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
@@ -15,43 +15,40 @@ from dashboard.queries.charts.tones import TONES
 from dashboard.queries.ledger.figures import NOTHING, Books, Split
 from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
+from dashboard.queries.ledger.steps import StartOf, Step
 from dashboard.queries.ledger.words import feature
 from dashboard.templatetags.reelroom import credits
 
-DAILY, WEEKLY = 62, 400  # days of a period that are drawn as such
 REST = (Series("others", "Others", OTHERS), Series("outside", "Outside the portal", OUTSIDE))
 
 
 def split_of(scope: Scope, people: Sequence[Person]) -> Split:
-    """What the books are asked besides: who, or what, spent how much on each day."""
+    """What the books are asked besides: who, or what, spent how much in each step."""
     debits = {"is_credit": False, "is_matched": True}
     if scope.filters.by:
-        features: Split = scope.sums("operation").filter(**debits).annotate(key=F("operation"))
-        return features
-    members: Split = scope.sums("member").filter(**debits, member__in=first(people))
-    keyed: Split = members.annotate(key=F("member_id"))
-    return keyed
+        split: Split = scope.sums("operation").filter(**debits).annotate(key=F("operation"))
+    else:
+        theirs = scope.sums("member").filter(**debits, member__in=first(people))
+        split = theirs.annotate(key=F("member_id"))
+    parts: Split = split.annotate(start=StartOf("day", scope.step))
+    return parts
 
 
 def spend_of(scope: Scope, books: Books, people: Sequence[Person]) -> Bars:
     """The chart of books that were asked for the split."""
     stacks = features(books) if scope.filters.by else members(people)
-    told, (step, name) = {one.key for one in stacks}, steps(scope, books)
-    step = cache(step)
+    told, start = {one.key for one in stacks}, cache(scope.step.start)
     amounts: dict[date, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-    for (day, key), amount in books.parts.items():
-        amounts[step(day)][key if key in told else "others"] += amount
+    for (begun, key), amount in books.parts.items():
+        amounts[begun][key if key in told else "others"] += amount
     for day, figures in books.days.items():
-        amounts[step(day)]["outside"] += figures.outside
-        amounts[step(day)]["whole"] += figures.spent
+        amounts[start(day)]["outside"] += figures.outside
+        amounts[start(day)]["whole"] += figures.spent
     for split in amounts.values():
         # Of members only the first few were asked for.
         rest = split.pop("whole", NOTHING) - sum(split.values(), NOTHING)
         split["others"] += max(NOTHING, rest)
-    columns = [
-        Column(*name(day), amounts.get(day, {}), is_now=day == step(scope.today))
-        for day in days_between(scope, books, step)
-    ]
+    columns = tuple(columns_of(scope, amounts))
     return bars_of((*stacks, *REST), columns, sentence(scope, books))
 
 
@@ -74,42 +71,14 @@ def features(books: Books) -> tuple[Series, ...]:
     return tuple(Series(one, feature(one), tone) for one, tone in zip(largest, TONES, strict=False))
 
 
-def steps(
-    scope: Scope, books: Books
-) -> tuple[Callable[[date], date], Callable[[date], tuple[str, str]]]:
-    """The first day of the column that a day belongs to, and what a column is called."""
-    first, last = span(scope, books)
-    if (days := (last - first).days + 1) <= DAILY:
-        return lambda day: day, day_names(scope.today)
-    if days <= WEEKLY:
-        return monday, lambda day: (f"Week of {day.day} {day:%b %Y}", f"{day.day} {day:%b}")
-    return lambda day: day.replace(day=1), lambda day: (f"{day:%B %Y}", f"{day:%b %Y}")
-
-
-def day_names(today: date) -> Callable[[date], tuple[str, str]]:
-    def name(day: date) -> tuple[str, str]:
-        short = "today" if day == today else f"{day.day} {day:%b}"
-        return f"{day:%a} {day.day} {day:%b}", short
-
-    return name
-
-
-def monday(day: date) -> date:
-    return day - timedelta(days=day.weekday())
-
-
-def span(scope: Scope, books: Books) -> tuple[date, date]:
-    """The days of the period, without the years before the first row."""
-    period = scope.period
-    if period.days <= WEEKLY:
-        return period.first, period.last
-    return min(books.days, default=period.last), period.last
-
-
-def days_between(scope: Scope, books: Books, step: Callable[[date], date]) -> Iterable[date]:
-    first, last = span(scope, books)
-    whole = (first + timedelta(days=number) for number in range((last - first).days + 1))
-    return dict.fromkeys(step(day) for day in whole)
+def columns_of(scope: Scope, amounts: Mapping[date, Mapping[str, Decimal]]) -> Iterator[Column]:
+    step, (first, last) = scope.step, scope.span
+    now = step.start(scope.today)
+    days = (first + timedelta(days=number) for number in range((last - first).days + 1))
+    for start in dict.fromkeys(map(step.start, days)):
+        is_now = start == now
+        short = "today" if is_now and step is Step.DAY else step.short(start)
+        yield Column(step.said(start), short, amounts.get(start, {}), is_now=is_now)
 
 
 def sentence(scope: Scope, books: Books) -> str:

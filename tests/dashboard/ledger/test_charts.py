@@ -99,6 +99,50 @@ def test_days_after_the_period_count_towards_its_balance(book, account, thea):
     assert chart.table[0][2] == 1096
 
 
+@pytest.mark.parametrize(
+    ("period", "head", "rows"),
+    [
+        ("2026-11-17..2026-11-20", "Day", [("Today, Fri 20 Nov", 0, 4000)]),
+        ("90d", "Week", [("Week of 16 Nov 2026", 5, 4000), ("Week of 9 Nov 2026", 0, 4091)]),
+        (
+            "all",
+            "Month",
+            [("November 2026", 15, 4000), ("October 2026", 0, 4081), ("September 2026", 0, 4081)],
+        ),
+    ],
+)
+def test_the_table_of_long_periods_is_by_week_or_by_month(period, head, rows, book, account, thea):
+    book("-96")
+    for days, amount in ((4, "+5"), (14, "+10"), (500, "-7")):
+        book(amount, by=None, happened_at=ago(days=days))
+    Ledger.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
+    chart = told(thea, period=period).balance
+    assert chart is not None
+    assert chart.head == head
+    assert list(chart.table[: len(rows)]) == rows
+
+
+@pytest.mark.parametrize(
+    ("period", "columns"),
+    [
+        ("", [("Thu 19 Nov", 9, 0), ("Fri 20 Nov", 0, 42)]),
+        ("365d", [("Week of 5 Oct 2026", 4, 0), ("Week of 16 Nov 2026", 9, 42)]),
+        ("all", [("July 2025", 96, 0), ("October 2026", 4, 0), ("November 2026", 9, 42)]),
+    ],
+)
+@pytest.mark.parametrize("by", ["", "feature"])
+def test_the_parts_of_a_column_are_those_of_its_days(by, period, columns, book, thea, priya):
+    book(happened_at=ago(days=500))
+    book("-4", happened_at=ago(days=40))
+    book("-9", happened_at=ago(days=1))
+    book("-42", by=None)
+    key = "faceless.render" if by else str(priya.user_id)
+    chart = spend(thea, period=period, by=by)
+    told = [(one.name, one.amounts, one.total) for one in chart.columns if one.total]
+    assert [(name, it.get(key, 0), it["outside"]) for name, it, _ in told] == columns
+    assert [total for *_, total in told] == [ours + outside for _, ours, outside in columns]
+
+
 def test_a_refund_has_a_mark_of_its_own(book, account, thea):
     debit = book("-96")
     given = {name: getattr(debit, name) for name in ("charge", "member", "job", "operation")}
