@@ -49,7 +49,7 @@ def too_few(outlook: Outlook) -> str:
     if outlook.ledger.first is None:
         return f"The ledger has no entry yet. A forecast needs {FEWEST_DAYS} whole days of it."
     ready = outlook.today + timedelta(days=FEWEST_DAYS - known)
-    days = "1 whole day" if known == 1 else f"{known} whole days"
+    days = {0: "no whole day", 1: "1 whole day"}.get(known, f"{known} whole days")
     return f"The ledger has {days} so far. With {FEWEST_DAYS} there is a forecast: {said(ready)}."
 
 

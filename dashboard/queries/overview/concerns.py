@@ -109,7 +109,7 @@ def asks(team: Team) -> Rows:
         who=F("member__name"),
         what=Coalesce(F("charge__job__title"), Value("")),
         word=F("charge__operation"),
-        amount=Coalesce(F("charge__quote"), F("charge__hold")),
+        amount=F("charge__hold"),
     )
 
 

@@ -209,11 +209,9 @@ def days_in(played: Replay, zone: ZoneInfo) -> tuple[PlayedDay, ...]:
 def sentence_of(played: Replay, days: int) -> str:
     times = "once" if played.top_ups == 1 else f"{played.top_ups} times"
     end = credits(played.points[-1].balance)
+    over = "of today" if days == 1 else f"of the last {days} days"
     gaps = ""
     if played.gaps:
         spends = "1 spend" if len(played.gaps) == 1 else f"{len(played.gaps):,} spends"
         gaps = f", {spends} not covered"
-    return (
-        f"Balance of the last {days} days as it would have run: topped up {times}{gaps}, "
-        f"{end} credits today."
-    )
+    return f"Balance {over} as it would have run: topped up {times}{gaps}, {end} credits today."
