@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dashboard.queries.charts.bars import Bars, Column, Series, bars_of
-from dashboard.queries.charts.line import Line, Mark, Point, line_of
+from dashboard.queries.charts.line import Line, Mark, Point, Stop, line_of
 from dashboard.queries.charts.scale import Scale, Tick, scale_to
 from dashboard.queries.charts.tones import OTHERS, OUTSIDE, tones
 
@@ -18,6 +18,7 @@ __all__ = [
     "Point",
     "Scale",
     "Series",
+    "Stop",
     "Tick",
     "bars_of",
     "line_of",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -50,9 +50,18 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """A day under the pointer: its place in percent of the width, and what is told of it."""
+
+    x: float
+    width: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """Paths are in a box of 100 by 100. `now` is where today is; `next` what is expected, `band`
-    the range around it."""
+    the range around it. `says` stands under it until one of the `stops` is chosen."""
 
     sentence: str
     grid: tuple[GridLine, ...]
@@ -64,6 +73,8 @@ class Line:
     rule: Rule | None
     ticks: tuple[Tick, ...]
     band: str = ""
+    stops: tuple[Stop, ...] = ()
+    says: str = ""
 
 
 def line_of(
@@ -75,6 +86,8 @@ def line_of(
     expected: Sequence[Point] = (),
     band: Sequence[tuple[Point, Point]] = (),
     threshold: tuple[Decimal, str] | None = None,
+    stops: Iterable[Stop] = (),
+    says: str = "",
 ) -> Line:
     """`points` from the left to the right; a `threshold` is an amount and its words. `band`: the
     lowest and the highest that is expected, at each place."""
@@ -98,6 +111,8 @@ def line_of(
         rule=ruled(rule, room) if rule else None,
         ticks=thinned(list(ticks)),
         band=drawn([low for low, _ in band] + [high for _, high in reversed(band)], scale),
+        stops=tuple(stops),
+        says=says,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 
-from dashboard.queries.charts import Line, Mark, Point, Tick, line_of
+from dashboard.queries.charts import Line, Mark, Point, Stop, Tick, line_of
 from dashboard.queries.forecast.outlook import Outlook
 from dashboard.queries.forecast.words import said, span
 from dashboard.templatetags.reelroom import credits
@@ -60,7 +60,28 @@ def chart_of(account: Account, outlook: Outlook, offer: Offer | None) -> Line | 
             ),
         ],
         threshold=threshold,
+        stops=[
+            Stop(x(day) - 50 / days, 100 / days, says)
+            for day, says in stops_of(past, account, outlook.today, forecast, ahead)
+        ],
+        says="The dashed line is the middle of the drawn futures, the band holds eight in ten.",
     )
+
+
+def stops_of(
+    past: Mapping[date, Decimal], account: Account, today: date, forecast: Forecast, ahead: int
+) -> Iterator[tuple[date, str]]:
+    """What is told of each day: what it began with, or what may be left when it ends."""
+    for day, amount in sorted(past.items()):
+        if day < today:
+            yield day, f"{said(day)}: began with {credits(amount)} cr."
+    yield today, f"Today: {credits(account.balance)} cr now."
+    for band in forecast.bands[: ahead - 1]:
+        low, middle, high = (credits(amount) for amount in (band.low, band.middle, band.high))
+        yield (
+            band.on + timedelta(days=1),
+            f"End of {said(band.on)}: {low} to {high} cr, the middle is {middle}.",
+        )
 
 
 def past_of(account: Account, outlook: Outlook) -> Iterator[tuple[date, Decimal]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from dashboard.queries.charts import Line, Mark, Point, Tick, line_of
+from dashboard.queries.charts import Line, Mark, Point, Stop, Tick, line_of
 from dashboard.queries.overview.sums import NOTHING, Sums
 from dashboard.queries.overview.window import DAY, said, short
 from dashboard.templatetags.reelroom import credits
@@ -69,7 +69,17 @@ def balance_line(days: Sequence[Day]) -> Line | None:
         ]
         + [Tick(100, "today", "end", is_strong=True)],
         marks=marks(days, step),
+        stops=[Stop(place * step, step, told(one)) for place, one in enumerate(days)],
+        says=f"{credits(days[0].began)} cr before {short(days[0].day)}, "
+        f"{credits(days[-1].ended)} now.",
     )
+
+
+def told(one: Day) -> str:
+    """`Thu 20 Nov: 4,318 cr at its end. 96 went, 2,000 came.`"""
+    both = ((one.went, "went"), (one.came, "came"))
+    moved = ", ".join(f"{credits(amount)} {verb}" for amount, verb in both if amount)
+    return f"{one.name}: {credits(one.ended)} cr at its end. {moved or 'Nothing moved'}."
 
 
 def days_of(now: Decimal, sums: Sums, first: date) -> Iterator[Day]:

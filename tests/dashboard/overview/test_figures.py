@@ -111,6 +111,7 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
     assert "Credits arrived on 12 Nov." in line.sentence
     assert [(mark.kind, mark.label) for mark in line.marks] == [("in", "+2,000"), ("now", "2,050")]
     assert line.marks[0].title == "12 Nov: +2,000 credits, Auto top-up"
+    assert line.stops[-1].says.endswith(": 2,050 cr at its end. 50 went.")
 
 
 def test_a_refund_too_small_to_see_is_marked_and_not_written_out(book, told):
