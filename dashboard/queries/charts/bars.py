@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -53,6 +53,18 @@ class Piece:
     def is_hatched(self) -> bool:
         return self.tone == OUTSIDE
 
+    @property
+    def path(self) -> str:
+        return f"M{self.x:.2f} {self.y:.2f}h{self.width:.2f}v{self.height:.2f}h-{self.width:.2f}Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """All pieces of one colour, in a box of 100 by 100: one shape, however many columns have it."""
+
+    tone: str
+    path: str
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:
@@ -79,7 +91,12 @@ class Bars:
     columns: tuple[Column, ...]
     grid: tuple[GridLine, ...]
     bars: tuple[Bar, ...]
+    layers: tuple[Layer, ...]
     ticks: tuple[Tick, ...]
+
+    @property
+    def hatched(self) -> tuple[Piece, ...]:
+        return tuple(piece for bar in self.bars for piece in bar.pieces if piece.is_hatched)
 
     @property
     def total(self) -> Decimal:
@@ -117,7 +134,18 @@ def bars_of(series: Sequence[Series], columns: Sequence[Column], sentence: str) 
                 below += amount
         bars.append(Bar(x, width, says(column, seen), tuple(pieces)))
         ticks.append(Tick(x + width / 2, column.short, is_strong=column.is_now))
-    return Bars(sentence, seen, tuple(columns), scale.grid, tuple(bars), thinned(ticks))
+    layers = tuple(layers_of(seen, bars))
+    return Bars(sentence, seen, tuple(columns), scale.grid, tuple(bars), layers, thinned(ticks))
+
+
+def layers_of(series: Sequence[Series], bars: Sequence[Bar]) -> Iterator[Layer]:
+    """In the order of the series; some may share a colour."""
+    paths: dict[str, list[str]] = {one.tone: [] for one in series}
+    for bar in bars:
+        for piece in bar.pieces:
+            paths[piece.tone].append(piece.path)
+    for tone, pieces in paths.items():
+        yield Layer(tone, "".join(pieces))
 
 
 def says(column: Column, series: Sequence[Series]) -> str:

@@ -224,9 +224,7 @@ def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came])
         Stop(number * width, width * every, says(scope, day, ends, came))
         for number, day in list(enumerate(days))[::every]
     )
-    ticks = (
-        Tick(place[day], "today" if day == scope.today else f"{day.day} {day:%b}") for day in days
-    )
+    ticks = (Tick(place[day], "today" if day == scope.today else step.short(day)) for day in days)
     return Balance(
         sentence=sentence(scope, ends),
         grid=scale.grid,

@@ -58,6 +58,18 @@ def test_the_parts_of_a_bar_stand_on_each_other_and_add_up() -> None:
     assert chart.total == 700
 
 
+def test_a_colour_is_one_shape_however_many_columns_have_it() -> None:
+    """As quick to draw with a million rows as with a few; others share the late comers' slate."""
+    late = Series("3", "Late", OTHERS), Series("others", "Others", OTHERS)
+    columns = [day("19", _1=4), day("20", _1=2, _3=1, others=1, outside=4)]
+    chart = bars_of([PRIYA, *late, ELSEWHERE], columns, "")
+    shapes = {layer.tone: layer.path for layer in chart.layers}
+    assert list(shapes) == ["m1", OTHERS, OUTSIDE]
+    assert shapes["m1"] == "M9.50 50.00h31.00v50.00h-31.00ZM59.50 75.00h31.00v25.00h-31.00Z"
+    assert shapes[OTHERS].count("M") == 2
+    assert [piece.y for piece in chart.hatched] == [0]
+
+
 def test_who_spent_nothing_is_in_no_legend() -> None:
     assert bars_of([PRIYA, LUCA], [day("20", _1=4)], "").series == (PRIYA,)
 
