@@ -98,7 +98,8 @@ class RuleForm(forms.Form):
         ],
     )
     threshold = forms.DecimalField(
-        label="From",
+        label="How many",
+        help_text="Credits, days, failures or minutes, as the line above says.",
         decimal_places=0,
         error_messages={"invalid": "A whole number.", "required": "A whole number."},
         widget=forms.NumberInput(attrs={"step": "1", "min": "1", "inputmode": "numeric"}),

@@ -69,6 +69,7 @@ def test_a_text_and_two_days_are_filters_that_keep_each_other(desk_of: Callable[
     page.locator("#chip-direction").select_option("out")
     page.wait_for_url("**/ledger/?q=glacier&direction=out&period=2026-11-03..")
     expect(page.get_by_label("From")).to_have_value("2026-11-03")
+    expect(page.locator(".dates__said").first).to_have_text("3 Nov 2026")
     page.locator("#chip-period").select_option("all")
     page.wait_for_url("**/ledger/?q=glacier&direction=out&period=all")
     expect(page.get_by_label("From")).to_have_value("")
