@@ -60,11 +60,12 @@ end
 
 -- A lane: percent of the limit it leaves free, 1 if it leaves more where people send much, percent
 -- of the limit that it gets a minute at most (0: no such bound), how many of those at once, after
--- how many seconds without any it goes before all but people (0: never), 1 if it is people's own,
--- and its number.
+-- how many seconds without any it goes before all but people (0: never), within how many
+-- milliseconds it leaves one more free (0: it does not), 1 if it is people's own, and its number.
 local function lane_of(from)
   local lane = {}
-  for place, name in ipairs({'reserve', 'follows', 'pace', 'burst', 'starves', 'people', 'number'}) do
+  local names = {'reserve', 'follows', 'pace', 'burst', 'starves', 'soon', 'people', 'number'}
+  for place, name in ipairs(names) do
     lane[name] = tonumber(ARGV[from + place - 1])
   end
   lane.free = math.floor(limit * lane.reserve / 100)
@@ -96,6 +97,12 @@ local function room_for(lane, cost)
   local share = math.max(cost, limit - lane.free)
   local room, wait = share - used, 0
   if room < cost then wait = until_left(used + cost - share) end
+  if lane.soon > 0 then
+    local less = math.max(cost, share - 1)
+    local still = redis.call('ZCOUNT', log, '(' .. (now + lane.soon - window), '+inf')
+    room = math.min(room, less - still)
+    if less - still < cost then wait = math.max(wait, until_left(used + cost - less) - lane.soon) end
+  end
   if lane.step then
     local burst = math.max(cost, lane.burst)
     room = math.min(room, math.floor((now - lane.turn) / lane.step + burst))

@@ -14,6 +14,7 @@ from tests.bench.watching.service import SORTS, Limiter, duration, pick
 PEOPLE, BETWEEN_ACTS = 3, 90.0  # each does something every so many seconds, of 1 to 3 requests
 BETWEEN_JOBS = 30.0  # seconds until the next job begins in the place of one that ended
 READING = 0.3  # seconds between two requests of one act
+WAY = (0.02, 0.12)  # seconds that a request, and again its answer, is under way; from, to
 WARM_UP = 300.0  # seconds that are not counted
 
 
@@ -100,7 +101,7 @@ class World:
         if job is not None:
             job.asked, self.tally.looks = self.now, self.tally.looks + 1
         self.tally.sent.append(self.now)
-        self.after(self._net.uniform(0.02, 0.12), lambda: self._arrive(job, then))
+        self.after(self._net.uniform(*WAY), lambda: self._arrive(job, then))
 
     def _arrive(self, job: Job | None, then: Callable[[], None]) -> None:
         verdict = self._limiter.take(self.now)
@@ -114,7 +115,7 @@ class World:
                 self._end(job)
             then()
 
-        self.after(self._net.uniform(0.02, 0.12), answer)
+        self.after(self._net.uniform(*WAY), answer)
 
     def _end(self, job: Job) -> None:
         if job not in self.jobs:
