@@ -68,17 +68,19 @@ def too_early(job: Job) -> float:
 
 
 def glance(job: Job, lane: Lane) -> None:
-    asked_at, environment = timezone.now(), job.account.environment
-    path = {"id": str(job.remote_id)}
+    """The time of a look is that of its sending: waiting for the bucket brings no two nearer."""
+    operation, path = WAYS[job.kind].operation, {"id": str(job.remote_id)}
     try:
-        reply = calls.call(job.token, WAYS[job.kind].operation, lane, path=path)
+        calls.admit(job.token, lane, operation=operation)
+        asked_at = timezone.now()
+        reply = calls.send(job.token, operation, path=path)
     except AllowanceExhausted as exhausted:
-        again_at = asked_at + timedelta(seconds=max(1.0, exhausted.wait))
+        again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
         this_run(job).update(next_look_at=again_at)
     except errors.UpstreamError as error:
         saw_nothing(job, error)
     else:
-        outage.answered(environment)
+        outage.answered(job.account.environment)
         saw(job, read(job.kind, reply.data), asked_at)
 
 

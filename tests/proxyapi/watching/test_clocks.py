@@ -11,6 +11,8 @@ from proxyapi import allowance
 from proxyapi.allowance import Lane
 from proxyapi.models import Job, JobState
 from proxyapi.watching import due
+from proxyapi.watching import look as looking
+from tests.proxyapi.upstream_script import Upstream, answer
 
 NOW, HOUR = 10**13, 3_600_000
 
@@ -55,3 +57,25 @@ def test_a_job_that_was_looked_at_in_the_future_is_due_again(running, seeing):
     assert list(Job.objects.due(soon)) == [ahead]
     fine.refresh_from_db()
     assert fine.state == JobState.RUNNING
+
+
+@pytest.mark.django_db
+def test_five_seconds_run_from_the_sending_however_long_the_counter_took(
+    running, seeing, upstream: Upstream, monkeypatch
+):
+    """Else the look after a slow one would come too early for the service."""
+    seeing()
+    job = running()
+    upstream.on("GET", "/faceless/1", answer({"id": 1, "video": {"status": "rendering"}}))
+    clock = [timezone.now()]
+
+    def slow(*_: object) -> None:
+        clock[0] += timedelta(seconds=3)
+
+    monkeypatch.setattr(allowance, "wait_for", slow)
+    monkeypatch.setattr(timezone, "now", lambda: clock[0])
+    looking.look(job.pk)
+    job.refresh_from_db()
+    assert job.looked_at == clock[0]
+    assert job.next_look_at is not None
+    assert job.next_look_at >= clock[0] + timedelta(seconds=5)
