@@ -48,3 +48,9 @@ def test_it_refuses_what_it_cannot_do(wrong):
     with pytest.raises(CommandError):
         call_command("seed_archive", **{**SMALL, **wrong}, stdout=StringIO())
     assert not Team.objects.exists()
+
+
+@pytest.mark.django_db
+def test_its_books_agree_to_the_last_credit(mira):
+    call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=StringIO())
+    call_command("verify_ledger", offline=True, stdout=StringIO())
