@@ -142,7 +142,7 @@ def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
     if stopped:
         return Agreement("paused", STOPPED, stopped[0].problem)
     if len(ledgers) < len(accounts) or not all(ledger.is_whole for ledger in ledgers):
-        return Agreement("waiting", reading(ledgers))
+        return Agreement("waiting", reading(ledgers, len(accounts)))
     return verdict(ledgers)
 
 
@@ -154,10 +154,14 @@ def in_step(rows: int, shown: str) -> str:
     return f"{adds} up to {shown}, the balance the service shows."
 
 
-def reading(ledgers: Sequence[Ledger]) -> str:
+def reading(ledgers: Sequence[Ledger], accounts: int) -> str:
     here, total = progress(ledgers)
     if not total:
         return "The ledger was not read yet. Reelroom reads it by itself, a few rows at a time."
+    if here == total:
+        left = accounts - sum(ledger.is_whole for ledger in ledgers)
+        which = "The ledger of one account" if left == 1 else f"The ledgers of {left} accounts"
+        return f"{which} could not be read yet. Reelroom reads on by itself."
     return f"The ledger is being read: {here:,} of {total:,} rows. Older days are missing here."
 
 
