@@ -67,12 +67,12 @@ class Books:
     parts: Mapping[tuple[date, str], Decimal] = field(default_factory=dict)
 
 
-Split: TypeAlias = QuerySet[Any]
+Split: TypeAlias = tuple[QuerySet[Any], ...]
 WHOLE = None  # the key of what is not split
 DEBIT, AMOUNT = Q(is_credit=False), DecimalField(**CREDITS)
 
 
-def books_of(scope: Scope, split: Split | None = None) -> Books:
+def books_of(scope: Scope, split: Split = ()) -> Books:
     """One query, the parts of a `split` by its `start` and `key` included.
 
     Of one job the rows themselves are added, for they are few and indexed.
@@ -89,15 +89,15 @@ def books_of(scope: Scope, split: Split | None = None) -> Books:
     return Books(whole, days, parts)
 
 
-def rows_of(scope: Scope, split: Split | None) -> Iterable[tuple[Any, ...]]:
+def rows_of(scope: Scope, split: Split) -> Iterable[tuple[Any, ...]]:
     if scope.found:
         return lines_found(scope, scope.found)
     if scope.filters.job:
         return lines_of(scope, scope.entries())
-    if split is None:
+    if not split:
         return summed(scope.sums())
-    key = split.query.annotations["key"].output_field
-    return summed(scope.sums(), key).union(parted(split), all=True)
+    key = split[0].query.annotations["key"].output_field
+    return summed(scope.sums(), key).union(*map(parted, split), all=True)
 
 
 def summed(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> QuerySet[Any]:
@@ -112,7 +112,7 @@ def summed(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> QuerySet[
     return cast("QuerySet[Any]", rows.annotate(**figures, rows=Sum("entries")))
 
 
-def parted(split: Split) -> QuerySet[Any]:
+def parted(split: QuerySet[Any]) -> QuerySet[Any]:
     """The same columns; of a part only its debits are asked for."""
     rows, none = split.order_by().values_list("start", "key"), Cast(Value(None), AMOUNT)
     parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=Value(0))

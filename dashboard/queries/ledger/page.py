@@ -89,7 +89,7 @@ def ledger_of(
     scope = scope_of(team, filters) if accounts is None else scope_from(team, filters, accounts)
     people = people_of(reader.team)
     scope = searched(scope, people)
-    books = books_of(scope, None if filters.search else split_of(scope, people))
+    books = books_of(scope, () if filters.search else split_of(scope, people))
     entries, chips = entries_from(scope, books), tuple(chips_of(scope, people))
     return LedgerPage(
         filters=filters,
@@ -108,7 +108,7 @@ def ledger_of(
 def totals_of(reader: Membership, filters: Filters) -> Totals:
     scope, people = scope_of(reader.team, filters), people_of(reader.team)
     scope = searched(scope, people)
-    books = books_of(scope, None if filters.search else split_of(scope, people))
+    books = books_of(scope, () if filters.search else split_of(scope, people))
     return totals_from(scope, books, people)
 
 

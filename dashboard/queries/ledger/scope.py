@@ -73,8 +73,11 @@ class Scope:
         return table._default_manager.filter(**self.summed())
 
     def summed(self) -> dict[str, Any]:
+        return self.chosen() | {"day__gte": self.period.first, "day__lte": self.period.last}
+
+    def chosen(self) -> dict[str, Any]:
+        """What the filters leave of sums, whenever it was."""
         wanted = self.of_accounts() | names_of(self.filters)
-        wanted |= {"day__gte": self.period.first, "day__lte": self.period.last}
         if self.filters.direction:
             wanted["is_credit"] = self.filters.direction == "in"
         if self.filters.match:

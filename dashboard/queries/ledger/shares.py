@@ -1,12 +1,9 @@
-"""What each feature took of the credits that were spent: of whole months from the months' sums, so
-that years are as quick as weeks."""
+"""What each feature took of the credits that were spent."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -14,14 +11,10 @@ from django.db.models import QuerySet, Sum
 
 from dashboard.queries.ledger.figures import NOTHING
 from dashboard.queries.ledger.filters import Filters
-from dashboard.queries.ledger.period import Period
+from dashboard.queries.ledger.months import by_feature
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import OUTSIDE, feature
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import MonthFeature
-from proxyapi.month_costs import after
-
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,7 @@ def spent_of(scope: Scope) -> tuple[dict[str, Spent], Spent]:
     """By feature, and what no charge explains."""
     ours: dict[str, Spent] = defaultdict(Spent)
     outside = Spent()
-    first, *others = (summed(part) for part in parts_of(scope))
+    first, *others = map(summed, by_feature(scope))
     for operation, is_matched, amount, rows in first.union(*others, all=True):
         before = ours[operation] if is_matched else outside
         spent = Spent(before.amount - amount, before.rows + rows)
@@ -80,26 +73,6 @@ def spent_of(scope: Scope) -> tuple[dict[str, Spent], Spent]:
         else:
             outside = spent
     return ours, outside
-
-
-def parts_of(scope: Scope) -> Iterator[QuerySet[Any]]:
-    """The sums of the period: its whole months, and the days before and after them."""
-    period, (start, end) = scope.period, whole_months(scope.period)
-    if start >= end:
-        yield scope.sums("operation")
-        return
-    yield MonthFeature.objects.filter(**scope.of_accounts(), month__gte=start, month__lt=end)
-    for first, last in ((period.first, start - DAY), (end, period.last)):
-        if first <= last:
-            # Of two lower bounds SQLite searches an index from the first, so there is one.
-            part = replace(scope, period=replace(period, first=first, last=last))
-            yield part.sums("operation")
-
-
-def whole_months(period: Period) -> tuple[date, date]:
-    """From the first month on, until before the second; the same, or less, where there is none."""
-    first = period.first.replace(day=1)
-    return first if first == period.first else after(first), (period.last + DAY).replace(day=1)
 
 
 def summed(sums: QuerySet[Any]) -> QuerySet[Any]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
+from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from dashboard.queries.charts import OTHERS, OUTSIDE, Bars, Column, Series, bars_of, tones
 from dashboard.queries.charts.tones import TONES
 from dashboard.queries.ledger.figures import NOTHING, Books, Split
+from dashboard.queries.ledger.months import by_feature
 from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.steps import StartOf, Step
@@ -25,13 +27,14 @@ REST = (Series("others", "Others", OTHERS), Series("outside", "Outside the porta
 def split_of(scope: Scope, people: Sequence[Person]) -> Split:
     """What the books are asked besides: who, or what, spent how much in each step."""
     debits = {"is_credit": False, "is_matched": True}
-    if scope.filters.by:
-        split: Split = scope.sums("operation").filter(**debits).annotate(key=F("operation"))
+    if not scope.filters.by:
+        sums = scope.sums("member").filter(**debits, member__in=first(people))
+        return (sums.annotate(key=F("member_id"), start=StartOf("day", scope.step)),)
+    if scope.step is Step.MONTH:
+        parts: Iterable[QuerySet[Any]] = by_feature(scope)
     else:
-        theirs = scope.sums("member").filter(**debits, member__in=first(people))
-        split = theirs.annotate(key=F("member_id"))
-    parts: Split = split.annotate(start=StartOf("day", scope.step))
-    return parts
+        parts = (scope.sums("operation").annotate(start=StartOf("day", scope.step)),)
+    return tuple(part.filter(**debits).annotate(key=F("operation")) for part in parts)
 
 
 def spend_of(scope: Scope, books: Books, people: Sequence[Person]) -> Bars:

@@ -130,14 +130,15 @@ def test_the_table_of_long_periods_is_by_week_or_by_month(period, head, rows, bo
         ("all", [("July 2025", 96, 0), ("October 2026", 4, 0), ("November 2026", 9, 42)]),
     ],
 )
-@pytest.mark.parametrize("by", ["", "feature"])
-def test_the_parts_of_a_column_are_those_of_its_days(by, period, columns, book, thea, priya):
+@pytest.mark.parametrize("query", [{}, {"by": "feature"}, {"by": "feature", "source": "api"}])
+def test_the_parts_of_a_column_are_those_of_its_days(query, period, columns, book, thea, priya):
+    """Whether months tell of them or only their days do."""
     book(happened_at=ago(days=500))
     book("-4", happened_at=ago(days=40))
     book("-9", happened_at=ago(days=1))
     book("-42", by=None)
-    key = "faceless.render" if by else str(priya.user_id)
-    chart = spend(thea, period=period, by=by)
+    key = "faceless.render" if query else str(priya.user_id)
+    chart = spend(thea, period=period, **query)
     told = [(one.name, one.amounts, one.total) for one in chart.columns if one.total]
     assert [(name, it.get(key, 0), it["outside"]) for name, it, _ in told] == columns
     assert [total for *_, total in told] == [ours + outside for _, ours, outside in columns]

@@ -8,9 +8,10 @@ from decimal import Decimal
 import pytest
 
 from dashboard.queries.ledger.filters import filters_of
+from dashboard.queries.ledger.months import whole_months
 from dashboard.queries.ledger.period import Period
 from dashboard.queries.ledger.scope import scope_of
-from dashboard.queries.ledger.shares import Share, shares_of, whole_months
+from dashboard.queries.ledger.shares import Share, shares_of
 from proxyapi.models import DayFeature, MonthFeature
 from tests.dashboard.ledger.conftest import sum_up, whole
 from tests.factories import AccountFactory, EntryFactory
