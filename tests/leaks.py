@@ -2,31 +2,53 @@
 pitfall_92).
 
 A token is looked for as it is and as it may have been written down on the way: base64 at any of
-three offsets, hexadecimal, percent-encoded, turned round, in other capitals.
+three offsets, percent-encoded, as JSON and HTML escape it, hexadecimal, turned round, in other
+capitals, cut off.
 """
 
 from __future__ import annotations
 
 import base64
+import html
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
+
+CUT = 24  # characters of a token after which a table or a log may have cut it off
 
 
-def forms(token: str) -> set[bytes]:
-    """Every way in which a token is looked for. JSON and HTML write ASCII tokens as they are."""
-    raw = token.encode()
-    return {
-        raw,
-        raw[::-1],
-        raw.upper(),
-        raw.lower(),
-        raw.swapcase(),
-        raw.hex().encode(),
-        quote(token, safe="").encode(),
-        "".join(f"%{byte:02x}" for byte in raw).encode(),
-        *in_base64(raw),
+def forms(token: str) -> dict[str, bytes]:
+    """Every way in which a token is looked for, by its name.
+
+    Those of a token hold those of its first characters: where these are not, it is not.
+    """
+    raw, in_json = token.encode(), json.dumps(token)[1:-1]
+    ways = {
+        "as it is": raw,
+        "cut off": raw[:CUT],
+        "turned round": raw[::-1],
+        "in capitals": raw.upper(),
+        "in small letters": raw.lower(),
+        "in other capitals": raw.swapcase(),
+        "in hexadecimal": raw.hex().encode(),
+        "in an address": quote(token, safe="").encode(),
+        "in a path": quote(token).encode(),
+        "in a query": quote_plus(token).encode(),
+        "in an address, small": quote(token, safe="").lower().encode(),
+        "in an address, each byte": "".join(f"%{byte:02x}" for byte in raw).encode(),
+        "in an address, twice": quote(quote(token, safe=""), safe="").encode(),
+        "in JSON": in_json.encode(),
+        "in JSON with slashes": in_json.replace("/", "\\/").encode(),
+        "in JSON, each character": "".join(f"\\u{ord(one):04x}" for one in token).encode(),
+        "in JSON in JSON": json.dumps(in_json)[1:-1].encode(),
+        "in a page": html.escape(token).encode(),
+        "in a page, in decimals": html.escape(token).replace("&#x27;", "&#39;").encode(),
+        "in a page, each character": "".join(f"&#{ord(one)};" for one in token).encode(),
+        "in a page in JSON": json.dumps(html.escape(token))[1:-1].encode(),
+        "in JSON in a page": html.escape(in_json).encode(),
     }
+    return ways | {f"in base64, {n}": form for n, form in enumerate(in_base64(raw))}
 
 
 def in_base64(raw: bytes) -> Iterator[bytes]:
@@ -39,29 +61,55 @@ def in_base64(raw: bytes) -> Iterator[bytes]:
             yield encoded[start:whole]
 
 
+def beginning(tokens: Iterable[str]) -> str:
+    """What all of them begin with."""
+    first, last = min(tokens, default=""), max(tokens, default="")
+    same = (n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(same, min(len(first), len(last)))]
+
+
 @dataclass
 class Canaries:
     """`heard` is what left the house, by where it was found."""
 
-    planted: set[str] = field(default_factory=set)
-    heard: dict[str, list[bytes]] = field(default_factory=dict)
+    planted: set[str] = field(default_factory=set, repr=False)
+    heard: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
+    searched: dict[str, int] = field(default_factory=dict)  # bytes, by where
+    _found: set[str] = field(default_factory=set)
 
     def plant(self, *tokens: str) -> None:
         self.planted.update(tokens)
 
     def hear(self, where: str, *said: bytes | str) -> None:
-        parts = (one.encode() if isinstance(one, str) else one for one in said)
+        parts = (one.encode(errors="replace") if isinstance(one, str) else one for one in said)
         self.heard.setdefault(where, []).extend(parts)
 
     def found(self) -> list[str]:
-        """Where a planted token was found; the sentences quote none."""
-        return sorted(set(self._found()))
+        """Where a planted token was found, ever; the sentences quote none.
 
-    def _found(self) -> Iterable[str]:
-        for where, said in self.heard.items():
+        What was heard is searched and then forgotten.
+        """
+        heard, self.heard = self.heard, {}
+        for where, said in heard.items():
             everything = b"\n".join(said)
-            for token in self.planted:
-                for form in forms(token):
-                    if form in everything:
-                        kind = "as it is" if form == token.encode() else "encoded"
-                        yield f"{where}: the token …{token[-4:]}, {kind}"
+            self.searched[where] = self.searched.get(where, 0) + len(everything)
+            self._found.update(f"{where}: {told}" for told in self._in(everything))
+        return sorted(self._found)
+
+    def _in(self, text: bytes) -> Iterable[str]:
+        begins = forms(beginning(self.planted))
+        ways = [way for way, begin in begins.items() if begin in text]
+        for token in self.planted if ways else ():
+            written = forms(token)
+            for way in ways:
+                if written[way] in text:
+                    yield f"the token …{token[-4:]}, {way}"
+
+    def told(self) -> str:
+        """How much was looked at, for a figure. After `found`."""
+        size = sum(self.searched.values()) / 1e6
+        ways = len(forms(""))
+        return (
+            f"{len(self.planted)} tokens looked for in {ways} writings, in {len(self.searched)} "
+            f"kinds of places, {size:.1f} MB"
+        )

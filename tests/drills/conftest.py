@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import asks_database
+from tests.drills.figures import Figures
+from tests.leaks import Canaries
+from tests.outlets import searched
 
 HERE = Path(__file__).parent
 
@@ -13,3 +19,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.drill)
+
+
+@pytest.fixture(autouse=True)
+def canaries(request: pytest.FixtureRequest) -> Iterator[Canaries]:
+    """f1: the tokens of every drill are canaries; whatever it leaves behind is searched."""
+    if not asks_database(request.node):
+        yield Canaries()
+        return
+    with searched(request) as canaries:
+        yield canaries
+    found = canaries.found()
+    if canaries.planted:
+        name = request.node.name.removeprefix("test_").replace("_", " ")
+        figures = Figures(f"canaries, {name}")
+        figures.tell(f"{canaries.told()}: {len(found)} found", "0", holds=not found, found=found)
+        figures.close()

@@ -76,13 +76,16 @@ def forked(order: dict[str, Any]) -> int:
         ENDS.pop(pid, None)  # numbers of processes come round
         return pid
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(0, 1)  # a worker's banner is no answer
+    told = os.dup(2)
+    log = os.open(os.environ["DRILL_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.dup2(log, 1)  # a worker's banner is no answer
+    os.dup2(log, 2)
     warnings.simplefilter("ignore")  # nor that it runs as root, where it does
     try:
         arm(order)
         (press if order["do"] == "press" else work)(order)
     except BaseException as error:  # told, for a forked process must not go on as its parent
-        print(repr(error), file=sys.stderr, flush=True)
+        os.write(told, f"{error!r}\n".encode())
         os._exit(1)
     os._exit(0)
 
@@ -141,7 +144,7 @@ def work(order: dict[str, Any]) -> None:
     worker = app.Worker(
         pool="solo",
         queues=[order["queue"]],
-        loglevel="ERROR",
+        loglevel="DEBUG",
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,

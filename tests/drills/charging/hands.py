@@ -22,6 +22,7 @@ from proxyapi import tasks
 from proxyapi.charges import Intent
 from proxyapi.models import Charge, ChargeState
 from proxyapi.watching import due
+from tests.outlets import LOGS
 from tests.proxyapi.money.stage import ENDED
 
 # Shortened: 15, 30, 10 and 60 seconds else.
@@ -94,10 +95,13 @@ def told(intent: Intent) -> dict[str, Any]:
 
 @contextmanager
 def foundry(sandbox: str, queue: str = "work") -> Iterator[Hands]:
-    """A foundry on the database and the Redis of this test."""
+    """A foundry on the database and the Redis of this test, with its log among the others."""
+    LOGS.mkdir(exist_ok=True)
     environment = {
         **os.environ,
         **WAITS,
+        "DRILL_LOG": str(LOGS / queue),
+        "LOG_LEVEL": "DEBUG",
         "CELERY_SKIP_CHECKS": "1",  # they cost each of two thousand workers 0.4 s of a processor
         "DJANGO_SETTINGS_MODULE": "dashboard.settings",
         "DATABASE_URL": database_url(connection.settings_dict),

@@ -17,10 +17,23 @@ from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.secret import Secret
+from tests.conftest import asks_database
 from tests.factories import JobFactory, UserFactory, VaultFactory
+from tests.outlets import searched
 from tests.proxyapi.money.stage import PAID, SETTINGS, Stage
 
 STARTS_WITHIN = 20.0  # seconds
+
+
+@pytest.fixture(autouse=True)
+def _no_token_gets_out(request: pytest.FixtureRequest) -> Iterator[None]:
+    """pitfall_92: whatever fault or kill a test orders (proof F1)."""
+    if not asks_database(request.node):
+        yield
+        return
+    with searched(request) as canaries:
+        yield
+    assert canaries.found() == []
 
 
 @pytest.fixture(scope="session")

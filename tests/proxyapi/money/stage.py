@@ -120,12 +120,18 @@ class Stage:
 
 
 @contextmanager
-def opened(control: httpx.Client, *, empty: bool = True) -> Iterator[Stage]:
-    """A rich account, in an empty world if nobody else plays there, and its token here."""
+def opened(control: httpx.Client, *, empty: bool = True, text: str = "") -> Iterator[Stage]:
+    """A rich account, in an empty world if nobody else plays there, and its token here.
+
+    `text` is the token's, if it shall be another one than the sandbox makes.
+    """
     if empty:
         control.post("reset", json={})
     assert control.put("settings", json=SETTINGS).is_success
     account = control.post("accounts", json={**PAID, "credits": 10**7}).json()
+    if text:
+        path = f"accounts/{account['account_id']}/tokens"
+        account |= control.post(path, json={"token": text}).json()
     token = tokens.add(VaultFactory(), UserFactory().pk, Secret(account["token"]))
     tokens.refresh(token.account)
     token.account.refresh_from_db()

@@ -1,0 +1,129 @@
+"""A service that quotes the token it was sent: wherever it can, in whatever writing.
+
+In a status, a header, a page, a name, an error's code, sentence and fields, an id and an address.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from urllib.parse import quote
+
+from django.utils import timezone
+
+from proxyapi import drafts, ledger, tokens, top_up
+from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.models import Account, Job, JobKind, JobState, Token, TokenState
+from proxyapi.upstream import errors
+from proxyapi.watching.look import look, refresh_media
+from tests.proxyapi.money.operations import READY, path_of, video
+from tests.proxyapi.money.operations import job as row
+from tests.proxyapi.money.stage import Stage
+
+# As they stand between the quotes of a JSON text.
+WRITINGS: Mapping[str, Callable[[str], str]] = {
+    "plain": lambda token: json.dumps(token)[1:-1],
+    "JSON": lambda token: "".join(f"\\u{ord(one):04x}" for one in token),
+    "address": lambda token: quote(token, safe=""),
+    "HTML": lambda token: json.dumps(html.escape(token))[1:-1],
+    "base64": lambda token: base64.b64encode(f"Bearer {token}".encode()).decode(),
+}
+ERROR = (
+    '{"message": "No such token: @", "status": 400, "links": {"next": "https://x.example/?t=@"},'
+    ' "error": {"code": "@", "message": "@", "required": "@", "details": {"@": "@"}},'
+    ' "errors": {"@": ["@"], "title": ["@", "The token @ is wrong."]}}'
+)
+VIDEO = (
+    '{"id": "@", "status": "@", "url": "https://films.example/1.mp4?token=@",'
+    ' "failure": {"code": "@", "message": "The token @ failed."}}'
+)
+RECORD = (
+    f'{{"message": "@", "status": 200, "data": {{"id": "@", "title": "@", "script": "@ @",'
+    f' "status": "@", "name": "@", "email": "@", "cost": "@", "video": {VIDEO}, "asset": {VIDEO},'
+    f' "mandatory": {{"voices": [{{"id": "@", "name": "@"}}]}}, "@": "@", "credits": {{"cost": 7}},'
+    f' "subscription": {{"plan": "@", "active": true}}}}, "meta": {{"credits": {{"cost": "@"}}}}}}'
+)
+FAILED, COMPLETED = (
+    RECORD.replace('"status": "@"', f'"status": "{word}"') for word in ("failed", "completed")
+)
+ENTRIES = (
+    '{"data": [{"label": "@", "content_type": "@", "credit_spend": "-7", "transaction_type": "@",'
+    ' "created_at": "2026-01-01T00:00:00Z"}, "@"], "meta": {"total": 2, "current_page": 1}}'
+)
+REFUSED = (400, 401, 402, 403, 404, 409, 418, 422, 429, 500, 502)
+CHARGED = (200, 202)
+MOVED = (301, 302, 307)
+
+
+def written(text: str, token: str, way: str) -> str:
+    return text.replace("@", WRITINGS[way](token))
+
+
+def headers(token: str) -> dict[str, str]:
+    """Those that somebody reads, and those that nobody does."""
+    return {
+        "Location": f"https://elsewhere.example/{quote(token)}?token={token}",
+        "Retry-After": "1",
+        "Content-Type": f"text/{token}",
+        "X-RateLimit-Reset": token,
+        "Date": token,
+        "Allow": f"GET, {token}",
+        "WWW-Authenticate": f'Bearer error="{token}"',
+        "Set-Cookie": f"token={token}",
+    }
+
+
+def of_charges(stage: Stage, token: str, operation: str, turn: int) -> Iterator[None]:
+    """Orders an answer for the charging call that comes next, half of them for each token."""
+    ways = list(WRITINGS)
+    for number, code in list(enumerate((*REFUSED, *CHARGED, *MOVED)))[turn % 2 :: 2]:
+        text = RECORD if code in CHARGED else ERROR
+        body = written(text, token, ways[(number + turn) % len(ways)])
+        stage.fault(path_of(operation), "status", code=code, body=body, headers=headers(token))
+        yield
+        stage.lift()
+        Token.objects.filter(pk=stage.token.pk).update(state=TokenState.WORKING)
+        stage.token.refresh_from_db()
+
+
+def of_reads(stage: Stage, token: str, way: str) -> int:
+    """Everything that is read without a charge, answered like this; how many answers."""
+    running, failing, done = (running_video(stage) for _ in range(3))
+    draft = video(stage, "ai-visuals")
+    account = Account.objects.get(pk=stage.token.account_id)
+    deeds: list[tuple[str, str, Callable[[], object]]] = [
+        ("faceless.get", RECORD, lambda: look(running.pk)),
+        ("faceless.get", FAILED, lambda: look(failing.pk)),
+        ("faceless.get", COMPLETED, lambda: look(done.pk)),
+        ("faceless.get", COMPLETED, lambda: refresh_media(done)),
+        ("faceless.estimate", RECORD, lambda: drafts.quote(draft)),
+        ("me.get", RECORD, lambda: refreshed(account)),
+        ("credits.costs", RECORD, lambda: refreshed(account)),
+        ("faceless.options", RECORD, lambda: refreshed(account)),
+        ("credits.history", ENTRIES, lambda: ledger.mirror(account, Lane.PERSON, 5)),
+        ("top_up.get", RECORD, lambda: top_up.refresh(account)),
+    ]
+    for operation, good, deed in deeds:
+        for code, text in ((403, ERROR), (500, ERROR), (200, good)):
+            body = written(text, token, way)
+            stage.fault(path_of(operation), "status", code=code, body=body, headers=headers(token))
+            with suppress(errors.UpstreamError, AllowanceExhausted):
+                deed()
+            stage.lift()
+            Token.objects.filter(pk=stage.token.pk).update(state=TokenState.WORKING)
+            running.account.jobs.filter(state=JobState.RUNNING).update(next_look_at=timezone.now())
+    return 3 * len(deeds)
+
+
+def running_video(stage: Stage) -> Job:
+    made = stage.data("POST", "/faceless", json={"type": "ai-visuals", "title": "Tides"})
+    fields = {"started_at": timezone.now(), "next_look_at": timezone.now(), "wanted": READY}
+    return row(stage, JobKind.FACELESS, str(made["id"]), JobState.RUNNING, **fields)
+
+
+def refreshed(account: Account) -> None:
+    Account.objects.filter(pk=account.pk).update(refreshed_at=None)
+    tokens.refresh(account)
