@@ -16,6 +16,7 @@ from dashboard.queries.charts import (
     Mark,
     Point,
     Series,
+    Stop,
     Tick,
     bars_of,
     line_of,
@@ -92,6 +93,18 @@ def test_a_line_stays_in_its_box_and_its_area_ends_at_nothing() -> None:
     assert line.path == "M0.00 0.00L50.00 100.00L100.00 40.00"
     assert line.area.endswith("L100.00 100L0.00 100Z")
     assert line.marks[0].spot.anchor == "end", "there is no room at its right"
+
+
+def test_a_line_tells_its_days_and_is_no_stop_of_the_keyboard_without_any() -> None:
+    points = [Point(0, Decimal(4)), Point(100, Decimal(2))]
+    told = line_of(points, "", stops=[Stop(0, 100, "Fri 20 Nov: <2> cr")], says="4 cr, then 2.")
+    drawn = render_to_string("components/chart_line.html", {"chart": told, "id": "line"})
+    assert 'data-chart="line"' in drawn
+    assert 'data-says="Fri 20 Nov: &lt;2&gt; cr"' in drawn
+    assert '<p class="chart__says" id="line" aria-live="polite">4 cr, then 2.</p>' in drawn
+    plain = render_to_string("components/chart_line.html", {"chart": line_of(points, "")})
+    assert "tabindex" not in plain
+    assert "chart__says" not in plain
 
 
 def test_members_keep_their_colours_in_order_of_joining() -> None:
