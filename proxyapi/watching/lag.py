@@ -9,8 +9,9 @@ which is the mean of `age - duration` over the durations that fit what was seen,
 `age` counted as nothing. Looks are worth most where it is largest: for jobs whose chance to finish
 changes slowly, looking at the largest first is the best order there is.
 
-The durations are those learned here, and a few imagined ones: a log-logistic law, whose chance to
-finish rises up to its middle and then falls like 2 / age. Alone it is the start without
+The durations are those learned here, each with some a little shorter and longer, because 64 alone
+leave gaps in which nothing would seem to end, and an imagined one: a log-logistic law, whose chance
+to finish rises up to its middle and then falls like 2 / age. Alone it is the start without
 experience; beside learned durations it keeps us looking at jobs that end much sooner than any
 before, and at those that outlived them all, ever more seldom (pitfalls 8 and 18).
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
-from math import atan
+from math import atan, exp
 from random import Random
 from statistics import median
 
@@ -29,7 +30,8 @@ LONGEST = 15.0  # seconds; a job may end sooner than any did before
 OVERDUE = 4.0  # times as long as the longest: no longer late but stuck, and looked at seldom
 SELDOM = 3600.0  # seconds
 MIDDLE = 180.0  # seconds; half of the imagined durations are shorter, before any is learned
-IMAGINED = 2.0  # durations' worth of doubt beside what was learned
+IMAGINED = 1.0  # durations' worth of doubt beside what was learned
+LIKE = tuple(exp(tenths / 10) for tenths in range(-2, 3))  # times a duration: as likely as it was
 LEAST = 0.0005  # seconds of expected lag; a look for less is not worth a request
 
 
@@ -38,7 +40,8 @@ class Durations:
 
     def __init__(self, learned: Iterable[float] = (), middle: float = MIDDLE) -> None:
         self._learned = sorted(learned)
-        self._sums = [0.0, *accumulate(self._learned)]
+        self._likely = sorted(seconds * like for seconds in self._learned for like in LIKE)
+        self._sums = [0.0, *accumulate(self._likely)]
         self.middle = max(1.0, median(self._learned) if self._learned else middle)
 
     @property
@@ -49,9 +52,9 @@ class Durations:
     def lag(self, seen: float, age: float) -> float:
         """Expected seconds of not knowing, for a job seen running at `seen`, now `age` old."""
         age = max(seen, age)
-        over, now = bisect_right(self._learned, seen), bisect_right(self._learned, age)
-        fitting = len(self._learned) - over
-        doubt = IMAGINED / (1 + (seen / self.middle) ** 2)
+        over, now = bisect_right(self._likely, seen), bisect_right(self._likely, age)
+        fitting = len(self._likely) - over
+        doubt = IMAGINED * len(LIKE) / (1 + (seen / self.middle) ** 2)
         late = age * (now - over) - (self._sums[now] - self._sums[over])
         return (late + doubt * self._imagined(seen, age)) / (fitting + doubt)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxyapi.watching.choice import Candidate, best
-from proxyapi.watching.lag import IMAGINED, LONGEST, SHORTEST, Durations
+from proxyapi.watching.lag import IMAGINED, LIKE, LONGEST, SHORTEST, Durations
 
 seconds = st.floats(0, 1e5, allow_nan=False)
 learned = st.lists(st.floats(1, 5000), max_size=64)
@@ -22,7 +22,7 @@ def counted(samples: list[float], seen: float, age: float, steps: int = 20_000) 
 
     def alive(at: float) -> float:
         doubt = IMAGINED / (1 + (at / durations.middle) ** 2)
-        return sum(sample > at for sample in samples) + doubt
+        return sum(sample * like > at for sample in samples for like in LIKE) / len(LIKE) + doubt
 
     for step in range(steps):
         total += width * (1 - alive(seen + (step + 0.5) * width) / alive(seen))
@@ -72,6 +72,12 @@ def test_a_look_is_worth_most_when_the_end_is_near():
     early, near, long_over = (durations.lag(at, at + 10) for at in (20, 105, 2000))
     assert near > 10 * early
     assert near > 10 * long_over > 0
+
+
+def test_between_two_ends_that_others_had_an_end_is_likely_too():
+    """64 durations leave gaps; a job that is in one is not looked at later for it."""
+    durations = Durations([100.0, 120.0] * 10)
+    assert durations.lag(105, 115) > 10 * durations.lag(20, 30)
 
 
 def test_without_experience_no_age_is_left_out():
