@@ -12,6 +12,7 @@ import pytest
 from tests.leaks import Canaries
 
 TOKEN = "sbx_" + "Q7w" * 8
+ODD = "sbx_7|a/b+c&d<e>" + "\"f'g=h~harmless_12"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,30 @@ def test_f1_a_token_is_found_however_it_was_written_down(said):
     canaries.hear("a log", "nothing here", said)
     assert canaries.found()
     assert all(TOKEN not in sentence for sentence in canaries.found())
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        json.dumps,
+        lambda token: json.dumps(token).replace("/", "\\/"),
+        lambda token: json.dumps(json.dumps(token)),
+        lambda token: json.dumps(html.escape(token)),
+        html.escape,
+        lambda token: html.escape(json.dumps(token)),
+        quote,
+        lambda token: quote(token, safe=""),
+        lambda token: quote(quote(token, safe=""), safe=""),
+        lambda token: base64.b64encode(f"Bearer {token}".encode()).decode(),
+        lambda token: f"{token}, and more"[:30],
+    ],
+)
+def test_f1_a_token_that_is_written_otherwise_everywhere_is_found(write):
+    canaries = Canaries()
+    canaries.plant(ODD, TOKEN)
+    canaries.hear("a page", "nothing", write(ODD))
+    assert [told for told in canaries.found() if ODD[-4:] in told]
+    assert canaries.told().startswith("2 tokens looked for in 28 writings, in 1 kinds of places")
 
 
 def test_nothing_is_found_where_nothing_is():
