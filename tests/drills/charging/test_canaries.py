@@ -102,7 +102,9 @@ def made_up() -> str:
 
 @contextmanager
 def hearing_commands(canaries: Canaries) -> Iterator[None]:
-    with redis.Redis.from_url(settings.REDIS_URL) as store, store.monitor() as monitor:
+    # However long nobody commands anything.
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=None)
+    with client as store, store.monitor() as monitor:
         stop = threading.Event()
         thread = threading.Thread(target=hear_redis, args=(monitor, canaries, stop), daemon=True)
         thread.start()
