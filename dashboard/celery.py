@@ -55,7 +55,7 @@ app.conf.update(
         "health_check_interval": 10,
         "global_keyprefix": "reelroom:",
     },
-    beat_scheduler="redbeat.RedBeatScheduler",
+    beat_scheduler="dashboard.beat.Scheduler",
     beat_max_loop_interval=1,  # the tick is due every second
     redbeat_redis_url=settings.REDIS_URL,
     redbeat_key_prefix="reelroom:beat:",
