@@ -13,8 +13,10 @@ import html
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from threading import Lock
 from urllib.parse import quote, quote_plus
 
+ENOUGH = 50_000_000  # bytes; then they are searched, while others go on
 CUT = 24  # characters of a token after which a table or a log may have cut it off
 
 
@@ -76,20 +78,28 @@ class Canaries:
     heard: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
     searched: dict[str, int] = field(default_factory=dict)  # bytes, by where
     _found: set[str] = field(default_factory=set)
+    _waiting: int = 0  # bytes that were heard and not yet searched
+    _turn: Lock = field(default_factory=Lock, repr=False)
 
     def plant(self, *tokens: str) -> None:
         self.planted.update(tokens)
 
     def hear(self, where: str, *said: bytes | str) -> None:
-        parts = (one.encode(errors="replace") if isinstance(one, str) else one for one in said)
-        self.heard.setdefault(where, []).extend(parts)
+        parts = [one.encode(errors="replace") if isinstance(one, str) else one for one in said]
+        with self._turn:
+            self.heard.setdefault(where, []).extend(parts)
+            self._waiting += sum(map(len, parts))
+            is_enough = self._waiting > ENOUGH
+        if is_enough:
+            self.found()
 
     def found(self) -> list[str]:
         """Where a planted token was found, ever; the sentences quote none.
 
         What was heard is searched and then forgotten.
         """
-        heard, self.heard = self.heard, {}
+        with self._turn:
+            heard, self.heard, self._waiting = self.heard, {}, 0
         for where, said in heard.items():
             everything = b"\n".join(said)
             self.searched[where] = self.searched.get(where, 0) + len(everything)

@@ -106,7 +106,8 @@ def searched(request: pytest.FixtureRequest) -> Iterator[Canaries]:
 
     Where lives follow each other, so is what each of them leaves.
     """
-    request.getfixturevalue("db")
+    names = request.node.fixturenames
+    request.getfixturevalue("transactional_db" if "transactional_db" in names else "db")
     emptied = indoors.emptied
     with pytest.MonkeyPatch.context() as patch, listening(patch) as canaries:
 
