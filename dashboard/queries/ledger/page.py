@@ -51,7 +51,7 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class Entries:
     """`pending` are no rows of the ledger yet. `bare`: there is no row at all in these accounts and
-    days, whatever the filters."""
+    days, whatever the filters; `no_account`: the team has none yet."""
 
     page: Page
     pending: Pending
@@ -63,6 +63,7 @@ class Entries:
     clear_url: str
     whole_url: str
     bare: bool
+    no_account: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ def entries_from(scope: Scope, books: Books, known: int | None = None) -> Entrie
         clear_url=Filters(period=filters.period).url(),
         whole_url="" if filters.period == EVERYTHING else Filters(period=EVERYTHING).url(),
         bare=not filters.narrow and not books.whole.rows,
+        no_account=not scope.accounts,
     )
 
 

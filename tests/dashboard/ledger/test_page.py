@@ -174,6 +174,13 @@ def test_an_account_whose_ledger_was_never_read_says_so(thea, client_of):
     assert "No entries in these days" in client_of(thea).get("/ledger/").content.decode()
 
 
+def test_a_team_without_an_account_is_led_to_its_first_token(otto, client_of):
+    html = client_of(otto).get("/ledger/").content.decode()
+    assert "No account yet" in html
+    assert "Add a token" in html
+    assert "No entries in these days" not in html
+
+
 def test_two_accounts_are_one_ledger_or_each_its_own(book, thea):
     """pitfall_66: several accounts of a team, each read once."""
     first = book().account
