@@ -41,9 +41,10 @@ def test_members_see_their_own_and_the_teams_the_treasurer_all(
     mine, theirs, ours = budget(priya, 2500), budget(luca, 700), budget(None, 9000)
     seen = page(client_of(priya))
     assert [f"budget-{one.pk}" in seen for one in (mine, theirs, ours)] == [True, False, True]
-    assert "Change" not in seen
+    assert "the limits of" not in seen
     seen = page(client_of(thea))
     assert all(f"budget-{one.pk}" in seen for one in (mine, theirs, ours))
+    assert seen.count("the limits of") == 3
 
 
 def test_a_meter_shows_spent_held_and_the_alert(priya, budget, spent, client_of):
