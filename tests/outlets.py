@@ -38,6 +38,7 @@ READ = {
     b"hash": lambda store, key: [part for pair in store.hgetall(key).items() for part in pair],
     b"zset": lambda store, key: store.zrange(key, 0, -1),
     b"stream": lambda store, key: [repr(store.xrange(key)).encode()],
+    b"none": lambda _, __: [],  # it expired since it was listed
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def test_no_life_charges_twice_or_unbalances_the_books(
                 number += 1
     except Exception as error:  # told as a figure, with the steps that lead to it
         notes = getattr(error, "__notes__", [])
-        wrong = f"a law was broken, DRILL_SEED={number} repeats it"
-        print("\n".join([repr(error), *notes]))
+        wrong = f"{type(error).__name__} in DRILL_SEED={number}: {error}".splitlines()[0]
+        print("\n".join([*traceback.format_exception(error), *notes]))
     print("  " + ", ".join(f"{told[name]} {name}" for name in sorted(told)))
     figures.tell(
         f"{told.get('charges', 0)} charges, {told.get('deaths', 0)} deaths, {told.get('steps', 0)} "
