@@ -110,12 +110,12 @@ class Stage:
 
     def shown(self, path: str, word: str, inner: str = "video") -> dict[str, Any]:
         """The resource, once its status is that word."""
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60  # films of other tests may be in line before it
         while time.monotonic() < until:
             found = dict(self.data("GET", path))
             if found[inner]["status"] == word:
                 return found
-            threading.Event().wait(0.02)
+            threading.Event().wait(0.1)
         raise AssertionError(f"{path} did not become {word}")
 
 
