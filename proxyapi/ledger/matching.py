@@ -3,6 +3,9 @@
 What is left is outside the portal, an API debit or not; top-ups and grants are credits without a
 charge. Charges whose answer got lost are matched by `proxyapi.charges.settle`, which knows what
 else proves them.
+
+A match is made once, so a charge waits for it until every row that could be its debit was read and
+told: else it would take an equal one a second later that is somebody else's.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from proxyapi.ledger import changes, pairs
-from proxyapi.ledger.pairs import FAR, LATE, Claim, Pair
+from proxyapi.ledger import changes, growth, pairs
+from proxyapi.ledger.pairs import FAR, LATE, SKEW, WINDOWS, Claim, Pair
 from proxyapi.ledger.refunds import refunds
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
 from proxyapi.models.charge import UNDECIDED
@@ -23,16 +26,17 @@ NEWEST = 100  # certain pairs of an operation that tell what its rows look like
 
 
 @transaction.atomic
-def match(account: Account) -> None:
+def match(account: Account) -> set[int]:
     """Give unmatched entries their charges, with a confidence and a reason for people.
 
-    The account is locked meanwhile. A match that was made is not made again.
+    The account is locked meanwhile. Answers the ids of the debits that are kept for charges which
+    wait for the rest of their rows: those are nobody else's until then.
     """
     changes.lock(account)
     ledger = Ledger.objects.filter(pk=account.pk).first()
     if ledger is None or ledger.problem:
-        return
-    found = debits(ledger)
+        return set()
+    found, kept = debits(ledger)
     for pair in found:
         link(pair.entry, pair.claim.charge, pair.confidence, pair.reason)
     given_back = refunds(ledger, kinds_of)
@@ -40,6 +44,7 @@ def match(account: Account) -> None:
         link(entry, charge, confidence, reason)
     moments = [pair.entry.happened_at for pair in found]
     changes.note(account, moments + [entry.happened_at for entry, *_ in given_back])
+    return {pair.entry.pk for pair in kept}
 
 
 def link(entry: Entry, charge: Charge, confidence: Confidence, reason: str) -> None:
@@ -62,21 +67,23 @@ def off(entry: Entry, charge: Charge) -> Decimal | None:
     return charge.cost + entry.amount or None
 
 
-def debits(ledger: Ledger) -> list[Pair]:
-    """New pairs of charges of a known cost and debits."""
+def debits(ledger: Ledger) -> tuple[list[Pair], list[Pair]]:
+    """New pairs of charges of a known cost and debits, and those that are not certain to stay."""
     claims = claims_of(ledger)
     if not claims:
-        return []
-    rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
-    operations = {claim.charge.operation for claim in claims}
+        return [], []
+    near, operations = free(ledger, claims), {claim.charge.operation for claim in claims}
+    rows = list(near.filter(of_api(ledger), amount__in={-claim.cost for claim in claims}))
+    dark = [] if ledger.api_problem else list(near.filter(via_api__isnull=True))
     lost = Charge.objects.filter(account_id=ledger.pk, state__in=UNDECIDED)
-    found = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
-    late = [claim for claim in rest(claims, found) if is_overdue(ledger, claim)]
+    shared = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
+    found = [pair for pair in shared if is_seen(ledger, pair.claim, dark)]
+    late = [claim for claim in rest(claims, shared) if is_overdue(ledger, claim, dark)]
     if late:
-        found += pairs.but_for_time(late, without(rows, found))
-        others = without(free(ledger, late), found)
+        found += pairs.but_for_time(late, without(rows, shared))
+        others = without(free(ledger, late).filter(of_api(ledger)), shared + found)
         found += pairs.about(rest(late, found), others)
-    return found
+    return found, [pair for pair in shared if pair not in found]
 
 
 def claims_of(ledger: Ledger) -> list[Claim]:
@@ -96,7 +103,7 @@ def free(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
     start = min(claim.start for claim in claims) - FAR
     end = max(claim.end for claim in claims) + FAR
     rows = Entry.objects.filter(account_id=ledger.pk, charge__isnull=True, amount__lt=0, trouble="")
-    return rows.filter(of_api(ledger), happened_at__gte=start, happened_at__lte=end)
+    return rows.filter(happened_at__gte=start, happened_at__lte=end)
 
 
 def of_api(ledger: Ledger) -> Q:
@@ -117,9 +124,22 @@ def kinds_of(ledger: Ledger, operations: Collection[str]) -> dict[str, set[str]]
     return {name: kinds for name, kinds in known.items() if kinds}
 
 
-def is_overdue(ledger: Ledger, claim: Claim) -> bool:
-    """Whether every row that could be its debit was read, and time enough went by."""
-    return ledger.is_whole and ledger.read_at is not None and ledger.read_at > claim.end + LATE
+def is_seen(ledger: Ledger, claim: Claim, dark: Iterable[Entry]) -> bool:
+    """Whether every row that could be its debit was read; `dark`: rows that nobody told of yet
+    whether the API made them."""
+    if ledger.read_at is None or ledger.read_at < claim.end:
+        return False
+    if not growth.reaches(ledger.account, claim.start - SKEW):
+        return False
+    equal = (entry for entry in dark if entry.amount == -claim.cost)
+    return not any(claim.holds(entry, WINDOWS[-1]) for entry in equal)
+
+
+def is_overdue(ledger: Ledger, claim: Claim, dark: Iterable[Entry]) -> bool:
+    """Whether every row near it was read and told, and time enough went by."""
+    if not ledger.is_whole or ledger.read_at is None or ledger.read_at <= claim.end + LATE:
+        return False
+    return not any(claim.holds(entry, (FAR, FAR)) for entry in dark)
 
 
 def rest(claims: Iterable[Claim], found: Iterable[Pair]) -> list[Claim]:

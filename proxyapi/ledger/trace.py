@@ -77,8 +77,8 @@ def unclaimed(charge: Charge) -> list[Entry]:
 
     In the caller's transaction, with the account locked: the others take their own first.
     """
-    match(charge.account)
-    return free(charge)
+    kept = match(charge.account)
+    return [entry for entry in free(charge) if entry.pk not in kept]
 
 
 def free(charge: Charge) -> list[Entry]:
@@ -142,10 +142,14 @@ def clock_is_behind(charge: Charge) -> bool:
 
 
 def trace_of(charge: Charge) -> bool:
-    """Whether a debit that nobody has may be the charge's: then it is not called uncharged."""
+    """Whether a debit that nobody has may be the charge's: then it is not called uncharged.
+
+    One that is kept for another charge counts, as it may be let go yet.
+    """
+    match(charge.account)
     since = sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
     return any(
-        charge.may_cost(-entry.amount) and entry.happened_at >= since for entry in unclaimed(charge)
+        charge.may_cost(-entry.amount) and entry.happened_at >= since for entry in free(charge)
     )
 
 

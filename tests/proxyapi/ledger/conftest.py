@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,11 +13,12 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.models import Account, Entry
-from tests.factories import AccountFactory, TokenFactory
+from proxyapi.models import Account, Charge, ChargeState, Entry
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+Confirmed = Callable[..., Charge]
 HISTORY = ("GET", "/credits/history")
 
 
@@ -87,6 +89,33 @@ def book(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Book:
     upstream.on(*HISTORY, book.history)
     upstream.on("GET", "/me", book.me)
     return book
+
+
+@pytest.fixture
+def confirmed(account: Account) -> Confirmed:
+    """A charge that was answered, so many minutes after the ledger's start."""
+
+    def make(cost: object = 4, minute: float = 0, **fields: Any) -> Charge:
+        sent_at = START + timedelta(minutes=minute)
+        token = account.tokens.get()
+        job = JobFactory(account=account, token=token, remote_id=uuid.uuid4().hex)
+        given = {
+            "operation": "faceless.scripts",
+            "state": ChargeState.CONFIRMED,
+            "cost": None if cost is None else Decimal(str(cost)),
+            "sent_at": sent_at,
+            "settled_at": sent_at + timedelta(seconds=3),
+        }
+        charge: Charge = ChargeFactory(job=job, **{**given, **fields})
+        return charge
+
+    return make
+
+
+def matches() -> list[tuple[int, str]]:
+    """Positions that have a charge, with the confidence."""
+    rows = Entry.objects.filter(charge__isnull=False).order_by("position")
+    return list(rows.values_list("position", "confidence"))
 
 
 def mirrored(account: Account) -> list[str]:

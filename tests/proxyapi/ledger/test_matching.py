@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from proxyapi import ledger
-from proxyapi.models import Account, Charge, ChargeState, DaySum, Entry, Ledger
-from tests.factories import ChargeFactory, JobFactory, UserFactory
-from tests.proxyapi.ledger.conftest import START, Book, line
-
-Confirmed = Callable[..., Charge]
-
-
-@pytest.fixture
-def confirmed(account: Account) -> Confirmed:
-    """A charge that was answered, so many minutes after the ledger's start."""
-
-    def make(cost: object = 4, minute: float = 0, **fields: Any) -> Charge:
-        sent_at = START + timedelta(minutes=minute)
-        token = account.tokens.get()
-        job = JobFactory(account=account, token=token, remote_id=uuid.uuid4().hex)
-        given = {
-            "operation": "faceless.scripts",
-            "state": ChargeState.CONFIRMED,
-            "cost": Decimal(str(cost)),
-            "sent_at": sent_at,
-            "settled_at": sent_at + timedelta(seconds=3),
-        }
-        charge: Charge = ChargeFactory(job=job, **{**given, **fields})
-        return charge
-
-    return make
-
-
-def matches() -> list[tuple[int, str]]:
-    """Positions that have a charge, with the confidence."""
-    rows = Entry.objects.filter(charge__isnull=False).order_by("position")
-    return list(rows.values_list("position", "confidence"))
+from proxyapi.models import Account, Charge, DaySum, Entry, Ledger
+from tests.factories import UserFactory
+from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
 
 
 def test_an_exact_debit_in_time_is_certain(
