@@ -92,6 +92,7 @@ def addresses(team: Any) -> dict[str, str]:
         "one feature": f"/ledger/?period=all&feature={entry.operation}",
         "a rare label": "/ledger/?period=all&label=Voice+clone+slot",
         "a search": "/ledger/?q=glaciers",
+        "a search in vain": "/ledger/?q=zebra",
         "credits in": "/ledger/?period=all&direction=in",
         "not by the API": "/ledger/?period=all&source=web",
         "outside the portal": "/ledger/?match=no&direction=out",

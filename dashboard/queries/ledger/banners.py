@@ -20,11 +20,8 @@ def banners_of(scope: Scope) -> tuple[Banner, ...]:
     """Of the accounts that are asked for, and of a search; no query."""
     asked = [one for one in scope.accounts if one.pk in scope.ids]
     told = [banner for one in asked for banner in of_account(one)]
-    if scope.found and scope.found.says:
-        told.append(
-            Banner("info", scope.found.says, "A longer text or fewer days find the others.")
-        )
-    return tuple(told)
+    gaps = scope.found.gaps if scope.found else ()
+    return (*told, *(Banner("info", gap.says, gap.remedy) for gap in gaps))
 
 
 def of_account(account: Account) -> Iterator[Banner]:

@@ -20,17 +20,23 @@ class Row(NamedTuple):
     is_matched: bool
 
 
+class Gap(NamedTuple):
+    """What was not looked for, and how to find it all the same."""
+
+    says: str
+    remedy: str
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`rows` have none of the other names. `names`: all that the days have. `says`: what was not
-    looked for, because too much has this name."""
+    """`rows` have none of the other names. `names`: all that the days have."""
 
     names: Names
     labels: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     members: frozenset[int] = frozenset()
     rows: tuple[Row, ...] = ()
-    says: str = ""
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def worded(self) -> Q:

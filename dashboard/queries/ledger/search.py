@@ -7,13 +7,23 @@ and the rows of some videos are few.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
-from django.db.models import BooleanField, ExpressionWrapper, F, FilteredRelation, Q, Window
-from django.db.models.functions import DenseRank
+from django.db.models import (
+    BooleanField,
+    ExpressionWrapper,
+    F,
+    FilteredRelation,
+    Q,
+    QuerySet,
+    Subquery,
+    Window,
+)
+from django.db.models.functions import Coalesce, DenseRank
 
-from dashboard.queries.ledger.found import Found, Row
+from dashboard.queries.ledger.found import Found, Gap, Row
 from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
@@ -21,6 +31,9 @@ from proxyapi.day_names import Names, names_of
 from proxyapi.models import Job
 
 PEOPLE, VIDEOS = 20, 100  # that one text may name
+TITLES = 10_000  # that are looked through of the videos of a long ledger
+LONG = 100_000  # rows
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 NEWEST = [F("created_at").desc(), F("pk").desc()]
 COLUMNS = (
     *("nth", "row__pk", "row__happened_at", "row__amount", "matched", "row__label"),
@@ -44,8 +57,22 @@ def searched(scope: Scope, people: Sequence[Person]) -> Scope:
     rows, more = rows_of_videos(scope, found)
     much = [f"the newest {VIDEOS} videos"] if more else []
     much += [f"the first {PEOPLE} people"] if len(members) > PEOPLE else []
-    said = f"Only {' and '.join(much)} of this name are listed." if much else ""
-    return replace(scope, found=replace(found, rows=rows, says=said))
+    return replace(scope, found=replace(found, rows=rows, gaps=tuple(gaps(scope, much))))
+
+
+def gaps(scope: Scope, much: Sequence[str]) -> Iterator[Gap]:
+    if much:
+        says = f"Only {' and '.join(much)} of this name are listed."
+        yield Gap(says, "A longer text or fewer days find the others.")
+    if is_long(scope):
+        says = f"Titles were looked through for the newest {TITLES:,} videos."
+        yield Gap(says, "Days that end earlier reach older ones.")
+
+
+def is_long(scope: Scope) -> bool:
+    """Whether there may be so many videos that not all of their titles are looked through."""
+    read = [one for one in scope.accounts if one.pk in scope.ids and hasattr(one, "ledger")]
+    return sum(one.ledger.high for one in read) > LONG
 
 
 def names_in(scope: Scope) -> Names:
@@ -54,12 +81,10 @@ def names_in(scope: Scope) -> Names:
 
 
 def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
-    """What only a title tells of, and whether there are more videos than were looked at."""
-    end = scope.period.moments(scope.zone)[1]
-    titled = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end)
+    """What only a title tells of, and whether more videos have it than are listed."""
+    titled = looked_through(scope).filter(title__icontains=scope.filters.search)
     if scope.filters.account:
         titled = titled.filter(account__in=scope.ids)
-    titled = titled.filter(title__icontains=scope.filters.search).order_by(*NEWEST)
     # The accounts are the videos' own. Named again, SQLite would search by them and the days.
     theirs = FilteredRelation("entries", condition=scope.wanted(prefix="entries__"))
     videos = Job.objects.filter(pk__in=titled.values("pk")[: VIDEOS + 1]).annotate(row=theirs)
@@ -72,3 +97,13 @@ def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
         if nth <= VIDEOS and key is not None and not found.has(*names)
     )
     return tuple(rows), any(nth > VIDEOS for nth, *_ in listed)
+
+
+def looked_through(scope: Scope) -> QuerySet[Job]:
+    """The team's videos that may have rows in the period, the newest first."""
+    end = scope.period.moments(scope.zone)[1]
+    videos = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end).order_by(*NEWEST)
+    if not is_long(scope):
+        return videos
+    older = Subquery(videos.values("created_at")[TITLES : TITLES + 1])
+    return videos.filter(created_at__gt=Coalesce(older, BEGINNING))

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.queries.ledger import search
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
-from proxyapi.models import Job
+from proxyapi.models import Job, Ledger
 from tests.dashboard.ledger.conftest import ago
 from tests.dashboard.ledger.test_export import told
 
@@ -117,6 +117,22 @@ def test_too_many_videos_of_a_name_are_said(book, thea, monkeypatch):
     assert amounts(shown) == [-3, -2]
     (banner,) = shown.totals.banners
     assert banner.title == "Only the newest 2 videos of this name are listed."
+
+
+def test_of_a_long_ledger_only_the_newest_titles_are_looked_through(book, thea, monkeypatch):
+    """Days that end earlier bring older ones within reach."""
+    monkeypatch.setattr(search, "TITLES", 2)
+    monkeypatch.setattr(search, "LONG", 2)
+    for days in range(3):
+        entry = book(f"-{days + 1}", happened_at=ago(hours=24 * days))
+        Job.objects.filter(pk=entry.job_id).update(created_at=ago(hours=24 * days + 1))
+    assert amounts(page(thea, q="glacier")) == [-3, -2, -1]
+    Ledger.objects.filter(pk=entry.account_id).update(high=3)
+    shown = page(thea, q="glacier")
+    assert amounts(shown) == [-2, -1]
+    (banner,) = shown.totals.banners
+    assert banner.title == "Titles were looked through for the newest 2 videos."
+    assert amounts(page(thea, q="glacier", period=f"..{ago(hours=24).date()}")) == [-3, -2]
 
 
 @pytest.mark.usefixtures("mixed")
