@@ -1,5 +1,7 @@
 """Tells the pages of a vault whether the service answers: at once when that changes, else seldom.
 
+One call that fails may be chance, so the second of the same is told at once too.
+
 The calls themselves are the record; this only rings. Each page counts on by itself how long ago the
 last answer was, so a worker that is dead shows without anybody saying so.
 """
@@ -14,7 +16,8 @@ import redis
 from proxyapi.allowance import connection
 from proxyapi.events import Event, publish
 
-EVERY = 15  # seconds between two announcements of the same
+EVERY = 15  # seconds in which no more of the same are announced
+AT_ONCE = 2
 
 
 def tell(vault: UUID, token: UUID, *, answered: bool) -> None:
@@ -22,9 +25,10 @@ def tell(vault: UUID, token: UUID, *, answered: bool) -> None:
     same, other = _key(vault, answered), _key(vault, not answered)
     with suppress(redis.RedisError):
         with connection().pipeline(transaction=True) as pipeline:
-            pipeline.set(same, 1, nx=True, ex=EVERY)
+            pipeline.incr(same)
+            pipeline.expire(same, EVERY, nx=True)
             pipeline.delete(other)
-            is_news = bool(pipeline.execute()[0])
+            is_news = pipeline.execute()[0] <= AT_ONCE
         if is_news:
             publish(vault, Event.SERVICE, token)
 

@@ -17,6 +17,7 @@ from proxyapi import allowance
 from proxyapi.models import Call, Vault
 
 CALLS = 20  # the latest calls that tell whether the service answers
+CHANCE = 1  # failed call that says nothing yet: every line breaks at times
 # Each ledger is read every minute: after this long without an answer the worker may be gone.
 TRUSTED = timedelta(minutes=5)
 
@@ -56,11 +57,12 @@ def service_of(vault: Vault) -> Service:
     latest = Call.objects.filter(vault=vault).order_by("-sent_at").only("status", "sent_at")
     silent: list[Call] = []
     for call in latest[:CALLS]:
-        if call.is_answered and not silent:
+        if not call.is_answered:
+            silent.append(call)
+        elif len(silent) <= CHANCE:
             return Service("answers", age=max(timezone.now() - call.sent_at, timedelta(0)))
-        if call.is_answered:
+        else:
             break
-        silent.append(call)
     return Service("silent", since=silent[-1].sent_at) if silent else Service("unasked")
 
 

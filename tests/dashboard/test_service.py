@@ -63,6 +63,16 @@ def test_silence_counts_from_the_first_call_that_got_no_answer(
     assert f"has not answered since {since:%H:%M}" in line(token).replace(f"{since:%-d %b} ", "")
 
 
+def test_one_failed_call_among_answers_is_chance_and_two_are_silence(token: Token) -> None:
+    """So a fault on one of several accounts does not make the line flicker."""
+    heard(token, 200, 4)
+    heard(token, 502, 3)
+    assert service_of(token.vault).state == "answers"
+    assert "4 min</span> ago" in line(token)
+    heard(token, None, 2)
+    assert service_of(token.vault).state == "silent"
+
+
 def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: Token) -> None:
     """Nobody pushes when the worker is dead: what the page shows then is already in it."""
     heard(token, 200, 4)
