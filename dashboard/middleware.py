@@ -36,13 +36,18 @@ class TeamMiddleware:
     ) -> HttpResponse | None:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
-        membership = membership_of(request)
-        if membership is None and not request.path.startswith("/accounts/"):
+        if not enter_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "dashboard/teamless.html", status=403)
-        if membership is not None:
-            request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
-            timezone.activate(membership.team.vault.zone)
         return None
+
+
+def enter_team(request: HttpRequest) -> bool:
+    """Put the team of the signed-in person into the request; False when they have none."""
+    membership = membership_of(request)
+    if membership is not None:
+        request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
+        timezone.activate(membership.team.vault.zone)
+    return membership is not None
 
 
 def membership_of(request: HttpRequest) -> Membership | None:

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
 
+from dashboard.middleware import enter_team
 from dashboard.outages import RETRY_AFTER, is_outage
 
 
@@ -18,7 +19,10 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Shows the sentence of the Http404; an address that never was has none."""
+    """Shows the sentence of the Http404; an address that never was has none, and no view either
+    that the team was put into the request for."""
+    if request.user.is_authenticated and not hasattr(request, "membership"):
+        enter_team(request)
     said = exception.args[0] if exception and exception.args else ""
     sentence = said if isinstance(said, str) and said.endswith(".") else ""
     return render(request, "404.html", {"sentence": sentence}, status=404)

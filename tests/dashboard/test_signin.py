@@ -120,6 +120,20 @@ def test_an_address_that_does_not_exist_is_said_in_words(db: None) -> None:
     assert "There is no such page" in response.content.decode()
 
 
+@pytest.mark.parametrize("address", ["/nowhere/", "/accounts/email/"])
+def test_who_is_signed_in_finds_the_way_back_from_an_address_that_does_not_exist(
+    address: str, mira: Membership
+) -> None:
+    browser = Client()
+    browser.force_login(mira.user)
+    response = browser.get(address)
+    html = response.content.decode()
+    assert response.status_code == 404
+    assert "There is no such page" in html
+    assert mira.team.name in html
+    assert f'href="{reverse("ledger")}"' in html
+
+
 def test_the_page_for_our_own_errors_asks_nobody(
     rf: RequestFactory, db: None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
