@@ -239,7 +239,7 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
     )
 # `id:base64 of 32 bytes`, several separated by commas, the first one seals (proxyapi/seal.py).
 SEALING_KEYS = required(
-    "SEALING_KEYS", "`make run` writes one; `manage.py generate_key` prints one."
+    "SEALING_KEYS", "`make run` writes one; .env.example says how to make the first one."
 )
 HOLD_MARGIN = env.float(
     "HOLD_MARGIN", default=1.10

@@ -2,7 +2,7 @@
 
 Cells that a spreadsheet would take for a formula get an apostrophe in front. `credit_spend` is the
 upstream's own string: a plain signed number stays as it is, for it can only be read as that number
-or as text; anything else there is treated like every other cell (docs/guide/ledger.md).
+or as text; anything else there is treated like every other cell (docs/ledger.md).
 """
 
 from __future__ import annotations

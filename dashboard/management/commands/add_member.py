@@ -1,0 +1,52 @@
+"""`manage.py add_member`: one more person in a team."""
+
+from __future__ import annotations
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from dashboard.models import Membership, Role, Team, User
+
+
+class Command(BaseCommand):
+    help = "Lets a person into a team; shows a new person's password once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("team", help="what the team is called")
+        parser.add_argument("email", help="the person signs in with it")
+        parser.add_argument("name", help="the person's own name")
+        parser.add_argument(
+            "--role", choices=Role.values, default=Role.PRODUCER, help="default: producer"
+        )
+
+    @transaction.atomic
+    def handle(self, *_: Any, team: str, email: str, name: str, role: str, **__: Any) -> None:
+        joined, known = team_of(team), User.objects.filter(email__iexact=email).first()
+        if known and joined.memberships.filter(user=known).exists():
+            raise CommandError(f"{email} is in {team} already.")
+        password = secrets.token_urlsafe(15)
+        user = known or person(email, password, name)
+        Membership.objects.create(team=joined, user=user, role=role)
+        how = "as before" if known else f"with {user.email} and {password}"
+        self.stdout.write(f"{user.name} is in {team} as {role} and signs in {how}")
+
+
+def team_of(name: str) -> Team:
+    named = list(Team.objects.filter(name=name))
+    if len(named) != 1:
+        raise CommandError(f"There are {len(named) or 'no'} teams with the name {name}.")
+    return named[0]
+
+
+def person(email: str, password: str, name: str) -> User:
+    try:
+        User(email=email, name=name).clean_fields(exclude=["password"])
+    except ValidationError as error:
+        said = " ".join(error.messages)
+        raise CommandError(f"{name}, {email}: {said}") from error
+    return User.objects.create_user(email, password, name=name)
