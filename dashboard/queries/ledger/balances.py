@@ -14,7 +14,8 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet, Value
 
 from dashboard.queries.ledger.scope import Scope
-from proxyapi.day_sums import PLACES, CreditSum, bounds
+from dashboard.queries.ledger_end import end_of
+from proxyapi.day_sums import CreditSum, bounds
 from proxyapi.models import Account, DayFlow, Entry, Ledger
 
 NOTHING = Decimal(0)
@@ -31,7 +32,7 @@ def balances_of(scope: Scope, rows: Sequence[Entry]) -> dict[int, Decimal]:
     account = weighed(scope)
     if account is None or not rows:
         return {}
-    left = end_of(account, rows)
+    left = at_top(account, rows)
     if left is None:
         left = after(scope, account.ledger, rows[0])
     balances = {}
@@ -52,13 +53,12 @@ def weighed(scope: Scope) -> Account | None:
     return account if ledger.sums_zone == scope.zone.key else None
 
 
-def end_of(account: Account, rows: Sequence[Entry]) -> Decimal | None:
+def at_top(account: Account, rows: Sequence[Entry]) -> Decimal | None:
     """The balance after the first row, where the last one that the account knew of is listed."""
-    ledger, above = account.ledger, NOTHING
+    above = NOTHING
     for row in rows:
-        if row.position == ledger.high - 1:
-            newer = Decimal(getattr(account, "newer", None) or 0) / PLACES
-            return (ledger.balance_exact or NOTHING) + newer + above
+        if row.position == account.ledger.high - 1:
+            return end_of(account) + above
         above += row.amount
     return None
 

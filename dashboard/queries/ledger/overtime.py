@@ -25,9 +25,10 @@ from dashboard.queries.ledger.rows import titled
 from dashboard.queries.ledger.scope import Scope, scope_of
 from dashboard.queries.ledger.shares import Share, shares_of
 from dashboard.queries.ledger.steps import Step, step_of
+from dashboard.queries.ledger_end import end_of
 from dashboard.templatetags.reelroom import credits
 from proxyapi.day_sums import CreditSum
-from proxyapi.models import Account, DayFlow, Ledger
+from proxyapi.models import DayFlow
 
 MARKS = 12  # of each kind; of more only the largest are drawn
 YEAR = 400  # days; of longer periods the chart begins with the first row
@@ -152,7 +153,7 @@ def balance_of(scope: Scope) -> Balance | None:
     nets, came = moved(scope, [one.pk for one in known])
     if not nets:
         return None
-    now = sum((exact(one) for one in known), NOTHING)
+    now = sum((end_of(one) for one in known), NOTHING)
     first = scope.period.first if scope.period.days <= YEAR else min(nets)
     ends = day_ends(nets, now, first, max(scope.today, max(nets)))
     days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
@@ -181,13 +182,6 @@ def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[
         if bought or refunded:
             came[day] = Came(bought or NOTHING, refunded or NOTHING)
     return nets, came
-
-
-def exact(account: Account) -> Decimal:
-    """The balance at the end of the mirrored ledger, where it is known, else as last seen."""
-    ledger: Ledger | None = getattr(account, "ledger", None)
-    weighed = ledger.balance_exact if ledger else None
-    return account.balance if weighed is None else weighed
 
 
 def day_ends(

@@ -9,8 +9,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Cast, Round
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from dashboard.models import Team
@@ -18,8 +17,9 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.period import Period, period_of
 from dashboard.queries.ledger.steps import WEEKLY, Step, step_of
+from dashboard.queries.ledger_end import with_newer
 from dashboard.queries.purse import known_accounts_of
-from proxyapi.day_sums import PLACES, narrowest
+from proxyapi.day_sums import narrowest
 from proxyapi.models import Account, DayFlow, Entry, Vault
 
 
@@ -105,17 +105,10 @@ def scope_of(team: Team, filters: Filters) -> Scope:
 
 
 def ledgered(vault: Vault) -> QuerySet[Account]:
-    """The team's accounts, each with its ledger, with the day of its first row, and with what the
-    rows since its last weighing add up to (`newer`, in ten-thousandths: an exact number on SQLite
-    too)."""
-    newer = Entry.objects.filter(
-        account=OuterRef("pk"), position__gte=OuterRef("ledger__weighed_high")
-    )
-    whole = Cast(Round(F("amount") * PLACES), BigIntegerField())
-    sums = newer.order_by().values("account").annotate(sum=Sum(whole)).values("sum")
+    """The team's accounts, each with its ledger, what is newer than its last weighing, and the day
+    of its first row."""
     days = DayFlow.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
-    known = known_accounts_of(vault).select_related("ledger")
-    return known.annotate(newer=Subquery(sums), first_day=Subquery(days[:1]))
+    return with_newer(known_accounts_of(vault)).annotate(first_day=Subquery(days[:1]))
 
 
 def scope_from(team: Team, filters: Filters, accounts: Collection[Account]) -> Scope:

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.queries.charts import Line
+from dashboard.queries.ledger_end import end_of, with_newer
 from dashboard.queries.overview.balance import Day, balance_line, days_with
 from dashboard.queries.overview.sums import Sums
 from dashboard.queries.overview.window import said
@@ -72,12 +73,14 @@ class Credits:
 
 
 def ledgered(vault: Vault) -> QuerySet[Account]:
-    """The team's accounts, each with its ledger and its top-up."""
-    return known_accounts_of(vault).select_related("ledger", "top_up")
+    """The team's accounts, each with its ledger, what is newer than its last weighing, and its
+    top-up."""
+    return with_newer(known_accounts_of(vault)).select_related("top_up")
 
 
 def credits_from(accounts: Sequence[Account], purse: Purse, counts: Counts, sums: Sums) -> Credits:
-    days = days_with(weighed(accounts), sums, whole=whole_since(accounts))
+    now = sum((end_of(account) for account in accounts), NOTHING)
+    days = days_with(now, sums, whole=whole_since(accounts))
     return Credits(
         purse=purse,
         open_charges=counts.holding,
@@ -115,16 +118,6 @@ def ledger_of(account: Account) -> Ledger | None:
         return account.ledger
     except ObjectDoesNotExist:
         return None
-
-
-def weighed(accounts: Sequence[Account]) -> Decimal:
-    """The balance that goes with the mirrored rows: the exact one, as far as it was weighed."""
-    total = Decimal(0)
-    for account in accounts:
-        ledger = ledger_of(account)
-        exact = ledger.balance_exact if ledger else None
-        total += account.balance if exact is None else exact
-    return total
 
 
 def whole_since(accounts: Sequence[Account]) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from dashboard.queries.ledger.figures import books_of
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.overtime import Charts, charts_of
+from dashboard.queries.ledger.page import ledger_of
 from dashboard.queries.ledger.people import people_of
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.spend import spend_of, split_of
@@ -97,6 +98,19 @@ def test_days_after_the_period_count_towards_its_balance(book, account, thea):
     chart = told(thea, period="2026-09").balance
     assert chart is not None
     assert chart.table[0][2] == 1096
+
+
+def test_the_balance_counts_what_came_since_the_last_weighing(book, account, thea):
+    book("-100", by=None, position=0, happened_at=ago(days=1))
+    book("+500.25", by=None, position=1)
+    weighed = {"balance_exact": Decimal(1000), "weighed_high": 1, "high": 2, "total": 2}
+    Ledger.objects.filter(pk=account.pk).update(**weighed)
+    chart = told(thea, period="2026-11-18..2026-11-20").balance
+    assert chart is not None
+    ends = [left for _, _, left in chart.table]
+    assert ends == [Decimal("1500.25"), 1000, 1100]
+    shown = ledger_of(thea, filters_of({})).entries.page.days
+    assert [row.balance for day in shown for row in day.rows] == ends[:2]  # the rows say the same
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Team
 from dashboard.queries.overview.balance import balance_line, days_with
+from dashboard.queries.overview.page import credits_part
 from dashboard.queries.overview.spend import facts, ordinal, spend_from
 from dashboard.queries.overview.sums import sums_of
 from dashboard.queries.overview.window import (
@@ -19,6 +20,7 @@ from dashboard.queries.overview.window import (
     week_start,
     window_of,
 )
+from proxyapi.models import Ledger
 from tests.factories import MembershipFactory
 
 FRIDAY = date(2026, 11, 20)
@@ -112,6 +114,16 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
     assert [(mark.kind, mark.label) for mark in line.marks] == [("in", "+2,000"), ("now", "2,050")]
     assert line.marks[0].title == "12 Nov: +2,000 credits, Auto top-up"
     assert line.stops[-1].says.endswith(": 2,050 cr at its end. 50 went.")
+
+
+def test_the_balance_counts_what_came_since_the_last_weighing(book, mira):
+    book(-100, timezone.now() - timedelta(days=1))
+    book(500.25)
+    Ledger.objects.update(balance_exact=1000, weighed_high=1)
+    told = credits_part(mira, "").credits
+    assert told is not None
+    yesterday, today = told.days
+    assert (yesterday.began, yesterday.ended, today.ended) == (1100, 1000, Decimal("1500.25"))
 
 
 def test_a_refund_too_small_to_see_is_marked_and_not_written_out(book, told):
