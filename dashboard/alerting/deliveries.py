@@ -62,7 +62,8 @@ def deliver(delivery_id: UUID) -> None:
     due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
     if not due.update(tries=F("tries") + 1, due_at=now + LEASE):
         return
-    delivery = Delivery.objects.select_related("event__team", "event__rule").get(pk=delivery_id)
+    deliveries = Delivery.objects.select_related("event__team__vault", "event__rule")
+    delivery = deliveries.get(pk=delivery_id)
     try:
         delivery.status = SENDERS[delivery.channel](delivery)
     except Undeliverable as error:

@@ -7,6 +7,7 @@ import smtplib
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
+from django.utils import timezone
 
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.models import Delivery
@@ -18,9 +19,11 @@ def send(delivery: Delivery) -> None:
     """Hand it to the mail server. Raises `DeliveryFailed`."""
     event = delivery.event
     context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
+    with timezone.override(event.team.vault.zone):
+        body = render_to_string("dashboard/alerts/email.txt", context)
     message = EmailMessage(
         subject=f"{event.team.name}: {event.title}",
-        body=render_to_string("dashboard/alerts/email.txt", context),
+        body=body,
         to=[delivery.address],
         headers={"Auto-Submitted": "auto-generated", "X-Reelroom-Alert": str(event.pk)},
     )

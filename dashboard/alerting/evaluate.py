@@ -30,9 +30,10 @@ LOOKS: Mapping[str, Look] = {
 
 def evaluate(team_id: UUID, looks: Mapping[str, Look] = LOOKS) -> list[Delivery]:
     """Tell what is new; answers what is to be delivered. May run twice at once: nobody is told
-    twice."""
+    twice. Clock times are told in the team's zone."""
     team = Team.objects.select_related("vault").get(pk=team_id)
-    found = list(look(team, looks, timezone.now()))
+    with timezone.override(team.vault.zone):
+        found = list(look(team, looks, timezone.now()))
     known = keys_of(found)
     new = [finding for finding in found if finding.key not in known]
     return [delivery for finding in new for delivery in tell(team, finding)]

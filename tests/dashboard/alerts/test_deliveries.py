@@ -74,6 +74,14 @@ def test_the_email_is_plain_and_says_where_to_look(event, thea, settings):
     assert len(mail.outbox) == 1
 
 
+def test_the_email_says_when_in_the_teams_zone(event, northlight, thea):
+    northlight.vault.time_zone = "Pacific/Auckland"  # 13 h before UTC in November
+    northlight.vault.save()
+    (row,) = schedule(event())
+    deliver(row.pk)
+    assert "21 Nov 2026 01:01 NZDT, told once in its period." in mail.outbox[0].body
+
+
 def test_the_webhook_is_signed_so_that_the_receiver_can_tell(one, heard, secret, event):
     deliver(one.pk)
     ((headers, body),) = heard

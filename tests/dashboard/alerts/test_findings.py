@@ -43,6 +43,18 @@ def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule
     )
 
 
+def test_clock_times_are_told_in_the_teams_zone(northlight, account, rule, charge, time_machine):
+    northlight.vault.time_zone = "America/Los_Angeles"  # 8 h after UTC in November
+    northlight.vault.save()
+    rule(Watch.BALANCE, 4500)
+    rule(Watch.UNKNOWN, 15)
+    charge(state=ChargeState.UNKNOWN, sent_at=NOON - timedelta(hours=1))
+    evaluate(northlight.pk)
+    texts = " ".join(AlertEvent.objects.values_list("text", flat=True))
+    assert "4,318 cr as of 04:00" in texts
+    assert "was sent at 03:00 and the answer got lost" in texts
+
+
 def entry(account, amount, position):
     return Entry.objects.create(
         account=account,
