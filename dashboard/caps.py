@@ -69,6 +69,11 @@ class Standing:
         return self.budget.hard is None or self.taken + amount <= self.budget.hard
 
     @property
+    def in_a_word(self) -> str:
+        """Which budget it is and its limits, for a form to tell which one it was drawn with."""
+        return f"{self.budget.pk}/{self.budget.in_a_word}"
+
+    @property
     def until(self) -> str:
         """When it begins anew: "midnight", "Mon 23 Nov", "1 Dec"."""
         return ending(Period(self.budget.period), self.span, self.zone)
@@ -134,6 +139,16 @@ def standings(team: Team, budgets: Iterable[Budget], at: datetime) -> list[Stand
         Standing(one, spans[one.period], zone, *sums[one.period].get(one.member_id, (NOTHING,) * 2))
         for one in listed
     ]
+
+
+def tightest(found: Iterable[Standing]) -> Standing | None:
+    """Of those with a hard limit the one with the least left, or the most above it; of several
+    the first by its key, so that a page and the action behind it mean the same one."""
+    return min(
+        (one for one in found if one.budget.hard is not None),
+        key=lambda one: ((one.budget.hard or NOTHING) - one.taken, one.budget.pk),
+        default=None,
+    )
 
 
 def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | None, Taken]:

@@ -14,7 +14,7 @@ from dashboard import doorbell
 from dashboard.access import can, check
 from dashboard.actions.audit import note
 from dashboard.actions.budgets import change_budget, plain
-from dashboard.actions.charging import locked, tightest
+from dashboard.actions.charging import in_the_way, locked
 from dashboard.caps import Standing
 from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
@@ -27,24 +27,33 @@ from proxyapi.refusals import Refusal, Stale, credits
 DECIDED = "This was decided already. Nothing was changed."
 CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
 NOT_A_MAKER = "Whoever asked makes no videos in this team any more. Nothing was sent."
+OTHER = (
+    "The budget in the way is not as it was shown any more. It is shown as it is now; look and "
+    "approve again. Nothing was sent."
+)
 LOWER = "A raised limit is above {limit} cr. Nothing was sent."
 WHY = "Say in a sentence why not."
 TAKEN_BACK = "Taken back before it was decided. Nothing was sent."
 
 
 @transaction.atomic
-def approve(*, by: Membership, ask: Ask, hard: Decimal | None = None) -> Ask:
+def approve(
+    *, by: Membership, ask: Ask, hard: Decimal | None = None, drawn: str | None = None
+) -> Ask:
     """Send what was asked for, this once, also above the budget; `hard` raises that budget first.
 
+    `drawn` names the budget that was shown in the way, as `Standing.in_a_word` does, "" for none.
     It ends as `STALE` when it is not what was asked for any more: then nothing is sent. Raises
-    `Stale` when somebody decided it before, `NotEnoughCredits` when the account is short.
+    `Stale` when somebody decided it before or another budget is in the way, `NotEnoughCredits`
+    when the account is short.
     """
     check(by, Permission.MANAGE_MONEY)
     asker = Membership.objects.filter(team=by.team, user=ask.member_id).first()
-    over = tightest(locked(asker), ask.charge.hold) if asker else None
+    over = in_the_way(locked(asker), ask.charge.hold) if asker else None
     ask = waiting(ask)
     if asker is None or not can(asker, Permission.RENDER):
         return closed(by, ask, Decision.STALE, NOT_A_MAKER)
+    check_shown(over, hard, drawn)
     try:
         check_price(ask.charge)
         release(ask.charge)
@@ -55,6 +64,14 @@ def approve(*, by: Membership, ask: Ask, hard: Decimal | None = None) -> Ask:
         change_budget(by=by, budget=over.budget, soft=over.budget.soft, hard=hard)
     tasks.ring(tasks.sender(ask.charge), ask.charge.pk)
     return decided(by, ask, Decision.APPROVED, "", **sides(over, ask.charge.hold))
+
+
+def check_shown(over: Standing | None, hard: Decimal | None, drawn: str | None) -> None:
+    """What is in the way is what the decider saw there. That nothing is by now hinders no sending,
+    only a raise."""
+    fits = over is None and hard is None
+    if drawn is not None and not fits and drawn != (over.in_a_word if over else ""):
+        raise Stale(OTHER)
 
 
 def check_raise(over: Standing, hard: Decimal) -> None:

@@ -58,11 +58,11 @@ def change_budget(
     drawn: str = "",
 ) -> bool:
     """Other limits; False when they are the same. `drawn` names those the form was drawn with,
-    as `in_a_word` does; somebody else's change meanwhile wins once."""
+    as `Budget.in_a_word` does; somebody else's change meanwhile wins once."""
     check(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
-    if not row.active or drawn not in ("", in_a_word(row)):
+    if not row.active or drawn not in ("", row.in_a_word):
         raise Stale(CHANGED)
     if (row.soft, row.hard) == (soft, hard):
         return False
@@ -103,12 +103,6 @@ def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) ->
 
 def limits(budget: Budget) -> dict[str, str]:
     return {name: plain(value) for name in LIMITS if (value := getattr(budget, name)) is not None}
-
-
-def in_a_word(budget: Budget) -> str:
-    """Both limits, to see whether another writer changed them."""
-    both = (budget.soft, budget.hard)
-    return "/".join("" if limit is None else plain(limit) for limit in both)
 
 
 def plain(credits: Decimal) -> str:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dashboard import doorbell
 from dashboard.actions.audit import note
-from dashboard.caps import OverBudget, Standing, approvers_of, standings
+from dashboard.caps import OverBudget, Standing, approvers_of, standings, tightest
 from dashboard.models import Ask, Budget, Membership
 from proxyapi import tasks
 from proxyapi.charges import Intent, ask, record
@@ -36,7 +36,7 @@ def charge(by: Membership, intent: Intent) -> Charge:
     found = locked(by)
     if sent := made_before(intent):
         return sent
-    if over := tightest(found, intent.hold):
+    if over := in_the_way(found, intent.hold):
         raise OverBudget(intent.hold, over, approvers_of(by.team))
     charge = record(intent)
     job = intent.job.pk if intent.job else ""
@@ -52,10 +52,9 @@ def locked(by: Membership) -> list[Standing]:
     return standings(by.team, budgets, timezone.now())
 
 
-def tightest(found: list[Standing], hold: Decimal) -> Standing | None:
-    """The one with the least left of those that the hold does not fit into."""
-    over = [standing for standing in found if not standing.takes(hold)]
-    return min(over, key=lambda standing: standing.left or Decimal(0), default=None)
+def in_the_way(found: list[Standing], hold: Decimal) -> Standing | None:
+    """The tightest of those that the hold does not fit into."""
+    return tightest(standing for standing in found if not standing.takes(hold))
 
 
 def charge_or_ask(by: Membership, intent: Intent, words: str | None) -> Charge:
@@ -72,7 +71,7 @@ def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
     found = locked(by)
     if sent := made_before(intent):
         return asked_before(sent)
-    over = tightest(found, intent.hold)
+    over = in_the_way(found, intent.hold)
     if over is None:
         raise Stale(ROOM)
     charge = ask(intent)

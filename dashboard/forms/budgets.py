@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 
-from dashboard.actions.budgets import in_a_word
 from dashboard.models import Budget, Period, Team, User
+from dashboard.queries.budgets import Answer
 
 MOST = 9_999_999
 TEAM = "team"
@@ -41,7 +41,7 @@ class LimitsForm(forms.Form):
 
     def __init__(self, data: Any = None, budget: Budget | None = None) -> None:
         first = {"hard": whole(budget.hard), "soft": whole(budget.soft)} if budget else {}
-        drawn = {"drawn": in_a_word(budget)} if budget else {}
+        drawn = {"drawn": budget.in_a_word} if budget else {}
         super().__init__(data, initial={**first, **drawn}, use_required_attribute=False)
 
     def clean(self) -> dict[str, Any]:
@@ -78,13 +78,26 @@ class BudgetForm(LimitsForm):
 
 
 class ApprovalForm(forms.Form):
-    """Once, or with a higher limit from now on."""
+    """Once, or with a higher limit from now on; `drawn` is the budget that was shown in the way."""
 
-    how = forms.ChoiceField(choices=[("once", "This once"), ("raise", "Raise")], initial="once")
+    # With room for it by now, the dialog asks neither.
+    how = forms.ChoiceField(
+        choices=[("once", "This once"), ("raise", "Raise")], initial="once", required=False
+    )
     hard = Limit(label="New limit")
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False)
 
-    def __init__(self, data: Any, raised: int | None) -> None:
-        super().__init__(data, initial={"hard": raised}, use_required_attribute=False)
+    def __init__(self, data: Any, answer: Answer) -> None:
+        initial = {"hard": answer.raised, "drawn": answer.drawn}
+        super().__init__(data, initial=initial, use_required_attribute=False)
+
+    def redrawn(self, answer: Answer) -> Self:
+        """The same choice on top of what is in the way now; a limit typed for another is not."""
+        typed, drawn = self.data.get("hard", ""), self.data.get("drawn", "")
+        same = drawn.partition("/")[0] == answer.drawn.partition("/")[0]
+        hard = typed if same else answer.raised
+        fresh = {"how": self.data.get("how", ""), "hard": hard, "drawn": answer.drawn}
+        return type(self)(fresh, answer)
 
     def clean(self) -> dict[str, Any]:
         raising = self.cleaned_data.get("how") == "raise"

@@ -82,3 +82,9 @@ class Budget(models.Model):
 
     def __str__(self) -> str:
         return f"{self.period} budget of {self.member or self.team}"
+
+    @property
+    def in_a_word(self) -> str:
+        """Both limits, for a form to tell whether another writer changed them: "2000/2500"."""
+        both = (self.soft, self.hard)
+        return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in both)

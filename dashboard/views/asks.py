@@ -28,12 +28,14 @@ def approvals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     """What it costs whom; a POST sends it, this once or under a higher limit."""
     ask, refusal = fetch_ask(request, ask_id), ""
     answer = answer_of(ask)
-    form = ApprovalForm(request.POST if request.method == "POST" else None, answer.raised)
+    form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
     if request.method == "POST" and form.is_valid():
+        hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
         try:
-            ask = actions.approve(by=request.membership, ask=ask, hard=form.cleaned_data["hard"])
+            ask = actions.approve(by=request.membership, ask=ask, hard=hard, drawn=drawn)
         except Refusal as refused:
-            refusal = refused.sentence
+            answer, refusal = answer_of(ask), refused.sentence
+            form = form.redrawn(answer)
         else:
             tell(request, ask)
             return redirect("budgets")

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.access import can
-from dashboard.caps import Standing, standings
+from dashboard.caps import Standing, standings, tightest
 from dashboard.models import Ask, Budget, Membership
 from dashboard.queries.budgets.line import note_of
 from dashboard.queries.videos.words import deed
@@ -44,7 +44,7 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The question before an approval. `budget` stands before it; `over` is how far it goes above;
-    `raised` is the least limit that it would fit under."""
+    `raised` is the least limit that it would fit under, of the budget that `drawn` names."""
 
     id: UUID
     who: str
@@ -57,6 +57,7 @@ class Answer:
     left: Decimal
     over: Decimal
     raised: int | None
+    drawn: str
 
 
 def waiting_of(reader: Membership) -> tuple[Waiting, ...]:
@@ -66,7 +67,7 @@ def waiting_of(reader: Membership) -> tuple[Waiting, ...]:
     if not decides:
         asks = asks.filter(member=reader.user_id)
     found = list(asks)
-    short = tightest(reader, found)
+    short = shortest(reader, found)
     return tuple(waiting(ask, reader, short.get(ask.member_id), decides=decides) for ask in found)
 
 
@@ -74,16 +75,16 @@ def with_all(asks: QuerySet[Ask]) -> QuerySet[Ask]:
     return asks.select_related("member", "charge__job")
 
 
-def tightest(reader: Membership, asks: Sequence[Ask]) -> dict[int, Standing]:
+def shortest(reader: Membership, asks: Sequence[Ask]) -> dict[int, Standing]:
     """By asker, the budget with the least left."""
     if not asks:
         return {}
     budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
     found = standings(reader.team, budgets, timezone.now())
     return {
-        who: min(mine, key=lambda one: one.left or NOTHING)
+        who: short
         for who in {ask.member_id for ask in asks}
-        if (mine := [one for one in found if one.budget.member_id in (None, who)])
+        if (short := tightest(one for one in found if one.budget.member_id in (None, who)))
     }
 
 
@@ -122,10 +123,10 @@ def url_of(charge: Charge) -> str:
 def answer_of(ask: Ask) -> Answer:
     """What the one who decides reads before it is sent. At most five queries."""
     asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
-    short = tightest(asker, [ask]).get(ask.member_id) if asker else None
+    short = shortest(asker, [ask]).get(ask.member_id) if asker else None
     hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
     left = (short.left or NOTHING) if short else NOTHING
-    limit = short.budget.hard if short else None
+    over = short if short and not short.takes(hold) else None
     return Answer(
         id=ask.pk,
         who=ask.member.first_name,
@@ -137,7 +138,8 @@ def answer_of(ask: Ask) -> Answer:
         budget=budget_of(ask, short),
         left=left,
         over=max(hold - left, NOTHING) if short else NOTHING,
-        raised=ceil(short.taken + hold) if short and limit is not None and hold > left else None,
+        raised=ceil(over.taken + hold) if over else None,
+        drawn=over.in_a_word if over else "",
     )
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from dashboard.caps import OverBudget, Standing, approvers_of, standings
+from dashboard.caps import OverBudget, Standing, approvers_of, standings, tightest
 from dashboard.models import Budget, Membership, Period
 from dashboard.queries.budgets.meter import NAMES
 from dashboard.templatetags.reelroom import credits
@@ -31,19 +31,18 @@ class Line:
 def line_of(reader: Membership, hold: Decimal) -> Line | None:
     """None where no budget binds. At most five queries."""
     budgets = Budget.objects.binding(reader.team_id, reader.user_id).exclude(hard=None)
-    found = standings(reader.team, budgets, timezone.now())
-    if not found:
+    short = tightest(standings(reader.team, budgets, timezone.now()))
+    if short is None:
         return None
-    tightest = min(found, key=lambda standing: standing.left or NOTHING)
-    left = tightest.left or NOTHING
-    over = "" if tightest.takes(hold) else refusal(tightest, hold, reader)
+    left = short.left or NOTHING
+    over = "" if short.takes(hold) else refusal(short, hold, reader)
     return Line(
-        label=label_of(tightest),
-        note=note_of(tightest),
+        label=label_of(short),
+        note=note_of(short),
         left=left,
         after=left - hold,
         over=over,
-        warned="" if over else warning(tightest, hold),
+        warned="" if over else warning(short, hold),
     )
 
 

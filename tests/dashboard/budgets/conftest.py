@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -85,3 +86,9 @@ def intent(job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None) 
     return Intent(
         job, job.member_id, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96)
     )
+
+
+def drawn(answer: Any) -> str:
+    """What the form of an answer remembers that it was drawn with."""
+    found = re.search(r'name="drawn" value="([^"]*)"', answer.content.decode())
+    return found[1] if found else ""

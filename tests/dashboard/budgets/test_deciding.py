@@ -14,7 +14,7 @@ from dashboard.models import Ask, AuditEvent, Decision, Role
 from proxyapi import tasks
 from proxyapi.models import ChargeState
 from proxyapi.refusals import NotEnoughCredits, Stale
-from tests.dashboard.budgets.conftest import NOON, intent
+from tests.dashboard.budgets.conftest import NOON, drawn, intent
 
 
 @pytest.fixture(autouse=True)
@@ -46,12 +46,18 @@ def no(ask):
     return f"/asks/{ask.pk}/refusals/"
 
 
+def press(browser, ask, how="once", hard="", *, follow=False):
+    """Answer the dialog as it is drawn."""
+    fields = {"how": how, "hard": hard, "drawn": drawn(browser.get(yes(ask)))}
+    return browser.post(yes(ask), fields, follow=follow)
+
+
 def test_approved_it_is_sent_once_above_the_budget(ask, thea, client_of, rung):
     html = client_of(thea).get(yes(ask)).content.decode()
     assert "Approve 106 cr for Priya?" in html
     assert "Left of Priya’s 2,500 until 1 Dec" in html
     assert 'value="45"' in html
-    assert client_of(thea).post(yes(ask), {"how": "once"}).url == "/budgets/"
+    assert press(client_of(thea), ask).url == "/budgets/"
     ask.refresh_from_db()
     assert (ask.decision, ask.decided_by, ask.decided_at) == ("approved", thea.user, NOON)
     assert ask.charge.state == ChargeState.HELD
@@ -70,7 +76,7 @@ def test_this_once_lets_nothing_else_through(ask, mira, priya, video, rung):
 def test_raising_the_budget_sends_it_within(ask, thea, client_of, rung):
     html = client_of(thea).get(yes(ask)).content.decode()
     assert "It fits from 2545 cr on." in html or "It fits from 2,545 cr on." in html
-    client_of(thea).post(yes(ask), {"how": "raise", "hard": "3000"})
+    press(client_of(thea), ask, how="raise", hard="3000")
     ask.refresh_from_db()
     assert ask.decision == "approved"
     assert ask.team.budgets.get().hard == 3000
@@ -83,7 +89,7 @@ def test_raising_the_budget_sends_it_within(ask, thea, client_of, rung):
 
 @pytest.mark.parametrize("hard", ["", "-1", "many", "2500", "1"])
 def test_a_raise_needs_a_limit(ask, thea, client_of, rung, hard):
-    answer = client_of(thea).post(yes(ask), {"how": "raise", "hard": hard})
+    answer = press(client_of(thea), ask, how="raise", hard=hard)
     assert answer.status_code == 422
     assert ask.team.budgets.get().hard == 2500
     assert rung == []
@@ -115,7 +121,7 @@ def test_what_changed_since_is_not_sent_and_the_decider_is_told(
         case "hidden":
             job.hidden_at = NOON
     job.save()
-    html = client_of(thea).post(yes(ask), {"how": "once"}, follow=True).content.decode()
+    html = press(client_of(thea), ask, follow=True).content.decode()
     assert "changed since it was asked for. Nothing was sent." in html
     ask.refresh_from_db()
     assert (ask.decision, ask.charge.state) == ("stale", ChargeState.REFUSED)
@@ -132,7 +138,7 @@ def test_who_left_or_renders_no_more_gets_nothing_sent(ask, thea, priya, rung):
 def test_an_account_without_the_credits_leaves_it_waiting(ask, thea, account, client_of, rung):
     account.balance = Decimal(10)
     account.save()
-    answer = client_of(thea).post(yes(ask), {"how": "once"})
+    answer = press(client_of(thea), ask)
     assert answer.status_code == 422
     assert "Not sent. It needs 106 cr" in answer.content.decode()
     with pytest.raises(NotEnoughCredits):

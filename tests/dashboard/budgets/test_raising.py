@@ -1,0 +1,118 @@
+"""The budget that an approval raises is the one that its dialog showed, or nothing is raised."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+import pytest
+
+from dashboard.actions.charging import ask_for
+from dashboard.models import Budget
+from proxyapi import tasks
+from tests.dashboard.budgets.conftest import NOON, drawn, intent
+
+OTHER = "The budget in the way is not as it was shown any more."
+
+
+@pytest.fixture(autouse=True)
+def _now(time_machine, monkeypatch):
+    time_machine.move_to(NOON, tick=False)
+    monkeypatch.setattr(tasks, "ring", lambda task, id: None)
+
+
+@pytest.fixture
+def caps(priya, budget):
+    """The team's of 10,000, found first by a page, and Priya's of 2,500, whose key comes first."""
+    low, high = sorted((uuid.uuid4(), uuid.uuid4()))
+    return budget(None, 10_000, pk=high), budget(priya, 2500, pk=low)
+
+
+@pytest.fixture
+def ask(caps, mira, thea, priya, spent, video):
+    """Priya's, for 106 credits; both budgets are 45 over."""
+    spent(priya, 2545)
+    spent(mira, 7500)
+    return ask_for(priya, intent(video(priya)))
+
+
+def url(ask):
+    return f"/asks/{ask.pk}/approvals/"
+
+
+def limits():
+    return {row.member.first_name if row.member else "": row.hard for row in Budget.objects.all()}
+
+
+def test_of_two_as_far_over_the_one_that_is_shown_is_raised(ask, thea, client_of):
+    browser = client_of(thea)
+    dialog = browser.get(url(ask))
+    assert "Left of Priya’s 2,500" in dialog.content.decode()
+    browser.post(url(ask), {"how": "raise", "hard": "2651", "drawn": drawn(dialog)})
+    assert limits() == {"": 10_000, "Priya": 2651}
+
+
+def test_the_one_that_is_further_over_is_shown_whatever_its_key(ask, thea, luca, spent, client_of):
+    spent(luca, 1)
+    browser = client_of(thea)
+    dialog = browser.get(url(ask))
+    assert "Left of the team’s 10,000" in dialog.content.decode()
+    assert 'value="10152"' in dialog.content.decode()
+    browser.post(url(ask), {"how": "raise", "hard": "10152", "drawn": drawn(dialog)})
+    assert limits() == {"": 10_152, "Priya": 2500}
+
+
+@pytest.mark.parametrize("how", ["raise", "once"])
+def test_another_one_in_the_way_by_now_is_shown_before_anything_is_sent(
+    ask, thea, luca, spent, client_of, how
+):
+    browser = client_of(thea)
+    fields = {"how": how, "hard": "2651", "drawn": drawn(browser.get(url(ask)))}
+    spent(luca, 1)
+    answer = browser.post(url(ask), fields)
+    seen = answer.content.decode()
+    assert answer.status_code == 422
+    assert OTHER in seen
+    assert "Left of the team’s 10,000" in seen
+    assert f'value="{how}" checked' in seen
+    assert 'value="10152"' in seen
+    assert 'value="2651"' not in seen
+    ask.refresh_from_db()
+    assert ask.is_waiting
+    fields = {"how": how, "hard": "10152", "drawn": drawn(answer)}
+    assert browser.post(url(ask), fields).url == "/budgets/"
+    assert limits() == {"": 10_152 if how == "raise" else 10_000, "Priya": 2500}
+
+
+def test_a_limit_that_somebody_changed_meanwhile_is_shown_and_what_was_typed_stays(
+    ask, thea, caps, client_of
+):
+    browser = client_of(thea)
+    fields = {"how": "raise", "hard": "4000", "drawn": drawn(browser.get(url(ask)))}
+    Budget.objects.filter(pk=caps[0].pk).update(hard=20_000)
+    Budget.objects.filter(pk=caps[1].pk).update(hard=2600)
+    answer = browser.post(url(ask), fields)
+    assert OTHER in answer.content.decode()
+    assert 'value="4000"' in answer.content.decode()
+    assert limits() == {"": 20_000, "Priya": 2600}
+    browser.post(url(ask), {**fields, "drawn": drawn(answer)})
+    assert limits() == {"": 20_000, "Priya": 4000}
+
+
+@pytest.mark.parametrize("named", ["", "nonsense"])
+def test_a_form_that_names_no_budget_raises_none(ask, thea, client_of, named):
+    answer = client_of(thea).post(url(ask), {"how": "raise", "hard": "20000", "drawn": named})
+    assert OTHER in answer.content.decode()
+    assert limits() == {"": 10_000, "Priya": 2500}
+
+
+def test_with_room_by_now_it_is_sent_and_no_limit_is_raised_unseen(ask, thea, client_of):
+    browser = client_of(thea)
+    before = drawn(browser.get(url(ask)))
+    Budget.objects.update(hard=Decimal(20_000))
+    answer = browser.post(url(ask), {"how": "raise", "hard": "30000", "drawn": before})
+    assert OTHER in answer.content.decode()
+    assert limits() == {"": 20_000, "Priya": 20_000}
+    assert browser.post(url(ask), {"drawn": drawn(answer)}).url == "/budgets/"
+    ask.refresh_from_db()
+    assert ask.decision == "approved"
