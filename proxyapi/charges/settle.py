@@ -58,12 +58,13 @@ def decide(charge: Charge, done: bool, record: dict[str, object], sight: ledger.
     """The account is locked meanwhile: one debit does not settle two charges."""
     outcome.lock_account(charge)
     waited = sight.read_at >= lost_at(charge) + waits.booked_within()
+    whole = waited and sight.whole and ledger.still_whole(charge)
     debit = ledger.debit_of(charge, waited=waited) if done else ledger.debit_alone(charge)
     if debit is not None:
         settle_by(charge, debit, record)
-    elif waited and sight.whole and done and costs.has_free_uses(charge):
+    elif whole and done and costs.has_free_uses(charge) and not ledger.is_kept(charge):
         outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
-    elif waited and sight.whole and not done and not ledger.trace_of(charge):
+    elif whole and not done and not ledger.trace_of(charge):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
 
 

@@ -7,7 +7,17 @@ from proxyapi.ledger.differences import Difference
 from proxyapi.ledger.matching import link, match
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.rewrites import accept, accept_all
-from proxyapi.ledger.trace import NEAR, Sight, debit_alone, debit_of, read, take, trace_of
+from proxyapi.ledger.trace import (
+    NEAR,
+    Sight,
+    debit_alone,
+    debit_of,
+    is_kept,
+    read,
+    still_whole,
+    take,
+    trace_of,
+)
 from proxyapi.ledger.turn import due, take_turn
 from proxyapi.ledger.weighing import anchor_again, weigh
 
@@ -23,10 +33,12 @@ __all__ = [
     "debit_alone",
     "debit_of",
     "due",
+    "is_kept",
     "link",
     "match",
     "mirror",
     "read",
+    "still_whole",
     "take",
     "take_turn",
     "trace_of",

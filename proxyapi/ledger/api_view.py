@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from proxyapi.ledger import growth, segment
 from proxyapi.ledger.overlay import (
+    NOT_SHOWN,
     begin,
     end_of,
     finish,
@@ -25,7 +26,9 @@ from proxyapi.ledger.overlay import (
 )
 from proxyapi.ledger.page import API, Page, Reader
 from proxyapi.models import Account, Entry, Ledger
+from proxyapi.upstream import errors
 
+NO_VIEW = (errors.WrongArguments, errors.NotFound, errors.MethodNotAllowed, errors.Invalid)
 TRIES = 2
 PATIENCE = 8.0  # seconds, for a request that is worth nothing in another turn
 REST = timedelta(hours=1)  # before a view that does not fit is tried again
@@ -34,8 +37,16 @@ REST = timedelta(hours=1)  # before a view that does not fit is tried again
 def follow(source: Reader, since: datetime | None = None, most: int | None = None) -> None:
     """Tell of every mirrored row, or of those since then, whether the view shows it.
 
-    Nothing is asked when nothing is open. Beneath its newest page at most so many are read.
+    Nothing is asked when nothing is open. Beneath its newest page at most so many are read. A
+    service that has no such view is not asked again for a while; the ledger itself goes on.
     """
+    try:
+        lay_on(source, since, most)
+    except NO_VIEW:
+        give_up(source.account, NOT_SHOWN)
+
+
+def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
     account, asked = source.account, 0
     ledger = segment.of(account)
     if ledger.problem or rests(ledger) or not is_open(account, since):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.db.models import QuerySet
+
+from proxyapi.ledger import dark
 from proxyapi.ledger.pairs import LATE, plain
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 
@@ -68,11 +71,7 @@ def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
 
 def without_debit(ledger: Ledger) -> Iterator[Difference]:
     """Charges that took credits, and the ledger shows none."""
-    if ledger.read_at is None:
-        return
-    charges = Charge.objects.without_debit().filter(account_id=ledger.pk)
-    overdue = charges.filter(settled_at__lt=ledger.read_at - LATE)
-    for charge in overdue.select_related("job").order_by("sent_at")[:MOST]:
+    for charge in overdue(ledger).select_related("job").order_by("sent_at")[:MOST]:
         yield Difference(
             f"{plain(charge.cost or Decimal(0))} cr were told for {charge.operation}, and no row "
             "of the ledger fits.",
@@ -81,6 +80,15 @@ def without_debit(ledger: Ledger) -> Iterator[Difference]:
             "It may be booked later. If it stays so, the service told a cost that it never took.",
             charge=charge,
         )
+
+
+def overdue(ledger: Ledger) -> QuerySet[Charge]:
+    """Charges whose debit should have been found; not such as wait for what is not told yet."""
+    bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
+    if ledger.read_at is None:
+        return bare.none()
+    late = bare.filter(settled_at__lt=ledger.read_at - LATE)
+    return late if ledger.api_problem else late.exclude(dark.untold_beside())
 
 
 def unlike(ledger: Ledger) -> Iterator[Difference]:

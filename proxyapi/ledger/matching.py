@@ -16,8 +16,8 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from proxyapi.ledger import changes, growth, pairs
-from proxyapi.ledger.pairs import FAR, LATE, SKEW, WINDOWS, Claim, Pair
+from proxyapi.ledger import changes, dark, pairs
+from proxyapi.ledger.pairs import ANY_TIME, LATE, WINDOWS, Bounds, Claim, Pair, Window
 from proxyapi.ledger.refunds import refunds
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
 from proxyapi.models.charge import UNDECIDED
@@ -68,22 +68,23 @@ def off(entry: Entry, charge: Charge) -> Decimal | None:
 
 
 def debits(ledger: Ledger) -> tuple[list[Pair], list[Pair]]:
-    """New pairs of charges of a known cost and debits, and those that are not certain to stay."""
+    """New pairs of charges of a known cost and debits: those that stay, and those that wait."""
     claims = claims_of(ledger)
     if not claims:
         return [], []
-    near, operations = free(ledger, claims), {claim.charge.operation for claim in claims}
-    rows = list(near.filter(of_api(ledger), amount__in={-claim.cost for claim in claims}))
-    dark = [] if ledger.api_problem else list(near.filter(via_api__isnull=True))
+    operations = {claim.charge.operation for claim in claims}
+    rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
     lost = Charge.objects.filter(account_id=ledger.pk, state__in=UNDECIDED)
-    shared = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
-    found = [pair for pair in shared if is_seen(ledger, pair.claim, dark)]
-    late = [claim for claim in rest(claims, shared) if is_overdue(ledger, claim, dark)]
+    exact = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
+    found, kept = parted(ledger, exact, WINDOWS[-1], pairs.equal)
+    late = [claim for claim in rest(claims, exact) if is_overdue(ledger, claim, kept)]
     if late:
-        found += pairs.but_for_time(late, without(rows, shared))
-        others = without(free(ledger, late).filter(of_api(ledger)), shared + found)
-        found += pairs.about(rest(late, found), others)
-    return found, [pair for pair in shared if pair not in found]
+        loose = pairs.but_for_time(late, without(rows, exact))
+        others = without(free(ledger, late), exact + loose)
+        loose += pairs.about(rest(late, loose), others)
+        sure, unsure = parted(ledger, loose, ANY_TIME, pairs.margin)
+        found, kept = found + sure, kept + unsure
+    return found, kept
 
 
 def claims_of(ledger: Ledger) -> list[Claim]:
@@ -99,11 +100,8 @@ def claim(charge: Charge) -> Claim:
 
 
 def free(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
-    """Debits that no charge has, around the time of these claims."""
-    start = min(claim.start for claim in claims) - FAR
-    end = max(claim.end for claim in claims) + FAR
-    rows = Entry.objects.filter(account_id=ledger.pk, charge__isnull=True, amount__lt=0, trouble="")
-    return rows.filter(happened_at__gte=start, happened_at__lte=end)
+    """Debits of the API that no charge has, around the time of these claims."""
+    return dark.unmatched(ledger, claims).filter(of_api(ledger))
 
 
 def of_api(ledger: Ledger) -> Q:
@@ -124,22 +122,21 @@ def kinds_of(ledger: Ledger, operations: Collection[str]) -> dict[str, set[str]]
     return {name: kinds for name, kinds in known.items() if kinds}
 
 
-def is_seen(ledger: Ledger, claim: Claim, dark: Iterable[Entry]) -> bool:
-    """Whether every row that could be its debit was read; `dark`: rows that nobody told of yet
-    whether the API made them."""
-    if ledger.read_at is None or ledger.read_at < claim.end:
-        return False
-    if not growth.reaches(ledger.account, claim.start - SKEW):
-        return False
-    equal = (entry for entry in dark if entry.amount == -claim.cost)
-    return not any(claim.holds(entry, WINDOWS[-1]) for entry in equal)
+def parted(
+    ledger: Ledger, found: list[Pair], window: Window, bounds: Bounds
+) -> tuple[list[Pair], list[Pair]]:
+    """Those that stay, and those whose charge may yet turn out to have another debit."""
+    waiting = dark.waiting(ledger, [pair.claim for pair in found], window, bounds)
+    kept = [pair for pair in found if pair.claim.charge.pk in waiting]
+    return [pair for pair in found if pair.claim.charge.pk not in waiting], kept
 
 
-def is_overdue(ledger: Ledger, claim: Claim, dark: Iterable[Entry]) -> bool:
-    """Whether every row near it was read and told, and time enough went by."""
+def is_overdue(ledger: Ledger, claim: Claim, kept: Iterable[Pair]) -> bool:
+    """Whether every row that could be its debit was read, and time enough went by; a debit that is
+    kept for another may be let go for it."""
     if not ledger.is_whole or ledger.read_at is None or ledger.read_at <= claim.end + LATE:
         return False
-    return not any(claim.holds(entry, (FAR, FAR)) for entry in dark)
+    return not any(claim.holds(pair.entry, ANY_TIME) for pair in kept)
 
 
 def rest(claims: Iterable[Claim], found: Iterable[Pair]) -> list[Claim]:

@@ -25,6 +25,9 @@ APART = (
     "The service's view of API spend shows a row that its whole ledger does not show. "
     "Which rows are of the API is not known from there on."
 )
+NOT_SHOWN = (
+    "The service does not show its view of API spend. Which rows are of the API is not known."
+)
 
 
 @transaction.atomic
@@ -228,6 +231,6 @@ def forget(ledger: Ledger) -> None:
     changes.note_days(ledger.account, set(days))
 
 
-def give_up(account: Account) -> None:
-    """Say that the view does not fit, and leave it for a while."""
-    Ledger.objects.filter(pk=account.pk).update(api_problem=APART, api_read_at=timezone.now())
+def give_up(account: Account, why: str = APART) -> None:
+    """Say why the view cannot be laid, and leave it for a while."""
+    Ledger.objects.filter(pk=account.pk).update(api_problem=why, api_read_at=timezone.now())

@@ -22,6 +22,8 @@ SKEW = timedelta(seconds=5)  # between our clock and the service's
 LATE = timedelta(minutes=2)  # from the answer to the booking
 FAR = timedelta(minutes=10)
 WINDOWS = ((timedelta(0), timedelta(0)), (SKEW, SKEW), (SKEW, LATE))
+ANY_TIME = (FAR, FAR)
+Window = tuple[timedelta, timedelta]  # more than its own time, before and after
 Kinds = Mapping[str, Collection[str]]  # content types by operation, of certain pairs
 
 
@@ -34,9 +36,15 @@ class Claim:
     start: datetime
     end: datetime
 
-    def holds(self, entry: Entry, window: tuple[timedelta, timedelta]) -> bool:
+    def holds(self, entry: Entry, window: Window) -> bool:
+        return self.covers(entry.happened_at, window)
+
+    def covers(self, moment: datetime, window: Window) -> bool:
         before, after = window
-        return self.start - before <= entry.happened_at <= self.end + after
+        return self.start - before <= moment <= self.end + after
+
+
+Bounds = Callable[[Claim], tuple[Decimal, Decimal]]  # the credits that its debit may be of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +83,7 @@ def of_one_cost(
     return [told(claim, entry, claims, debits, kinds) for claim, entry in found]
 
 
-def rounds(
-    free: list[Entry], window: tuple[timedelta, timedelta], lost: Sequence[Charge]
-) -> Iterator[list[Entry]]:
+def rounds(free: list[Entry], window: Window, lost: Sequence[Charge]) -> Iterator[list[Entry]]:
     """The debits to share out: those that no lost charge can have made, then all that are left."""
     if lost and window == WINDOWS[0]:
         yield [entry for entry in free if not any(may_be_of(entry, charge) for charge in lost)]
@@ -92,7 +98,7 @@ def may_be_of(entry: Entry, charge: Charge) -> bool:
 def shared_out(
     claims: Sequence[Claim],
     debits: Sequence[Entry],
-    window: tuple[timedelta, timedelta],
+    window: Window,
     kinds: Kinds,
 ) -> Iterator[tuple[Claim, Entry]]:
     """As many pairs as possible; `debits` by time.
@@ -140,7 +146,7 @@ def but_for_time(claims: Sequence[Claim], debits: Sequence[Entry]) -> list[Pair]
             Confidence.LIKELY,
             f"Exactly its {plain(claim.cost)} cr and alone, but booked outside of its time.",
         )
-        for claim, entry in alone(claims, debits, (FAR, FAR), lambda it: (it.cost, it.cost))
+        for claim, entry in alone(claims, debits, ANY_TIME, equal)
     ]
 
 
@@ -158,6 +164,10 @@ def about(claims: Sequence[Claim], debits: Sequence[Entry]) -> list[Pair]:
     ]
 
 
+def equal(claim: Claim) -> tuple[Decimal, Decimal]:
+    return claim.cost, claim.cost
+
+
 def margin(claim: Claim) -> tuple[Decimal, Decimal]:
     """Less than half of it, or twice of it, is somebody else's."""
     return claim.cost / 2, max(claim.cost, claim.charge.hold) * 2
@@ -166,8 +176,8 @@ def margin(claim: Claim) -> tuple[Decimal, Decimal]:
 def alone(
     claims: Sequence[Claim],
     debits: Sequence[Entry],
-    window: tuple[timedelta, timedelta],
-    bounds: Callable[[Claim], tuple[Decimal, Decimal]],
+    window: Window,
+    bounds: Bounds,
 ) -> Iterator[tuple[Claim, Entry]]:
     """Those of which each fits the other, and nothing but the other."""
 

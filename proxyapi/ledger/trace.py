@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -55,6 +56,12 @@ def read(charge: Charge, lane: Lane) -> Sight:
     return Sight(asked_at, is_new and is_whole(ledger, charge, since))
 
 
+def still_whole(charge: Charge) -> bool:
+    """Whether nothing of the charge's time is missing now, with the account locked: another worker
+    may have begun the view anew, or found a rewritten row, since it was read."""
+    return is_whole(segment.of(charge.account), charge, sent_at(charge) - NEAR)
+
+
 def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
     """A row that cannot be read may be the one that is looked for: without it nothing is whole."""
     if ledger.problem or not growth.reaches(ledger.account, since):
@@ -93,12 +100,28 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's.
     """
-    low, high = charge.price / 2, charge.hold * 2
+    if untold(charge):
+        return None
+    low, high = about(charge)
     mine = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
     chosen = [entry for entry in mine if charge.may_cost(-entry.amount)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
     return nearest(chosen, charge)
+
+
+def about(charge: Charge) -> tuple[Decimal, Decimal]:
+    return charge.price / 2, charge.hold * 2
+
+
+def untold(charge: Charge) -> bool:
+    """Whether a debit of its time and about its price is not told to be the API's or not: it may be
+    the charge's own, and the next one somebody else's."""
+    if segment.of(charge.account).api_problem:
+        return False
+    low, high = about(charge)
+    rows = debits(charge, sent_at(charge) - SKEW).filter(via_api__isnull=True)
+    return rows.filter(amount__range=(-high, -low)).exists()
 
 
 def nearest(debits: list[Entry], charge: Charge) -> Entry | None:
@@ -121,7 +144,7 @@ def debit_alone(charge: Charge) -> Entry | None:
     known to be behind ours: an outside debit of the same price would be taken for our own. It
     stays a trace (`trace_of`), so the charge is not called uncharged: a person decides.
     """
-    if not charge.is_by_ledger:
+    if not charge.is_by_ledger or untold(charge):
         return None
     fitting = [
         entry
@@ -144,12 +167,23 @@ def clock_is_behind(charge: Charge) -> bool:
 def trace_of(charge: Charge) -> bool:
     """Whether a debit that nobody has may be the charge's: then it is not called uncharged.
 
-    One that is kept for another charge counts, as it may be let go yet.
+    One that is kept for another charge counts, as it may be let go yet, and so does one that is
+    not told to be the API's or not; and of a ledger that is not read on nothing is known.
     """
     match(charge.account)
+    if segment.of(charge.account).problem:
+        return True
     since = sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
+    rows = debits(charge, since).exclude(via_api=False)
+    return any(charge.may_cost(-entry.amount) for entry in rows)
+
+
+def is_kept(charge: Charge) -> bool:
+    """Whether a debit that may be the charge's is kept for another one: then it was not free."""
+    kept = match(charge.account)
     return any(
-        charge.may_cost(-entry.amount) and entry.happened_at >= since for entry in free(charge)
+        entry.pk in kept and is_after(entry, charge) and charge.may_cost(-entry.amount)
+        for entry in free(charge)
     )
 
 

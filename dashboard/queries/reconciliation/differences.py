@@ -17,8 +17,7 @@ from dashboard.queries.videos.sayings import DECIDED_WITHIN, is_left_open
 from dashboard.queries.videos.words import quoted
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import clock, credits, day, duration
-from proxyapi.ledger.differences import of_balance
-from proxyapi.ledger.pairs import LATE
+from proxyapi.ledger.differences import of_balance, overdue
 from proxyapi.models import (
     Account,
     Charge,
@@ -74,11 +73,7 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
     owed = Charge.objects.filter(
         vault=account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
     )
-    parts = [unknown, owed]
-    if ledger.read_at is not None:
-        late = ledger.read_at - LATE
-        bare = Charge.objects.without_debit()
-        parts.append(bare.filter(settled_at__lt=late, refund_owed_at__isnull=True))
+    parts = [unknown, owed, overdue(ledger).filter(refund_owed_at__isnull=True)]
     first, *others = (
         part.filter(account=account)
         .select_related("job", "member", "token")

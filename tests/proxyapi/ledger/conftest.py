@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.models import Account, Charge, ChargeState, Entry
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 
@@ -110,6 +110,29 @@ def confirmed(account: Account) -> Confirmed:
         return charge
 
     return make
+
+
+def lost_retry(confirmed: Confirmed, **fields: Any) -> Charge:
+    """Sent a few seconds after a charge of the first minute; nobody knows what became of it."""
+    given = {"operation": "faceless.retry", "hold": Decimal(4), "quote": Decimal(4)}
+    sent_at = START + timedelta(seconds=66)
+    lost = {"state": ChargeState.UNKNOWN, "settled_at": None, "sent_at": sent_at}
+    return confirmed(None, **{**given, **lost, **fields})
+
+
+def read_to(account: Account, read_at: datetime) -> None:
+    Ledger.objects.update_or_create(account=account, defaults={"read_at": read_at, "low": 0})
+
+
+def row(
+    account: Account, position: int, seconds: int, via_api: bool | None = True, amount: int = -4
+) -> Entry:
+    """A mirrored row, so many seconds after the ledger's start."""
+    happened_at = START + timedelta(seconds=seconds)
+    return Entry.objects.create(
+        account=account, position=position, credit_spend=str(amount), amount=Decimal(amount),
+        happened_at=happened_at, booked_at=happened_at.isoformat(), via_api=via_api,
+    )  # fmt: skip
 
 
 def matches() -> list[tuple[int, str]]:

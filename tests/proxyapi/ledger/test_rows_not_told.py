@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import timedelta
 
+import httpx
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.ledger import matching, trace
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
-from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
+from proxyapi.models import Account, Entry, Ledger
+from tests.proxyapi.ledger.conftest import (
+    HISTORY,
+    START,
+    Book,
+    Confirmed,
+    line,
+    lost_retry,
+    matches,
+    read_to,
+    row,
+)
+from tests.proxyapi.upstream_script import Upstream
 
 LATER = 1 + 10 / 60  # minutes: ten seconds after a charge of the first minute
 
@@ -76,21 +89,70 @@ def test_a_charge_that_was_answered_after_the_reading_waits_for_the_next(
     assert Entry.objects.get(charge=slow) == own
 
 
-def lost_retry(confirmed: Confirmed) -> Charge:
-    """Sent a few seconds after a charge of the first minute; nobody knows what became of it."""
-    return confirmed(
-        None, operation="faceless.retry", state=ChargeState.UNKNOWN, settled_at=None,
-        sent_at=START + timedelta(seconds=66), hold=Decimal(4), quote=Decimal(4),
-    )  # fmt: skip
+def test_a_slow_call_keeps_no_row_from_a_charge_that_ended_before(
+    account: Account, confirmed: Confirmed
+) -> None:
+    """Nor does that charge take a row from before its time meanwhile."""
+    first = confirmed(4, minute=1)
+    confirmed(4, sent_at=START + timedelta(seconds=62), settled_at=START + timedelta(seconds=200))
+    row(account, 0, seconds=-200)
+    own = row(account, 1, seconds=63)
+    read_to(account, START + timedelta(seconds=199))
+    matching.match(account)
+    row(account, 2, seconds=199)
+    read_to(account, START + timedelta(hours=1))
+    matching.match(account)
+    assert Entry.objects.get(charge=first) == own
 
 
-def read_to(account: Account, read_at: datetime) -> None:
-    Ledger.objects.update_or_create(account=account, defaults={"read_at": read_at, "low": 0})
+def test_while_it_waits_it_is_no_difference(account: Account, confirmed: Confirmed) -> None:
+    confirmed(4, minute=1)
+    read_to(account, START + timedelta(hours=1))
+    row(account, 0, seconds=61, via_api=None)
+    row(account, 1, seconds=70)
+    matching.match(account)
+    assert ledger.books(account).differences == []
+    Entry.objects.all().delete()
+    assert len(ledger.books(account).differences) == 1
 
 
-def row(account: Account, position: int, seconds: int, via_api: bool | None = True) -> Entry:
-    happened_at = START + timedelta(seconds=seconds)
-    return Entry.objects.create(
-        account=account, position=position, credit_spend="-4", amount=Decimal(-4),
-        happened_at=happened_at, booked_at=happened_at.isoformat(), via_api=via_api,
-    )  # fmt: skip
+def test_a_service_without_the_view_holds_nothing_up(
+    account: Account, book: Book, upstream: Upstream, confirmed: Confirmed
+) -> None:
+    confirmed(4, minute=1)
+    book.add(line(-9), line(-4, 1))
+
+    def history(request: httpx.Request) -> httpx.Response:
+        if request.url.params.get("source"):
+            return httpx.Response(422, json={"error": {"code": "INVALID", "message": "source"}})
+        return book.history(request)
+
+    upstream.on(*HISTORY, history)
+    assert ledger.mirror(account)
+    assert matches() == [(1, "certain")]
+    assert "does not show its view" in Ledger.objects.get(pk=account.pk).api_problem
+
+
+def test_many_charges_that_wait_cost_few_queries(account: Account, confirmed: Confirmed) -> None:
+    for number in range(20):
+        confirmed(4, minute=1 + number / 30)
+        row(account, 5 + number, seconds=60 + 2 * number)
+    Ledger.objects.update_or_create(
+        account=account, defaults={"read_at": START, "low": 5, "high": 25}
+    )
+    with CaptureQueriesContext(connection) as asked:
+        assert len(matching.match(account)) == 20
+    assert len(asked) <= 12
+
+
+def test_only_the_times_of_the_charges_are_looked_at_and_not_what_lies_between(
+    account: Account, confirmed: Confirmed
+) -> None:
+    confirmed(7, minute=0)
+    confirmed(4, minute=60 * 24)
+    between = row(account, 0, seconds=60 * 60, amount=-7)
+    near = row(account, 1, seconds=60 * 60 * 24, amount=-9)
+    read_to(account, START)
+    claims = matching.claims_of(Ledger.objects.get(pk=account.pk))
+    assert list(matching.free(Ledger.objects.get(pk=account.pk), claims)) == [near]
+    assert between.charge is None

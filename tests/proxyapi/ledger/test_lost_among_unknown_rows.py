@@ -1,0 +1,102 @@
+"""A lost charge is settled only by what is known: rows that another worker hid meanwhile, that are
+not told yet, or that are kept for another charge, neither prove it nor clear it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges.settle import decide
+from proxyapi.ledger import overlay, segment, trace
+from proxyapi.ledger.trace import NEAR, Sight
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from tests.proxyapi.ledger.conftest import (
+    START,
+    Confirmed,
+    lost_retry,
+    read_to,
+    row,
+)
+
+HOUR = timedelta(hours=1)
+
+
+def seen(charge: Charge) -> Sight:
+    """As its reading left it, before anybody else came."""
+    ledger, since = segment.of(charge.account), trace.sent_at(charge) - NEAR
+    sight = Sight(timezone.now(), trace.is_whole(ledger, charge, since))
+    assert sight.whole
+    return sight
+
+
+def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
+    account: Account, confirmed: Confirmed
+) -> None:
+    lost = lost_retry(confirmed)
+    read_to(account, START + HOUR)
+    row(account, 0, seconds=68)
+    Ledger.objects.filter(pk=account.pk).update(api_problem="It does not fit.")
+    sight = seen(lost)
+    overlay.start_anew(account)
+    decide(lost, False, {}, sight)
+    lost.refresh_from_db()
+    assert lost.state == ChargeState.UNKNOWN
+
+
+def test_a_rewrite_that_is_found_between_reading_and_deciding_clears_nothing(
+    account: Account, confirmed: Confirmed
+) -> None:
+    lost = lost_retry(confirmed)
+    read_to(account, START + HOUR)
+    row(account, 0, seconds=68)
+    sight = seen(lost)
+    Ledger.objects.filter(pk=account.pk).update(problem="Row 0 reads differently.")
+    assert trace.trace_of(lost)
+    decide(lost, False, {}, sight)
+    lost.refresh_from_db()
+    assert lost.state == ChargeState.UNKNOWN
+
+
+def test_a_debit_that_is_kept_for_another_charge_is_no_free_use(
+    account: Account, confirmed: Confirmed
+) -> None:
+    searched = {"operation": "ideas.discover"}
+    confirmed(15, minute=1, settled_at=START + timedelta(seconds=170), **searched)
+    lost = lost_retry(confirmed, hold=Decimal(15), quote=Decimal(15), effect_at=START, **searched)
+    read_to(account, START + timedelta(seconds=169))
+    row(account, 0, seconds=100, amount=-15)
+    decide(lost, True, {}, seen(lost))
+    lost.refresh_from_db()
+    assert lost.state == ChargeState.UNKNOWN
+
+
+def test_it_takes_no_debit_while_an_equal_one_is_not_told(
+    account: Account, confirmed: Confirmed
+) -> None:
+    lost = lost_retry(confirmed)
+    read_to(account, START + HOUR)
+    own, other = row(account, 0, seconds=67, via_api=None), row(account, 1, seconds=75)
+    decide(lost, False, {}, Sight(timezone.now(), whole=False))
+    lost.refresh_from_db()
+    assert lost.state == ChargeState.UNKNOWN
+    Entry.objects.filter(pk=own.pk).update(via_api=True)
+    decide(lost, False, {}, seen(lost))
+    own.refresh_from_db()
+    other.refresh_from_db()
+    assert (own.charge, other.charge) == (lost, None)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_not_told(
+    told: bool, account: Account, confirmed: Confirmed
+) -> None:
+    confirmed(4, minute=1)
+    lost = lost_retry(confirmed)
+    read_to(account, START + HOUR)
+    row(account, 0, seconds=240)
+    row(account, 1, seconds=300, amount=-5, via_api=told or None)
+    assert trace.debit_alone(lost) is None
+    assert Entry.objects.filter(charge__isnull=False).exists() is told
