@@ -14,9 +14,9 @@ from dashboard.models import AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
 from proxyapi.models.charge import HOLDING
+from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
-FAILURES = 3  # spec, Limits: then the service switches it off
 DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_script": "script"}
 
 
@@ -75,10 +75,10 @@ def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Ite
 
 
 def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
-    """It was on and nobody here switched it off, or three payments failed."""
+    """It was on, and nobody here switched it off: three payments failed, or it was found off."""
     rows = TopUp.objects.filter(account__in=opened(team), enabled=False)
     for row in rows.select_related("account"):
-        failed = row.consecutive_failures >= FAILURES
+        failed = stopped_by_failures(row)
         if not (row.has_drifted or failed):
             continue
         why = (

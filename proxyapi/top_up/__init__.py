@@ -7,12 +7,14 @@ The preference is the account's own and money; a change is asked for as a row an
 from __future__ import annotations
 
 from proxyapi.top_up.inferred import (
+    FAILURES,
     PER_DAY,
     Inferred,
     infer,
     inferred_from,
     is_top_up,
     says_so,
+    stopped_by_failures,
     utc_midnight,
 )
 from proxyapi.top_up.reading import Reading, due, refresh
@@ -21,6 +23,7 @@ from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setti
 
 __all__ = [
     "CREDITS_PER_UNIT",
+    "FAILURES",
     "MOST_UNITS",
     "PER_DAY",
     "PRESETS",
@@ -36,6 +39,7 @@ __all__ = [
     "refresh",
     "save",
     "says_so",
+    "stopped_by_failures",
     "token_for",
     "utc_midnight",
 ]

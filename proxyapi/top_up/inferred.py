@@ -1,4 +1,4 @@
-"""What the service does not tell of its top-ups and the ledger shows: how many today, since when.
+"""What the service does not tell of its top-ups: how many today, since when, who switched it off.
 
 Inferred, and shown as such (pitfall 81): an entry counts as an automatic top-up when its own words
 say so. The caps count by the UTC day (spec, Limits).
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from proxyapi.models import Account, Entry, TopUp
 
 PER_DAY = 3
-FAILURES = 3
+FAILURES = 3  # spec, Limits: in a row, then the service switches it off
 COOLDOWN = timedelta(hours=24)
 WORDS = re.compile(r"top[\s_-]*up", re.IGNORECASE)
 
@@ -43,6 +43,13 @@ def inferred_from(entries: Iterable[Entry], row: TopUp | None, now: datetime) ->
     until = failed_at + COOLDOWN if failed_at else None
     resting = until if until and until > now else None
     return Inferred(today, began, began + timedelta(days=1), resting)
+
+
+def stopped_by_failures(row: TopUp) -> bool:
+    """Whether the service switched it off. The count alone does not tell: it stays when somebody
+    switches top-up on again, and off later (spec, PUT rule 4)."""
+    left_off = row.left_enabled is False and row.found_off_at is None
+    return row.consecutive_failures >= FAILURES and not row.enabled and not left_off
 
 
 def utc_midnight(moment: datetime) -> datetime:

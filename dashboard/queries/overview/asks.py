@@ -21,9 +21,9 @@ from dashboard.queries.videos.progress import seconds_until
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Ledger, TopUp
+from proxyapi.top_up import FAILURES, stopped_by_failures
 
 MOST = 6  # that stand open; the others unfold
-FAILURES = 3  # spec, Limits: the third in a row switches the automatic top-up off
 OFF = (
     "The service switched it off after three failed payments. Switching it on again does not "
     "clear the count. Check the payment method first."
@@ -230,7 +230,7 @@ def of_account(account: Account, *, stopped: bool) -> Iterator[Ask]:
 
 def of_top_up(top_up: TopUp) -> tuple[str, str, str] | None:
     failures = top_up.consecutive_failures
-    if failures >= FAILURES and not top_up.enabled:
+    if stopped_by_failures(top_up):
         return (
             "failed",
             "The automatic top-up is switched off",
@@ -242,7 +242,7 @@ def of_top_up(top_up: TopUp) -> tuple[str, str, str] | None:
             "The automatic top-up is off",
             f"It was found off {on(top_up.found_off_at)}, and nobody here switched it off.",
         )
-    if failures:
+    if failures and top_up.enabled:
         return (
             "late",
             "An automatic top-up failed",

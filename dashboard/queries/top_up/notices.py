@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from dashboard.queries.top_up.facts import Facts
 from dashboard.templatetags.reelroom import clock
 from proxyapi.models import Plan, TopUp, TopUpChange, TopUpChangeState
-from proxyapi.top_up import Setting
+from proxyapi.top_up import Setting, stopped_by_failures
 
-FAILURES = 3
 NEVER_READ = "The setting was not read from the service yet. It is, within a minute."
 UNREACHABLE = "No token opens this account now."
 ADD_ONE = "The setting can be read and changed once a member adds a token of it."
@@ -90,14 +89,15 @@ def of_reading(facts: Facts) -> Notice | None:
 def of_drift(row: TopUp) -> Notice | None:
     if not row.has_drifted:
         return None
-    why = THREE if row.consecutive_failures >= FAILURES else ANOTHERS
+    why = THREE if stopped_by_failures(row) else ANOTHERS
     return Notice("late", f"It was on, and since {clock(row.found_off_at)} it is off.", why)
 
 
 def of_failures(row: TopUp) -> Notice | None:
-    if not row.consecutive_failures or (row.has_drifted and row.consecutive_failures >= FAILURES):
+    stopped = stopped_by_failures(row)
+    if not row.consecutive_failures or (row.has_drifted and stopped):
         return None
-    if row.consecutive_failures >= FAILURES and not row.enabled:
+    if stopped:
         return Notice("late", "The service has switched top-up off.", THREE)
     when = f", seen {clock(row.failure_seen_at)}" if row.failure_seen_at else ""
     return Notice("late", f"The last automatic top-up failed{when}.", FAILED)

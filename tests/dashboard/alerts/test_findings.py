@@ -158,6 +158,7 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
         ({"enabled": False, "consecutive_failures": 2}, None),
         ({"enabled": False, "found_off_at": NOON}, "Nobody did here."),
         ({"enabled": False, "consecutive_failures": 3}, "after three failed payments."),
+        ({"enabled": False, "consecutive_failures": 3, "left_enabled": False}, None),
     ],
 )
 def test_top_up_that_nobody_here_switched_off(northlight, account, rule, fields, expected):

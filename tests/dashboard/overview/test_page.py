@@ -149,6 +149,13 @@ def test_a_stopped_top_up_waits_for_a_person(client_of, vera, account, token):
     assert "does not clear the count" in shown.replace("\n", " ")
 
 
+def test_a_top_up_that_was_switched_off_here_waits_for_nobody(client_of, vera, account, token):
+    TopUp.objects.create(
+        account=account, enabled=False, consecutive_failures=3, left_enabled=False, left_at=ago()
+    )
+    assert "automatic top-up" not in page(client_of, vera)
+
+
 def test_a_top_up_that_went_off_by_itself_waits_for_a_person(client_of, vera, account, token):
     TopUp.objects.create(account=account, left_at=ago(days=2), found_off_at=ago(days=1))
     assert "nobody here switched it off" in page(client_of, vera)

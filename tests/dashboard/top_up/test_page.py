@@ -57,6 +57,14 @@ def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothi
     assert not account.top_up_changes.exists()
 
 
+def test_switched_off_here_after_three_failures_nobody_blames_the_service(browser: Client) -> None:
+    """pitfall_76: the count stays when somebody here switches it on again, and off later."""
+    TopUp.objects.update(enabled=False, consecutive_failures=3, left_enabled=False)
+    page = text_of(browser.get(PAGE))
+    assert "The last automatic top-up failed" in page
+    assert "switched it off" not in page and "switched top-up off" not in page
+
+
 def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
     browser: Client, account: Account
 ) -> None:

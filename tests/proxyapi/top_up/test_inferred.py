@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from proxyapi.models import Account, Entry, TopUp
-from proxyapi.top_up import Setting, infer
+from proxyapi.top_up import Setting, infer, stopped_by_failures
 from proxyapi.top_up.setting import MOST_UNITS, PRESETS, is_legal
 
 NOW = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)  # 02:30 in Berlin, half an hour before it is again
@@ -59,6 +60,24 @@ def test_pitfall_81_it_rests_a_day_after_the_failure_that_was_seen(account: Acco
     assert infer(account, row, NOW + timedelta(hours=21)).resting_until is None
     row.consecutive_failures = 0
     assert infer(account, row, NOW).resting_until is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "by_the_service"),
+    [
+        ({"left_enabled": None}, True),
+        ({"left_enabled": True, "found_off_at": NOW}, True),
+        ({"left_enabled": False, "found_off_at": NOW}, True),  # on again there, then off
+        ({"left_enabled": False}, False),
+        ({"enabled": True}, False),
+        ({"consecutive_failures": 2, "found_off_at": NOW}, False),
+    ],
+)
+def test_pitfall_76_the_count_alone_does_not_say_who_switched_it_off(
+    fields: dict[str, Any], by_the_service: bool
+) -> None:
+    row = TopUp(**{"enabled": False, "consecutive_failures": 3, **fields})
+    assert stopped_by_failures(row) is by_the_service
 
 
 def test_pitfall_72_units_are_presets_or_any_number_above() -> None:
