@@ -1,7 +1,8 @@
 """What the service says of an account's automatic top-up, read now and then into one row.
 
 A failed reading changes nothing but the reason why we know no more (law 6). A reading that began
-before a newer one never undoes it.
+before a newer one never undoes it. While a change is on its way `save.py` reads, and nobody else:
+what it brings about would look like somebody else's deed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Account, Plan, Token, TopUp
+from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange
 from proxyapi.models.account import moment
 from proxyapi.top_up.setting import Setting, whole
 from proxyapi.upstream import errors, wire
@@ -65,10 +66,11 @@ def refresh(account: Account) -> None:
 
 
 def claim(account: Account) -> bool:
-    """Whether this reading is ours: two doorbells do not read it twice."""
+    """Whether this reading is ours: two doorbells do not read it twice, nor beside a change."""
     TopUp.objects.get_or_create(account=account)
-    now = timezone.now()
-    return bool(TopUp.objects.filter(account=account, due_at__lte=now).update(due_at=now + EVERY))
+    now, changing = timezone.now(), TopUpChange.objects.filter(account=account).open()
+    rows = TopUp.objects.filter(~Exists(changing), account=account, due_at__lte=now)
+    return bool(rows.update(due_at=now + EVERY))
 
 
 def read(token: Token, lane: Lane, patience: float) -> tuple[Reading, datetime]:
@@ -91,12 +93,20 @@ def note(account: Account, reading: Reading, asked_at: datetime, *, ours: bool =
     """Keep what was read; `ours` when we have just set it so. Announces what changed."""
     TopUp.objects.get_or_create(account=account)
     row = TopUp.objects.select_for_update().get(account=account)
-    if row.read_at is not None and row.read_at > asked_at:
-        return row
     known, before = row.read_at is not None, told(row)
+    if row.read_at is None or row.read_at <= asked_at:
+        take(row, reading, asked_at)
     if ours:
-        row.left_enabled, row.left_at = reading.setting.enabled, asked_at
-    if reading.setting.enabled or ours:
+        leave(row, reading.setting, asked_at)
+    row.save()
+    if told(row) != before or not known:
+        publish(account.vault_id, Event.TOP_UP, account.pk)
+    return row
+
+
+def take(row: TopUp, reading: Reading, asked_at: datetime) -> None:
+    known = row.read_at is not None
+    if reading.setting.enabled:
         row.found_off_at = None
     elif known and row.enabled:
         row.found_off_at = asked_at
@@ -106,10 +116,13 @@ def note(account: Account, reading: Reading, asked_at: datetime, *, ours: bool =
         setattr(row, name, value)
     row.enabled_at, row.consecutive_failures = reading.enabled_at, reading.failures
     row.read_at, row.read_error = asked_at, ""
-    row.save()
-    if told(row) != before or not known:
-        publish(account.vault_id, Event.TOP_UP, account.pk)
-    return row
+
+
+def leave(row: TopUp, setting: Setting, at: datetime) -> None:
+    """Also when a newer reading was faster: found off, it is we who did that."""
+    row.left_enabled, row.left_at = setting.enabled, at
+    if not setting.enabled:
+        row.found_off_at = None
 
 
 def untold(account: Account, sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,9 +12,9 @@ from django.utils import timezone
 
 from proxyapi import top_up
 from proxyapi.events import Event
-from proxyapi.models import Account, Plan, Token, TokenState, TopUp
+from proxyapi.models import Account, Plan, Token, TokenState, TopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Reading, Setting, reading
-from tests.proxyapi.top_up.conftest import OFF, ON, PATH, preference
+from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 
@@ -88,6 +89,38 @@ def test_a_late_answer_undoes_nothing_newer(account: Account) -> None:
     reading.note(account, Reading(ON, None, 0), now)
     reading.note(account, Reading(OFF, None, 0), now - timedelta(seconds=1))
     assert TopUp.objects.get(account=account).enabled
+
+
+def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
+    account: Account, told: list[Event]
+) -> None:
+    now = timezone.now()
+    reading.note(account, Reading(ON, None, 0), now)
+    reading.note(account, Reading(OFF, None, 1), now + timedelta(seconds=2))
+    row = reading.note(account, Reading(OFF, None, 0), now + timedelta(seconds=1), ours=True)
+    assert (row.has_drifted, row.left_enabled) == (False, False)
+    assert row.left_at == now + timedelta(seconds=1)
+    assert row.consecutive_failures == 1  # of the newer reading
+    assert told == [Event.TOP_UP] * 3
+
+
+def test_switched_on_here_and_found_off_since_is_not_our_deed(account: Account) -> None:
+    now = timezone.now()
+    reading.note(account, Reading(ON, None, 0), now)
+    reading.note(account, Reading(OFF, None, 0), now + timedelta(seconds=2))
+    row = reading.note(account, Reading(MORE, None, 0), now + timedelta(seconds=1), ours=True)
+    assert (row.has_drifted, row.left_enabled) == (True, True)
+
+
+def test_nobody_reads_beside_a_change_that_is_on_its_way(
+    account: Account, asked: Callable[..., TopUpChange], upstream: Upstream
+) -> None:
+    change = asked(OFF)
+    top_up.refresh(account)
+    assert upstream.requests == []
+    TopUpChange.objects.move(change, TopUpChangeState.REFUSED)
+    top_up.refresh(account)
+    assert len(upstream.requests) == 1
 
 
 @pytest.mark.parametrize(
