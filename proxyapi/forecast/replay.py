@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
 from proxyapi.forecast.days import Day, live
@@ -88,21 +88,22 @@ def replay(
 
 
 def replay_days(
-    opening: Decimal, since: datetime, days: Sequence[tuple[date, Day]], offer: Offer
+    opening: Decimal, since: datetime, days: Sequence[tuple[datetime, Day]], offer: Offer
 ) -> Replay:
-    """The same day by day, for ledgers too long to move entry by entry; whole credits."""
+    """The same day by day, for ledgers too long to move entry by entry; whole credits.
+
+    Each day comes with its last moment, which is when all of it moves. The top-ups that a day may
+    have are counted by these days, not by the UTC day.
+    """
     credits, threshold = int(offer.credits), ceiling(offer.threshold)
     balance, busiest, bought = int(opening), 0, 0
     points, gaps = [Point(since, opening)], []
-    for number, (_, day) in enumerate(days):
-        at = since + timedelta(days=number + 1)
+    for at, day in days:
         before = balance
         end = live(balance, day, credits, threshold, PER_DAY if offer.enabled else 0)
         balance, busiest = end.balance, max(busiest, end.top_ups)
         bought += end.top_ups * credits
-        points += [
-            Point(at, Decimal(balance), number < end.top_ups) for number in range(end.top_ups)
-        ]
+        points += [Point(at, Decimal(balance), topped_up=True)] * end.top_ups
         points.append(Point(at, Decimal(balance)))
         if end.refused:
             gaps.append(Gap(at, Decimal(end.refused), Decimal(before)))

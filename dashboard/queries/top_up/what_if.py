@@ -119,11 +119,14 @@ def played_of(
     rows = rows_since(account, since)
     if len(rows) <= EXACT:
         return replay(max(opening, Decimal(0)), since, movements_of(rows), offer), days
-    dated = [
-        (first + timedelta(days=number), ledger.days.get(first + timedelta(days=number), Day()))
-        for number in range(days)
-    ]
+    dates = [first + timedelta(days=number) for number in range(days)]
+    dated = [(last_moment(day, account.vault.zone), ledger.days.get(day, Day())) for day in dates]
     return replay_days(max(opening, Decimal(0)), since, dated, offer), days
+
+
+def last_moment(day: date, zone: ZoneInfo) -> datetime:
+    """UTC; not the next midnight, which is of the next day."""
+    return datetime.combine(day, time.max, zone).astimezone(UTC)
 
 
 def rows_since(account: Account, since: datetime) -> list[Any]:

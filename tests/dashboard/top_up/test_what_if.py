@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
+from time_machine import TimeMachineFixture
 
 from dashboard.models import Membership
 from dashboard.queries.top_up import what_if as query
 from dashboard.queries.top_up import what_if_of
+from dashboard.queries.top_up.what_if import WhatIf
 from proxyapi import calls
 from proxyapi.models import Account, CreditPack, Entry
 from proxyapi.top_up import Setting
@@ -72,6 +76,36 @@ def test_a_long_ledger_is_moved_day_by_day_to_the_same_end(
     by_day = what_if_of(spent, ON)
     assert by_day.by_day and not exact.by_day
     assert (by_day.top_ups, by_day.bought) == (exact.top_ups, exact.bought)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Pacific/Auckland"])
+def test_day_by_day_what_was_left_stands_on_its_own_day(
+    zone: str,
+    account: Account,
+    spend: Spend,
+    monkeypatch: pytest.MonkeyPatch,
+    time_machine: TimeMachineFixture,
+) -> None:
+    """pitfall_68: the clocks of New York went back on 1 November."""
+    time_machine.move_to(datetime(2026, 11, 6, 12, tzinfo=UTC), tick=False)
+    account.vault.time_zone = zone
+    account.vault.save()
+    for day in range(8, -1, -1):
+        spend("1.0000", days=day + 0.01, label="Refund of a clip")
+        spend("-300.0000", days=day)
+    spend("2000.0000", days=3, label="Auto top-up")
+    account.balance = Decimal(200)
+    account.save()
+    again = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
+    exact = what_if_of(again, Setting())
+    monkeypatch.setattr(query, "EXACT", 3)
+    by_day = what_if_of(again, Setting())
+    assert by_day.by_day and by_day.table == exact.table and len(exact.table) == 9
+    assert days_of(by_day, zone) == days_of(exact, zone)
+
+
+def days_of(found: WhatIf, zone: str) -> list[date]:
+    return [gap.at.astimezone(ZoneInfo(zone)).date() for gap in found.gaps]
 
 
 def test_a_packs_price_makes_it_money(spent: Account) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from hypothesis import given
@@ -44,7 +44,7 @@ def test_a_replay_by_day_adds_up_to_the_sandboxs(opening: int, lived: list[Day])
     for number, day in enumerate(lived):
         rules.live(charges(day, NOON + timedelta(days=number)))
     offer = Offer(True, Decimal(200), Decimal(MONTHLY))
-    dated = [(date(2026, 11, 16) + timedelta(days=it), day) for it, day in enumerate(lived)]
+    dated = [(NOON + timedelta(days=it), day) for it, day in enumerate(lived)]
     played = replay_days(Decimal(opening), NOON, dated, offer)
     assert played.points[-1].balance == rules.account.balance
     assert (played.top_ups, played.bought) == (rules.topped_up(), 200 * rules.topped_up())
