@@ -57,21 +57,27 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
 
 
 def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    """Each failure is told once, by the rule of the highest threshold it reaches."""
     rows = TopUp.objects.filter(account__in=opened(team), consecutive_failures__gt=0)
     for row in rows.select_related("account"):
         count = row.consecutive_failures
-        for rule in rules:
-            if count >= rule.threshold:
-                yield Finding(
-                    rule,
-                    str(row.pk),
-                    "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
-                    f"On {name_of(row.account)}. At the third the service switches automatic "
-                    "top-up off. It gives no reason; check the payment method there.",
-                    "failed",
-                    page("top-up", f"?account={row.account_id}"),
-                    week(team, now),
-                )
+        for rule in [rule for rule in rules if count >= rule.threshold][:1]:
+            yield Finding(
+                rule,
+                str(row.pk),
+                "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
+                f"On {name_of(row.account)}. At the third the service switches automatic "
+                "top-up off. It gives no reason; check the payment method there.",
+                "failed",
+                page("top-up", f"?account={row.account_id}"),
+                f"{week(team, now)}, {failure(row)}",
+            )
+
+
+def failure(row: TopUp) -> str:
+    """Which one: the count alone is the same again when one succeeded in between."""
+    seen = f" by {row.failure_seen_at:%d %H:%M}" if row.failure_seen_at else ""
+    return f"{row.consecutive_failures}{seen}"
 
 
 def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.rules import USUAL, give_usual
@@ -148,6 +149,19 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
     row.consecutive_failures = 2
     row.save()
     assert told(northlight) == ["2 top-ups failed in a row"]
+    assert told(northlight) == []
+
+
+def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_machine):
+    rule(Watch.TOP_UP_FAILED, 1)
+    row = TopUp.objects.create(account=account, enabled=True)
+    said = []
+    for failures in (1, 2, 0, 1):
+        time_machine.shift(timedelta(hours=8))
+        row.consecutive_failures, row.failure_seen_at = failures, timezone.now()
+        row.save()
+        said += told(northlight) + told(northlight)
+    assert said == ["A top-up failed", "2 top-ups failed in a row", "A top-up failed"]
 
 
 @pytest.mark.parametrize(
