@@ -53,8 +53,8 @@ def card_acts(
     if not can(reader, Permission.RENDER):
         return ()
     if state == "failed":
-        return retry(job, charges), edit(job, "Edit first", kind="quiet")
-    return (edit(job, "Continue"),) if state == "draft" else ()
+        return (retry(job, charges),)
+    return (edit(job),) if state == "draft" else ()
 
 
 def page_acts(
@@ -71,9 +71,9 @@ def page_acts(
         buttons.append(Button("Look again", url, "eye", post=True))
     if can(reader, Permission.RENDER):
         if state == "failed":
-            buttons += [edit(job, "Edit first", "fold"), retry(job, charges, kind="primary")]
+            buttons.append(retry(job, charges, kind="primary"))
         elif state == "draft":
-            buttons.append(edit(job, "Continue", kind="primary"))
+            buttons.append(edit(job, kind="primary"))
         elif state == "paused" and job.token.state in STOPPED and job.member_id == reader.user_id:
             buttons.append(Button("Add a new token", reverse("tokens"), "key", "primary"))
         hiding = reverse("video-hiding", args=[job.pk])
@@ -122,6 +122,7 @@ def retry(job: Job, charges: Sequence[Charge], kind: str = "") -> Button:
     )
 
 
-def edit(job: Job, label: str, kind: str = "") -> Button:
-    icon = "pencil-square" if kind != "quiet" else ""
-    return Button(label, reverse("studio-step", args=[job.pk, "script"]), icon, kind)
+def edit(job: Job, kind: str = "") -> Button:
+    """Of a draft alone: the studio is closed to what was sent, a failed one among it."""
+    url = reverse("studio-step", args=[job.pk, "script"])
+    return Button("Continue", url, "pencil-square", kind)

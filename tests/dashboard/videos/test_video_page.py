@@ -135,6 +135,16 @@ def test_the_acts_come_under_the_readers_own_session(at, found, film, vera, priy
         assert ("/retries/" in page) is may
 
 
+@pytest.mark.parametrize("at", ["", "?at=head"])
+@pytest.mark.parametrize("state", ["draft", "failed"])
+def test_every_act_opens_what_it_names(state, at, film, spend, priya, client_of):
+    job, client = film(state), client_of(priya)
+    spend(job)
+    acts = page_of(client, job, f"acts/{at}").content.decode()
+    ways = re.findall(r'href="(/[^"]+)"', acts)
+    assert [client.get(way).status_code for way in ways] == [200] * len(ways) != []
+
+
 @pytest.mark.parametrize("rest", ["", "acts/", "?part=news", "retries/"])
 def test_a_page_takes_at_most_twelve_queries(
     rest, film, spend, priya, client_of, django_assert_max_num_queries
