@@ -10,13 +10,14 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from dashboard.alerting.finding import Finding, age, page, week
-from dashboard.models import AlertRule, Team
+from dashboard.models import AlertEvent, AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
 from proxyapi.models.charge import HOLDING
 from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
+SHORTAGE = timedelta(days=1)  # the shortest; holds come and go, and each is not told anew
 DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_script": "script"}
 
 
@@ -28,7 +29,8 @@ def opened(team: Team) -> QuerySet[Account]:
 
 
 def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
-    """Free credits under the threshold; its period goes from one credit to the next."""
+    """Free credits under the threshold; its period goes from one credit to the next, or until so
+    much was free again."""
     held = Charge.objects.filter(account=OuterRef("pk"), state__in=HOLDING).order_by()
     came = Entry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
     accounts = opened(team).exclude(balance_as_of=None)
@@ -40,7 +42,8 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
     )
     for account in accounts:
         free = account.balance - account.held_now
-        since = week(team, now) if account.came_at is None else f"since row {account.came_at}"
+        since = "no credit yet" if account.came_at is None else f"since row {account.came_at}"
+        end_shortages(rules, account, since, free, now)
         for rule in rules:
             if free < rule.threshold:
                 yield Finding(
@@ -54,6 +57,21 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     page("top-up", f"?account={account.pk}"),
                     since,
                 )
+
+
+def end_shortages(
+    rules: Sequence[AlertRule], account: Account, since: str, free: Decimal, now: datetime
+) -> None:
+    """Close the periods in which a lack was told that is over: a plan may renew without a row."""
+    over = AlertEvent.objects.filter(
+        rule__in=rules,
+        subject=str(account.pk),
+        period=since,
+        threshold__lte=free,
+        happened_at__lte=now - SHORTAGE,
+    )
+    if over.exists():  # an update of nothing would still take SQLite's one lock for writing
+        over.update(period=f"until {now:%Y-%m-%d %H:%M}")
 
 
 def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.rules import USUAL, give_usual
 from dashboard.models import AlertEvent, AlertRule, Ask, Budget, Delivery, Watch
-from proxyapi.models import ChargeState, Entry, Ledger, TopUp
+from proxyapi.models import Account, ChargeState, Entry, Ledger, TopUp
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
@@ -73,6 +73,37 @@ def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rul
     assert told(northlight) == []
     entry(account, Decimal(200), 8)
     assert len(told(northlight)) == 1
+
+
+@pytest.mark.parametrize("bought_once", [True, False])
+def test_a_plan_that_renews_without_a_row_ends_the_shortage(
+    northlight, account, rule, time_machine, bought_once
+):
+    rule(Watch.BALANCE, 1000)
+    if bought_once:
+        entry(account, Decimal(2000), 7)
+    said = []
+    for balance in (500, 90, 12_000, 100, 90):
+        Account.objects.update(balance=balance, balance_as_of=timezone.now())
+        said += told(northlight) + told(northlight)
+        time_machine.shift(timedelta(days=10))
+    assert said == ["500 cr are free, less than 1,000", "100 cr are free, less than 1,000"]
+
+
+def test_holds_that_come_and_go_are_one_shortage_for_a_day(
+    northlight, account, rule, charge, time_machine
+):
+    rule(Watch.BALANCE, 4300)
+    said = []
+    for hours in (0, 1, 2, 24):
+        time_machine.move_to(NOON + timedelta(hours=hours))
+        held = charge(hold=20)
+        said.append(told(northlight))
+        held.delete()
+        assert told(northlight) == []
+    held = charge(hold=30)
+    assert said == [["4,298 cr are free, less than 4,300"], [], [], []]
+    assert told(northlight) == ["4,288 cr are free, less than 4,300"]
 
 
 def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account, rule):
