@@ -90,7 +90,7 @@ def take_over(token: Token) -> None:
     """What its owner made on tokens of this account that stopped goes on with this one.
 
     A running video is looked at with the next tick, an unknown charge is read back, a price that
-    could not be asked is asked.
+    could not be asked is asked, and what waits for consent is sent with it once it has that.
     """
     stopped = Token.objects.filter(
         vault=token.vault_id,
@@ -103,7 +103,7 @@ def take_over(token: Token) -> None:
     jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
     jobs.exclude(quote_error="").update(quote_error="", quote_due_at=now)
     jobs.update(token=token)
-    charges = Charge.objects.holding().filter(token__in=stopped)
+    charges = Charge.objects.open().filter(token__in=stopped)
     charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
     charges.update(token=token)
 

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi import door, tokens
-from proxyapi.models import Account, JobState, Plan, Token, TokenState
+from proxyapi.charges import release
+from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from proxyapi.seal import SealBroken
 from proxyapi.upstream.secret import Secret
@@ -139,6 +140,21 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
     assert (render.token, render.job.token, unpriced.token) == (new, new, new)
     assert render.job.next_look_at < later
     assert (unpriced.quote_error, unpriced.quote_due_at is not None) == ("", True)
+
+
+def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(
+    db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile(5))
+    old = old_token(TokenState.REMOVED)
+    job = JobFactory(token=old, account=old.account)
+    draft = ChargeFactory(job=job, state=ChargeState.DRAFT)
+    declined = ChargeFactory(job=job, state=ChargeState.REFUSED)
+    new = tokens.add(old.vault, old.owner_id, Secret(value("b")))
+    sent = release(draft)
+    declined.refresh_from_db()
+    assert (sent.state, sent.token, sent.job.token) == (ChargeState.HELD, new, new)  # type: ignore[union-attr]
+    assert declined.token == old
 
 
 def test_a_token_of_another_account_or_member_takes_over_nothing(
