@@ -23,7 +23,9 @@ NOTHING = Decimal(0)
 class Ledger:
     """`first`: the first day of those asked for that is here in full; None without an entry.
 
-    `days` are without the automatic top-ups that came, `moved` is what all entries add up to.
+    `days` are without the automatic top-ups that came, `moved` is what all entries add up to. The
+    sums keep an entry's label and no other words: a top-up that only its type tells stays in
+    `days`, and who adds top-ups of a setting to them counts it besides.
     """
 
     first: date | None

@@ -1,7 +1,8 @@
 """What the setting on the form would have done in the last thirty days of the real ledger.
 
 Up to `EXACT` entries are moved again one by one; a longer ledger day by day, from its sums. The
-top-ups that really came are left out, all other credits come as they came.
+top-ups that really came are left out, all other credits come as they came. Sums of days know
+top-ups by their label alone (queries/forecast/days.py).
 """
 
 from __future__ import annotations
@@ -131,15 +132,16 @@ def last_moment(day: date, zone: ZoneInfo) -> datetime:
 
 def rows_since(account: Account, since: datetime) -> list[Any]:
     rows = account.entries.filter(happened_at__gte=since).order_by("happened_at", "position")
-    return list(rows.values_list("happened_at", "amount", "via_api", "label")[: EXACT + 1])
+    words = ("label", "content_type", "transaction_type")
+    return list(rows.values_list("happened_at", "amount", "via_api", *words)[: EXACT + 1])
 
 
 def movements_of(rows: Sequence[Any]) -> list[Movement]:
     """Where it is not read yet whether an entry came through the API, it is taken to have."""
     return [
         Movement(at, amount, via_api is not False)
-        for at, amount, via_api, label in rows
-        if amount < 0 or not says_so(label)
+        for at, amount, via_api, *words in rows
+        if amount < 0 or not says_so(*words)
     ]
 
 

@@ -56,8 +56,11 @@ def test_without_top_up_it_is_what_it_was(spent: Account) -> None:
     assert found.chart is not None and found.chart.sentence.endswith("200 credits today.")
 
 
-def test_the_top_ups_that_really_came_are_left_out(spent: Account, spend: Spend) -> None:
-    spend("2000.0000", days=5, label="Auto top-up")
+@pytest.mark.parametrize("said_in", ["label", "content_type", "transaction_type"])
+def test_the_top_ups_that_really_came_are_left_out(
+    said_in: str, spent: Account, spend: Spend
+) -> None:
+    spend("2000.0000", days=5, **{"label": "Credits", said_in: "Auto top-up"})
     found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
     assert [gap.needed for gap in found.gaps] == [Decimal(300)] * len(found.gaps)
     assert found.gap_count == 6
