@@ -12,13 +12,16 @@ from dashboard.actions.audit import note
 from dashboard.models import Budget, Membership, Period, User
 from dashboard.roles import Permission
 from proxyapi.events import Event, publish
-from proxyapi.refusals import Refusal, Stale
+from proxyapi.refusals import Refusal, Stale, credits
 
 TWICE = "There is a budget for that already. Change it instead of adding another one."
 NO_LIMIT = "Set one of the two limits."
 TURNED = "The limit that refuses is not below the one that warns."
 POSITIVE = "A limit is above 0."
-CHANGED = "Somebody changed this budget meanwhile. It is shown as it is now; look and save again."
+CHANGED = (
+    "Somebody changed this budget meanwhile: it is {now}. Save again to set what stands below."
+)
+ENDED = "Somebody ended this budget meanwhile. Add it again to set its limits."
 LIMITS = ("soft", "hard")
 
 
@@ -62,8 +65,10 @@ def change_budget(
     check(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
-    if not row.active or drawn not in ("", row.in_a_word):
-        raise Stale(CHANGED)
+    if not row.active:
+        raise Stale(ENDED)
+    if drawn not in ("", row.in_a_word):
+        raise Stale(CHANGED.format(now=in_words(row)))
     if (row.soft, row.hard) == (soft, hard):
         return False
     before = limits(row)
@@ -105,6 +110,14 @@ def limits(budget: Budget) -> dict[str, str]:
     return {name: plain(value) for name in LIMITS if (value := getattr(budget, name)) is not None}
 
 
-def plain(credits: Decimal) -> str:
+def in_words(budget: Budget) -> str:
+    """ "2,500 cr at most and an alert at 2,000"."""
+    hard, soft = budget.hard, budget.soft
+    most = "" if hard is None else f"{credits(hard)} cr at most"
+    alert = "" if soft is None else f"an alert at {credits(soft)}"
+    return " and ".join(filter(None, (most, alert)))
+
+
+def plain(amount: Decimal) -> str:
     """An amount for an audit row: "2500", whatever the database made of it."""
-    return f"{credits.normalize():f}"
+    return f"{amount.normalize():f}"

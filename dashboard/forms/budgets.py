@@ -52,6 +52,11 @@ class LimitsForm(forms.Form):
             self.add_error("hard", TURNED.format(soft=soft))
         return self.cleaned_data
 
+    def redrawn(self, budget: Budget) -> LimitsForm:
+        """The same answers on top of the budget as it is now: a second save means it."""
+        data = {name: self.data.get(name, "") for name in self.fields}
+        return LimitsForm({**data, "drawn": budget.in_a_word}, budget)
+
     def limits(self) -> dict[str, Decimal | None]:
         return {name: self.cleaned_data[name] for name in ("soft", "hard")}
 

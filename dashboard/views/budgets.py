@@ -68,6 +68,8 @@ def limits(request: TeamRequest, budget_id: UUID) -> HttpResponse:
                 **form.limits(),
             )
         except Refusal as refusal:
+            budget.refresh_from_db(fields=actions.LIMITS)
+            form = form.redrawn(budget)
             form.add_error(refusal.field or None, refusal.sentence)
         else:
             return redirect("budgets")

@@ -7,8 +7,10 @@ from decimal import Decimal
 
 import pytest
 
+from dashboard.actions.budgets import change_budget
 from dashboard.models import AuditEvent, Budget, Period
-from tests.dashboard.budgets.conftest import NOON
+from proxyapi.refusals import Stale
+from tests.dashboard.budgets.conftest import NOON, drawn
 
 HTMX = {"HX-Request": "true"}
 
@@ -19,7 +21,11 @@ def _now(time_machine):
 
 
 def page(browser, url="/budgets/", **headers):
-    return browser.get(url, headers=headers).content.decode()
+    return html(browser.get(url, headers=headers))
+
+
+def html(answer):
+    return answer.content.decode()
 
 
 def form(**fields):
@@ -149,9 +155,28 @@ def test_two_who_change_it_at_once_do_not_overwrite_each_other(thea, priya, budg
         f"/budgets/{row.pk}/limits/", {"hard": "3000", "soft": "", "drawn": "/2400"}
     )
     assert answer.status_code == 422
-    assert "Somebody changed this budget meanwhile." in answer.content.decode()
+    assert "Somebody changed this budget meanwhile: it is 2,500 cr at most now." in html(answer)
     row.refresh_from_db()
     assert row.hard == 2500
+
+
+def test_after_looking_at_somebody_elses_change_a_second_save_means_it(thea, budget, client_of):
+    row, browser = budget(None, 2500, soft=2000), client_of(thea)
+    typed = {"hard": "3000", "soft": "2800"}
+    answer = browser.post(f"/budgets/{row.pk}/limits/", {**typed, "drawn": "/2400"})
+    assert "it is 2,500 cr at most and an alert at 2,000 now. Save again" in html(answer)
+    assert 'value="3000"' in html(answer)
+    assert 'value="2800"' in html(answer)
+    again = {**typed, "drawn": drawn(answer)}
+    assert browser.post(f"/budgets/{row.pk}/limits/", again).url == "/budgets/"
+    row.refresh_from_db()
+    assert (row.hard, row.soft) == (3000, 2800)
+
+
+def test_one_that_ended_meanwhile_is_not_changed_unseen(thea, budget):
+    row = budget(None, 2500, active=False)
+    with pytest.raises(Stale, match="Somebody ended this budget"):
+        change_budget(by=thea, budget=row, soft=None, hard=Decimal(3000))
 
 
 def test_without_script_a_question_is_a_page(thea, budget, client_of):
