@@ -19,7 +19,7 @@ NO_LIMIT = "Set one of the two limits."
 TURNED = "The limit that refuses is not below the one that warns."
 POSITIVE = "A limit is above 0."
 CHANGED = (
-    "Somebody changed this budget meanwhile: it is {now}. Save again to set what stands below."
+    "Somebody changed this budget meanwhile: it is {now} now. Save again to set what is below."
 )
 ENDED = "Somebody ended this budget meanwhile. Add it again to set its limits."
 LIMITS = ("soft", "hard")
