@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from hashlib import sha256
-from itertools import takewhile
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -72,6 +71,8 @@ class Front:
         digest = _digest(scope, body)
         scope["sandbox.token"], scope["sandbox.request"] = token, (digest, visit.id)
         scope["sandbox.wait"] = [0.0]
+        charges: list[Charge] = []
+        scope["sandbox.charges"] = charges
         allowance = limits.take(world, key)
         told = [
             (name.lower().encode(), value.encode())
@@ -87,7 +88,7 @@ class Front:
         if fault is not None:
             visit.fault = f"{fault.action} {fault.when}"
             answer = faults.instead(fault, told, world.now) or faults.spoil(fault, answer)
-        charges = self._settle(visit, answer, fault)
+        self._settle(visit, charges, answer, fault)
         wait = world.clock.of_machine(scope["sandbox.wait"][0])
         if not await _deliver(answer, fault, scope, send, wait):
             self._mark(charges, answered=False)
@@ -105,10 +106,11 @@ class Front:
         self._studio.tick()
         return answer
 
-    def _settle(self, visit: Visit, answer: Answer, fault: Fault | None) -> list[Charge]:
-        """Write the journal, let the top-up rules look, save; returns the visit's charges."""
+    def _settle(
+        self, visit: Visit, charges: list[Charge], answer: Answer, fault: Fault | None
+    ) -> None:
+        """Write the journal, let the top-up rules look, save."""
         world = self._world
-        charges = self._charges(visit)
         self._mark(charges, answered=fault is None or fault.action in faults.HARMLESS)
         for charge in charges:
             visit.charge += charge.credits
@@ -122,7 +124,6 @@ class Front:
         if visit.id % 1000 == 0:
             limits.forget_old(world)
         world.commit()
-        return charges
 
     def _mark(self, charges: list[Charge], *, answered: bool) -> None:
         """Keep whether the client learned of what it was charged."""
@@ -130,10 +131,6 @@ class Front:
             charge.answered = answered
             if self._world.charges.get(charge.id) is charge:  # not of a world that was reset
                 self._world.charges.put(charge)
-
-    def _charges(self, visit: Visit) -> list[Charge]:
-        newest_first = reversed(self._world.charges.rows.values())
-        return list(takewhile(lambda charge: charge.visit == visit.id, newest_first))
 
 
 async def _deliver(

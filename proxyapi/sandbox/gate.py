@@ -16,7 +16,7 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from proxyapi.sandbox import errors
-from proxyapi.sandbox.records import Account, Row, Token
+from proxyapi.sandbox.records import Account, Charge, Row, Token
 from proxyapi.sandbox.world import World
 
 Find = Callable[[World, str], Row | None]
@@ -38,6 +38,12 @@ class Call:
     visit: int  # the journal's number
     owned: Any = None
     part: Any = None
+
+    @property
+    def charges(self) -> list[Charge]:
+        """What this request was charged so far, for the front to settle."""
+        charges: list[Charge] = self.request.scope["sandbox.charges"]
+        return charges
 
     @property
     def waiting(self) -> float:

@@ -51,7 +51,7 @@ def charge(call: Call, use: Use) -> Charge:
         world.accounts.put(account)
     if credits:
         book(world, account, -credits, use.label, use.content_type, world.settings.debit_type)
-    return world.charges.put(
+    made = world.charges.put(
         Charge(
             id=world.number("charge"),
             account_id=account.id,
@@ -63,6 +63,8 @@ def charge(call: Call, use: Use) -> Charge:
             visit=call.visit,
         )
     )
+    call.charges.append(made)
+    return made
 
 
 def refund(world: World, charge: Charge, label: str, content_type: str) -> None:

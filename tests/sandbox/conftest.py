@@ -61,13 +61,11 @@ class Sandbox:
         self.world = self.app.state.world
 
     def call(self, method: str, path: str, **wanted: Any) -> httpx.Response:
+        return self._loop.run(self.send(method, path, **wanted))
+
+    async def send(self, method: str, path: str, **wanted: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= wanted.pop("headers", {})
-        return self._loop.run(self._send(method, path, headers, wanted))
-
-    async def _send(
-        self, method: str, path: str, headers: dict[str, str], wanted: dict[str, Any]
-    ) -> httpx.Response:
         transport = httpx.ASGITransport(app=self.app, client=self.peer)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://sandbox", trust_env=False

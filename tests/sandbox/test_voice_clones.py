@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.datastructures import UploadFile
 
 from proxyapi.sandbox.api import made_shapes, shapes
 from tests.sandbox.conftest import READY, Sandbox
@@ -173,3 +174,25 @@ def test_a_restart_keeps_clones_and_bought_slots(sandbox):
     assert slots(sandbox)["available"] == 0
     sandbox.advance(30)
     assert clone(sandbox, number)["status"] == "completed"
+
+
+def test_a_charge_is_its_own_requests_though_another_charged_meanwhile(sandbox, monkeypatch):
+    """The files of a form are closed after the handler has charged, big ones in a thread."""
+    sandbox.set(clone_slots=0)
+    path, closed = f"/v2/faceless/{sandbox.draft()}/scripts", UploadFile.close
+
+    async def close_late(self: UploadFile) -> None:
+        await sandbox.send("PUT", path, json={"topic": "tides", "duration": 30})
+        await closed(self)
+
+    monkeypatch.setattr(UploadFile, "close", close_late)
+    sandbox.post("/_sandbox/faults", {
+        "match": {"path": "/v2/voice-clones"}, "when": "after", "action": "status",
+    })  # fmt: skip
+    create(sandbox, purchase_addon="1")
+    charged = {line["path"]: line["charge"] for line in sandbox.journal()[1:]}
+    assert charged == {path: 4, "/v2/voice-clones": 50}
+    made = sandbox.money()["charges"].values()
+    assert [(it["credits"], it["answered"]) for one in made for it in one] == [
+        (50, False), (4, True),
+    ]  # fmt: skip
