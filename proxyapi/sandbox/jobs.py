@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from proxyapi.sandbox import file_names
 from proxyapi.sandbox.records import Job, Outcome
 from proxyapi.sandbox.world import World
 
@@ -51,16 +52,11 @@ def start(
         started_at=world.now,
         seconds=seconds,
         film=film,
-        file=new_name(world, suffix) if film is not None else None,
+        file=file_names.new(world, film, suffix) if film is not None else None,
         made=film is None,
     )
     world.look_at(job.id)
     return world.jobs.put(job)
-
-
-def new_name(world: World, suffix: str) -> str:
-    """A file name that nobody can guess."""
-    return f"{world.chance('file').randbytes(16).hex()}.{suffix}"
 
 
 def redirect(world: World, job: Job, statuses: list[str], failure: dict[str, str] | None) -> None:

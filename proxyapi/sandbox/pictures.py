@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from proxyapi.sandbox import file_names
 from proxyapi.sandbox.making import Maker, PlainMaker
 from proxyapi.sandbox.records import Still
 from proxyapi.sandbox.world import World
@@ -24,13 +25,10 @@ def promise(world: World, *, extension: str | None = None, **description: Any) -
     Another `kind` of picture than stills comes with its `extension`.
     """
     drawn = find_spec("PIL") is not None and world.settings.films == "made"
-    name = _name(world, extension or ("jpg" if drawn else "png"))
-    world.stills.put(Still(id=name, description={"kind": "stills", **description}))
+    described = {"kind": "stills", **description}
+    name = file_names.new(world, described, extension or ("jpg" if drawn else "png"))
+    world.stills.put(Still(id=name, description=described))
     return name
-
-
-def _name(world: World, extension: str) -> str:
-    return f"{world.chance('file').randbytes(16).hex()}.{extension}"
 
 
 class Pictures:
@@ -42,7 +40,7 @@ class Pictures:
 
     def keep(self, data: bytes, extension: str) -> str:
         """Keep a file that came from outside; returns its name."""
-        name = _name(self._world, extension)
+        name = file_names.new(self._world, data, extension)
         (self._media_dir / name).write_bytes(data)
         self._world.stills.put(Still(id=name))
         return name

@@ -64,16 +64,18 @@ class Studio:
         path = self.media_dir / name
         self._making.add(name)
         if path.exists():  # made just before the server was killed; films appear whole
-            self._made(job.id, name, None)
+            self._made(name, None)
         else:
             plain = self.world.settings.films == "plain"
             maker = PlainMaker() if plain else self._maker
-            maker.begin(job.film or {}, path, partial(self._made, job.id, name))
+            maker.begin(job.film or {}, path, partial(self._made, name))
 
-    def _made(self, job_id: int, name: str, error: str | None) -> None:
+    def _made(self, name: str, error: str | None) -> None:
         self._making.discard(name)
-        job = self.world.jobs.get(job_id)
-        if job is None or job.file != name:  # the world was reset meanwhile
+        newest_first = reversed(self.world.jobs.rows.values())
+        # By its name: in a world reset meanwhile another job may wait for the same film.
+        job = next((it for it in newest_first if it.file == name), None)
+        if job is None:
             (self.media_dir / name).unlink(missing_ok=True)
             return
         job.made = error is None
