@@ -63,4 +63,5 @@ def describe(charge: Charge) -> dict[str, Any]:
         "at": iso(charge.created_at),
         "answered": charge.answered,
         "refunded": charge.refunded,
+        "returned": charge.returned,
     }

@@ -67,15 +67,20 @@ def charge(call: Call, use: Use) -> Charge:
     return made
 
 
-def refund(world: World, charge: Charge, label: str, content_type: str) -> None:
-    """Give the credits of a charge back, once."""
+def refund(
+    world: World, charge: Charge, label: str, content_type: str, part: int | None = None
+) -> None:
+    """Give the credits of a charge back, once; `part` of them, where it was for several things."""
     account = world.accounts.get(charge.account_id)
-    if account is None or charge.refunded or not charge.credits:
+    if account is None or (part is None and charge.refunded):
+        return
+    credits = min(charge.credits if part is None else part, charge.credits - charge.returned)
+    if credits <= 0:
         return
     charge.refunded = True
+    charge.returned += credits
     world.charges.put(charge)
-    kind = world.settings.refund_type
-    book(world, account, charge.credits, label, content_type, kind)
+    book(world, account, credits, label, content_type, world.settings.refund_type)
 
 
 def book(

@@ -70,6 +70,7 @@ class Charge(Row):
     """One use of a charged feature, kept for the money audit; `credits` 0 is a free use.
 
     `answered` turns false when the answer that reported the charge did not arrive whole.
+    `returned` is what was given back, which may be a part: one scene's of several.
     """
 
     id: int
@@ -81,7 +82,8 @@ class Charge(Row):
     request: str = ""  # digest of method, path and body
     visit: int = 0  # the journal's number of the request
     answered: bool = True
-    refunded: bool = False
+    refunded: bool = False  # some of it
+    returned: int = 0
 
 
 class Asset(BaseModel):

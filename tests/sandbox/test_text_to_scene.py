@@ -324,6 +324,7 @@ def test_a_clip_that_fails_gives_its_credits_back(sandbox, board):
     assert shown == ["failed", "completed"]
     money = sandbox.money()
     assert (money["balance"], money["balanced"]) == (994, True)
+    assert [(it["credits"], it["returned"]) for it in money["refunds"]] == [(12, 6)]
     assert sandbox.get(f"{board}/estimate").json()["data"]["cost"] == 6
 
 

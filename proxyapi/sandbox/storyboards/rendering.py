@@ -71,6 +71,8 @@ def make_clips(call: Call, board: Storyboard, wanted: list[int] | None) -> Charg
         charge = money.charge(call, use)
     for scene, price in zip(begun, prices, strict=True):
         _begin_clip(world, board, scene, price)
+        if charge is not None and scene.clip is not None:
+            scene.clip.charge_id = charge.id
     editing.touch(world, board)
     return charge
 
@@ -181,8 +183,7 @@ def follow_clip(world: World, job: Job) -> None:
 
 
 def _refund_clip(world: World, board: Storyboard, clip: SceneClip) -> None:
-    account = world.accounts.get(board.account_id)
-    if account is not None and clip.paid:
-        kind = world.settings.refund_type
-        money.book(world, account, clip.paid, "Scene clip refund", "text-to-scene", kind)
+    charge = world.charges.get(clip.charge_id or 0)
+    if charge is not None:
+        money.refund(world, charge, "Scene clip refund", "text-to-scene", clip.paid)
     clip.paid = 0

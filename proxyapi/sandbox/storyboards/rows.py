@@ -10,13 +10,14 @@ from proxyapi.sandbox.records import Row
 
 
 class SceneClip(BaseModel):
-    """The clip of one scene. `paid` are the credits that were charged for it."""
+    """The clip of one scene. `paid` are the credits that a charge took for it."""
 
     status: str
     file: str | None = None
     failure: dict[str, str] | None = None
     job_id: int
     paid: int = 0
+    charge_id: int | None = None
 
     @property
     def making(self) -> bool:
