@@ -34,14 +34,12 @@ class NewAccount(BaseModel):
 def open_account(world: World, wanted: NewAccount) -> tuple[Account, str]:
     """Make an account with its first token, which is returned in the clear."""
     credits = wanted.monthly_credits if wanted.credits is None else wanted.credits
-    running = wanted.subscription in ("paid", "trial")
-    ends_at = world.now + (MONTH_SECONDS if running else -MONTH_SECONDS)
     account = world.accounts.put(
         Account(
             id=world.plausible_id("account", 7_300),
             opening=credits,
             balance=credits,
-            ends_at=None if wanted.subscription == "none" else ends_at,
+            ends_at=ends_at(world, wanted.subscription),
             created_at=world.now,
             updated_at=world.now,
             **wanted.model_dump(exclude={"credits"}),
@@ -49,6 +47,14 @@ def open_account(world: World, wanted: NewAccount) -> tuple[Account, str]:
     )
     token, _ = tokens.issue(world, account.id, "first")
     return account, token
+
+
+def ends_at(world: World, subscription: Subscription) -> float | None:
+    """When a subscription that begins now, or that is over, ends."""
+    if subscription == "none":
+        return None
+    running = subscription in ("paid", "trial")
+    return world.now + (MONTH_SECONDS if running else -MONTH_SECONDS)
 
 
 def describe(world: World, account: Account, issued: list[str]) -> dict[str, Any]:

@@ -54,6 +54,21 @@ def test_an_account_is_made_and_changed_in_mid_flight(sandbox):
     assert sandbox.patch(path, {"mood": "good"}).status_code == 422
 
 
+@pytest.mark.parametrize("before", ["paid", "trial", "expired", "none"])
+@pytest.mark.parametrize("after", ["paid", "trial", "expired", "none"])
+def test_another_subscription_brings_its_own_end(sandbox, before, after):
+    """An account looks the same whichever way it came to its subscription."""
+    made = sandbox.post("/_sandbox/accounts", {"subscription": before}).json()
+    direct = sandbox.post("/_sandbox/accounts", {"subscription": after}).json()
+    path = f"/_sandbox/accounts/{made['account_id']}"
+    sandbox.patch(path, {"subscription": after})
+    told = []
+    for one in (made, direct):
+        sandbox.token = one["token"]
+        told.append(sandbox.get("/v2/me").json()["data"]["subscription"])
+    assert told[0] == told[1]
+
+
 def test_a_token_may_be_of_any_text_that_fits_into_a_header(sandbox):
     account = sandbox.post("/_sandbox/accounts", {}).json()["account_id"]
     path, chosen = f"/_sandbox/accounts/{account}/tokens", "7|a/b+c&d<e>\"f'_canary"
@@ -181,5 +196,7 @@ def test_a_subscription_can_lapse_in_the_middle_of_a_render(sandbox):
     sandbox.advance(60)
     (account,) = sandbox.get("/_sandbox/accounts").json()
     path = f"/_sandbox/accounts/{account['account_id']}"
-    sandbox.patch(path, {"subscription": "paid"})
+    assert sandbox.patch(path, {"subscription": "paid"}).json()["lapsing"] is False
     assert sandbox.video(number)["status"] == "completed"
+    sandbox.advance(1000)
+    assert sandbox.get("/v2/faceless/options").status_code == 200

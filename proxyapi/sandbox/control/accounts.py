@@ -68,8 +68,9 @@ async def change_account(world: TheWorld, account: TheAccount, change: Change) -
         account.extra = min(account.extra, credits)
     for name, value in values.items():
         setattr(account, name, value)
-    if change.subscription is not None and account.ends_at is None:
-        account.ends_at = world.now + scenarios.MONTH_SECONDS
+    if change.subscription is not None:
+        account.ends_at = scenarios.ends_at(world, change.subscription)
+        account.lapsing = False
     account.updated_at = world.now
     world.accounts.put(account)
     return describe(world, account)
