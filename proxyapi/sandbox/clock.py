@@ -31,20 +31,25 @@ class ClockState(BaseModel):
 class Clock:
     def __init__(
         self,
-        mode: Mode = "real",
+        mode: Mode | None = None,
         *,
         scale: float = 1.0,
         now: float | None = None,
         machine: Callable[[], float] = time.time,
     ) -> None:
+        """Without a mode it is real, or as a saved world has it."""
         self._machine = machine
+        self._told = mode is not None
         start = FROZEN_START if mode == "frozen" else machine()
         self.state = ClockState(
-            mode=mode, scale=scale, world=start if now is None else now, machine=machine()
+            mode=mode or "real", scale=scale, world=start if now is None else now, machine=machine()
         )
 
     def now(self) -> float:
-        state = self.state
+        return self._where(self.state)
+
+    def _where(self, state: ClockState) -> float:
+        """Where a clock has got to that was set so."""
         if state.mode == "frozen":
             return state.world
         scale = state.scale if state.mode == "scaled" else 1.0
@@ -65,11 +70,14 @@ class Clock:
         self.state = ClockState(mode=mode, scale=scale, world=world, machine=self._machine())
 
     def resume(self, saved: ClockState) -> None:
-        """Go on from a saved world; never back in time when the mode has changed since."""
-        if saved.mode == self.state.mode and saved.scale == self.state.scale:
+        """Go on from a saved world, in its mode unless this clock was told another; then from
+        where the saved one is by now, never back in time."""
+        told = self.state
+        if self._told and (told.mode, told.scale) != (saved.mode, saved.scale):
+            now = max(self._where(saved), self.now())
+            self.turn(told.mode, now=now, scale=told.scale)
+        else:
             self.state = saved
-        elif saved.world > self.now():
-            self.turn(self.state.mode, now=saved.world, scale=self.state.scale)
 
 
 def iso(instant: float) -> str:

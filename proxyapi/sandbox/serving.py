@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--db", default="var/sandbox.sqlite3", help="a file, or :memory:")
     parser.add_argument("--media-dir", default="var/sandbox-media", help="where films are kept")
     parser.add_argument("--seed", type=int, help="the same seed and calls give the same bodies")
-    parser.add_argument("--clock", default="real", help="real, frozen or xN, as in x10")
+    parser.add_argument("--clock", help="real, frozen or xN, as in x10 (as saved, or real)")
 
 
 def serve(
@@ -40,12 +40,12 @@ def serve(
     db: str,
     media_dir: str,
     seed: int | None = None,
-    clock_mode: str = "real",
+    clock_mode: str | None = None,
     host: str = HOST,
     public_url: str | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. Raises ValueError for a clock that does not exist."""
-    mode, scale = clock.parse(clock_mode)
+    mode, scale = clock.parse(clock_mode) if clock_mode is not None else (None, 1.0)
     app = create_app(
         media_dir=Path(media_dir),
         db=None if db == ":memory:" else Path(db),

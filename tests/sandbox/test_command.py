@@ -32,14 +32,29 @@ def test_a_scaled_clock_runs_as_many_times_faster():
     assert clock.now() == 1126
 
 
-def test_a_saved_world_never_goes_back_in_time():
-    saved = ClockState(mode="scaled", scale=60, world=9000, machine=1000)
-    clock = Clock("real", machine=lambda: 2000.0)
-    clock.resume(saved)
-    assert (clock.now(), clock.state.mode) == (9000, "real")
-    same = Clock("scaled", scale=60, machine=lambda: 1010.0)
+@pytest.mark.parametrize(("mode", "later"), [("real", 600), ("scaled", 36_000), ("frozen", 0)])
+def test_a_saved_world_never_goes_back_in_time(mode, later):
+    machine = [1000.0]
+    saved = Clock(mode, scale=60, now=9000, machine=lambda: machine[0]).state
+    machine[0] += 600
+    for told in ("real", "frozen"):
+        clock = Clock(told, now=0, machine=lambda: machine[0])
+        clock.resume(saved)
+        assert (clock.now(), clock.state.mode) == (9000 + later, told)
+    same = Clock(mode, scale=60, machine=lambda: machine[0])
     same.resume(saved)
-    assert same.now() == 9600
+    assert same.now() == 9000 + later
+
+
+def test_a_clock_that_is_told_nothing_goes_on_as_it_was_saved():
+    for saved in (
+        ClockState(mode="frozen", world=9000, machine=1000),
+        ClockState(mode="scaled", scale=60, world=9000, machine=1000),
+    ):
+        clock = Clock(machine=lambda: 1010.0)
+        assert clock.state.mode == "real"
+        clock.resume(saved)
+        assert clock.state == saved
 
 
 def test_the_command_takes_the_options_of_the_program(monkeypatch):
@@ -49,6 +64,8 @@ def test_the_command_takes_the_options_of_the_program(monkeypatch):
     assert served["port"] == 8999
     assert served["clock_mode"] == "x5"
     assert served["media_dir"] == "var/sandbox-media"
+    call_command("sandbox")
+    assert served["clock_mode"] is None
 
 
 def test_the_command_refuses_a_clock_that_does_not_exist():

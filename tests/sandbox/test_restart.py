@@ -39,6 +39,14 @@ def test_a_restart_keeps_everything(sandbox):
     assert export["status"] == "completed"
 
 
+def test_a_restart_keeps_the_clock_that_was_set(sandbox):
+    turn = {"mode": "frozen", "now": "2027-03-01T00:00:00Z"}
+    set_to = sandbox.put("/_sandbox/clock", turn).json()
+    sandbox.world.store.close()
+    sandbox.start(clock=Clock())
+    assert sandbox.get("/_sandbox/clock").json() == set_to
+
+
 def test_what_memory_holds_is_what_the_file_holds(sandbox):
     number = sandbox.rendered()
     sandbox.post("/_sandbox/outcomes", {"id": number, "statuses": ["rendering", "failed"]})
