@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.charges import outcome
+from proxyapi.charges import effect, outcome
 from proxyapi.ledger import changes
 from proxyapi.models import Charge, ChargeState, Confidence, Entry
 from proxyapi.refusals import Stale
@@ -31,6 +31,7 @@ def write_off(charge: Charge, member_id: int, reason: str) -> Charge:
         reason=reason,
         settled_at=timezone.now(),
     )
+    effect.script_unknown(charge)
     outcome.ended(charge)
     return charge
 
@@ -51,6 +52,7 @@ def claim_entry(charge: Charge, entry: Entry, member_id: int) -> Charge:
         raise Stale(TAKEN)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
     outcome.took_effect(charge, {})
+    effect.script_unknown(charge)
     outcome.spent(charge, ChargeState.MATCHED, -entry.amount, entry.happened_at)
     ledger.link(entry, charge, Confidence.CERTAIN, SAID)
     changes.note(charge.account, [entry.happened_at])

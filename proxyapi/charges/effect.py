@@ -86,6 +86,8 @@ def result_of(charge: Charge, record: Record, data: Any) -> Any:
 
 def carry_on(job: Job, charge: Charge, record: Record, now: datetime) -> None:
     if charge.operation in CREATES:
+        if is_paid_anew(job, charge):
+            return  # the draft is what the newer one made of it
         job.remote_id, job.sent = evidence.made(charge, record), job.wanted
         job.start(now, FIRST_LOOK, evidence.status_of(charge, record)[:60])
     elif charge.operation in RENDERS and job.state != JobState.RUNNING:
@@ -97,6 +99,23 @@ def carry_on(job: Job, charge: Charge, record: Record, now: datetime) -> None:
         if not drafts.missing(job.wanted):
             job.quote_due_at = now  # the next tick asks the new price
         job.save(update_fields=["wanted", "sent", "estimate", "edited_at", "quote_due_at"])
+
+
+def is_paid_anew(job: Job, charge: Charge) -> bool:
+    newer = job.charges.filter(operation=charge.operation, sent_at__gt=charge.sent_at)
+    return newer.filter(effect_at__isnull=False).exists()
+
+
+def script_unknown(charge: Charge) -> None:
+    """A script was ordered, and nobody knows whether the service has it now: before a render it is
+    told the page's own one again, and the price is asked anew."""
+    if charge.operation not in SCRIPTS:
+        return
+    for job in Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk):
+        job.sent = {name: value for name, value in job.sent.items() if name != "script"}
+        job.estimate, job.edited_at = None, timezone.now()
+        job.quote_due_at = None if drafts.missing(job.wanted) else job.edited_at
+        job.save(update_fields=["sent", "estimate", "edited_at", "quote_due_at"])
 
 
 def found_busy(charge: Charge) -> str:

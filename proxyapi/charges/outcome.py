@@ -12,7 +12,7 @@ from proxyapi import costs, month_costs
 from proxyapi.charges import effect, evidence, waits
 from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
-from proxyapi.models.charge import REFUNDED
+from proxyapi.models.charge import REFUNDED, UNDECIDED
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
@@ -21,11 +21,15 @@ __all__ = ["announce", "took_effect"]
 READ_BACK_AFTER = timedelta(seconds=5)
 DONE = "It was done. What it cost is read from the ledger."
 OFF = "The price was {price} cr, and it took {cost} cr."
+LATE = "The service answered after this was ended: it was done.{told} The ledger shows the debit."
 PRICE_DIFFERS = "PRICE-DIFFERS"
 
 
 def answered(charge: Charge, reply: Reply) -> None:
-    """A success was answered. What it does not show, id, script or cost, has to be read back."""
+    """A success was answered. What it does not show, id, script or cost, has to be read back.
+
+    An answer that comes after its charge was ended still takes effect: the work is done and paid.
+    """
     record = evidence.record_of(charge, reply.data)
     cost = reply.credits.cost if reply.credits else None
     with transaction.atomic():
@@ -34,11 +38,21 @@ def answered(charge: Charge, reply: Reply) -> None:
         charge.refresh_from_db()
         if shown := effect.is_shown(charge, record):
             took_effect(charge, record, reply.data)
-        if shown and cost is not None and cost >= 0:
+        if charge.state not in UNDECIDED:
+            answered_late(charge, cost)
+        elif shown and cost is not None and cost >= 0:
             late = charge.state == ChargeState.UNKNOWN
             spent(charge, ChargeState.MATCHED if late else ChargeState.CONFIRMED, cost)
         elif charge.state == ChargeState.SENDING:
             unknown(charge, None, DONE if shown else "")
+
+
+def answered_late(charge: Charge, cost: Decimal | None) -> None:
+    """What it was ended as stands, for its sums are told; what it took shows in the ledger."""
+    if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
+        told = "" if cost is None else f" It took {plain(cost)} cr."
+        Charge.objects.filter(pk=charge.pk).update(reason=LATE.format(told=told))
+    announce(charge)
 
 
 def lock_account(charge: Charge) -> None:
@@ -79,12 +93,18 @@ def plain(amount: Decimal) -> str:
 
 
 def refused(charge: Charge, error: errors.UpstreamError) -> None:
-    """The service said no before charging anything."""
+    """The service said no before charging anything.
+
+    What it refuses to a worker that only read says nothing of what another one sends meanwhile.
+    """
+    known = charge.state
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
         charge.account.note_balance(error.available, timezone.now())
     with transaction.atomic():
         lock_account(charge)
         charge.refresh_from_db()
+        if known == ChargeState.HELD != charge.state:
+            return
         sentence = error.user_message
         if isinstance(error, errors.Busy):
             sentence += effect.found_busy(charge)

@@ -18,6 +18,7 @@ from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import evidence, outcome, waits
 from proxyapi.charges.crash import counted
 from proxyapi.charges.sender import waiting
+from proxyapi.durable import durable
 from proxyapi.models import Charge, ChargeState, JobKind, JobState
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
@@ -60,17 +61,19 @@ def sync(charge: Charge) -> dict[str, Any]:
 
 
 def claim(charge: Charge, before: dict[str, object]) -> bool:
+    """Durably: a power failure after the request must not find it held, and send it again."""
     now = timezone.now()
-    return Charge.objects.move(
-        charge,
-        ChargeState.SENDING,
-        before=before,
-        tries=charge.tries + 1,
-        reason="",
-        sent_at=now,
-        alive_at=now,
-        due_at=now + waits.silence(),
-    )
+    with durable():
+        return Charge.objects.move(
+            charge,
+            ChargeState.SENDING,
+            before=before,
+            tries=charge.tries + 1,
+            reason="",
+            sent_at=now,
+            alive_at=now,
+            due_at=now + waits.silence(),
+        )
 
 
 def abandoned(charge: Charge) -> bool:
@@ -121,18 +124,25 @@ def body(charge: Charge) -> dict[str, Any]:
 
 def unsend(charge: Charge, error: errors.UpstreamError) -> None:
     """It provably did not start: back in line."""
-    if Charge.objects.move(charge, ChargeState.HELD, due_at=again_at(error)):
+    if Charge.objects.move(charge, ChargeState.HELD, due_at=again_at(charge, error)):
         outcome.delayed(charge, error)
 
 
 def wait(charge: Charge, error: Exception) -> None:
     """Nothing was sent yet; the sweep comes back to it, for a quarter of an hour."""
-    Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(due_at=again_at(error))
+    held = Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD)
+    held.update(due_at=again_at(charge, error))
     outcome.delayed(charge, error)
 
 
-def again_at(error: Exception) -> datetime:
+def again_at(charge: Charge, error: Exception) -> datetime:
+    """When it is worth trying again, or when it is given up, if that is sooner."""
+    given_up_at = (charge.held_at or charge.created_at) + GIVE_UP_AFTER
+    return min(timezone.now() + pause(error), given_up_at + timedelta(seconds=1))
+
+
+def pause(error: Exception) -> timedelta:
     if isinstance(error, AllowanceExhausted):
-        return timezone.now() + timedelta(seconds=max(1.0, error.wait))
-    pause = getattr(error, "retry_after", None)
-    return timezone.now() + (timedelta(seconds=float(pause)) if pause else waits.again_after())
+        return timedelta(seconds=max(1.0, error.wait))
+    told = getattr(error, "retry_after", None)
+    return timedelta(seconds=float(told)) if told else waits.again_after()

@@ -141,8 +141,9 @@ def _encoded(operation: Operation, json: Any) -> bytes:
 def read(operation: Operation, status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     """The reply in an answer of 2xx; raises the error that the answer is in every other case.
 
-    A 2xx that cannot be read raises AnswerLost: the work was probably done, and the answer
-    that says so is gone. Missing, extra and null parts of the envelope are fine.
+    A 2xx that cannot be read, or that says itself that something failed, raises AnswerLost: the
+    work may be done, and the answer that says so is gone. Missing, extra and null parts of the
+    envelope are fine.
     """
     headers = {name.lower(): value for name, value in headers.items()}
     try:
@@ -156,11 +157,18 @@ def read(operation: Operation, status: int, headers: Mapping[str, str], body: by
         top = {} if status in {204, 205} else wire.parse(body)
     except wire.Unreadable:
         readable, top = False, None
-    if not readable or not isinstance(top, dict):
+    if not readable or not isinstance(top, dict) or contradicts(top):
         answer = Answer(status, wire.passed_on(headers), body)
         allowance = wire.allowance(headers)
         raise AnswerLost(operation, Said(status=status, allowance=allowance, answer=answer))
     return _reply(status, headers, body, top)
+
+
+def contradicts(top: Mapping[str, Any]) -> bool:
+    """Whether the envelope of a 2xx names an error, or another status."""
+    status = top.get("status")
+    is_other = type(status) is int and 400 <= status < 600
+    return is_other or bool(wire.mapping(top.get("error")).get("code"))
 
 
 def _reply(status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]) -> Reply:

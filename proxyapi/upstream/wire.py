@@ -81,7 +81,7 @@ def _fraction(text: str) -> Decimal | None:
         number = Decimal(text)
     except ArithmeticError:
         return None
-    return number if abs(number.adjusted()) < 40 else None
+    return number if not number.is_finite() or abs(number.adjusted()) < 40 else None
 
 
 def _refuse_depth(value: Any) -> None:
@@ -112,11 +112,10 @@ def amount(value: Any) -> Decimal | None:
     """An amount of credits in whatever form it came; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         return None
-    try:
-        number = Decimal(value)
-    except ArithmeticError:
+    number = _fraction(value) if isinstance(value, str) else Decimal(value)
+    if number is None or not number.is_finite():
         return None
-    return number if number.is_finite() and abs(number) < LARGEST_AMOUNT else None
+    return number if abs(number) < LARGEST_AMOUNT else None
 
 
 def allowance(headers: Mapping[str, str]) -> Allowance | None:

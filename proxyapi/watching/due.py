@@ -32,6 +32,7 @@ HEARD_WITHIN = timedelta(seconds=15)
 EARLY = timedelta(milliseconds=200)
 BATCH = 50
 PUT_BACK = timedelta(minutes=1)  # a clock that is further ahead was put back
+FARTHEST = timedelta(minutes=20)  # that a charge waits for its next turn
 FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
 
 
@@ -59,12 +60,16 @@ def jobs() -> list[Lease]:
 
 
 def mend() -> int:
-    """After the clock was put back: jobs that were looked at in what is the future now are due.
+    """After the clock was put back: jobs that were looked at in what is the future now are due, and
+    so are charges that were sent or held then.
 
     Else they would wait until the clock is there again.
     """
     now = timezone.now()
     ahead = Job.objects.filter(state=JobState.RUNNING, looked_at__gt=now + PUT_BACK)
+    open_charges = Charge.objects.holding()
+    open_charges.filter(due_at__gt=now + FARTHEST).update(due_at=now)
+    open_charges.filter(alive_at__gt=now + PUT_BACK).update(alive_at=now)
     return ahead.update(looked_at=now, next_look_at=now + timedelta(seconds=SHORTEST))
 
 

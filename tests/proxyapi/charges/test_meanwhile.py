@@ -1,0 +1,216 @@
+"""What else happens while a worker reads or sends: another worker, an end, a power failure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from proxyapi import calls
+from proxyapi.charges import Intent, claim_entry, record, send, write_off
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
+from proxyapi.watching import due
+from tests.factories import AccountFactory, EntryFactory, JobFactory, UserFactory
+from tests.proxyapi.upstream_script import Upstream, charged, refused
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+SCRIPTS = ("PUT", "/faceless/7/scripts")
+
+
+@pytest.mark.parametrize("state", [ChargeState.SENDING, ChargeState.UNKNOWN])
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
+    state: ChargeState, status: int, held: Held, upstream: Upstream
+) -> None:
+    charge = held()
+
+    def read_beside(request: httpx.Request) -> httpx.Response:
+        now = timezone.now()
+        Charge.objects.filter(pk=charge.pk).update(state=state, sent_at=now, alive_at=now)
+        return refused(status, "GEN-FORBIDDEN")
+
+    upstream.on("GET", "/faceless/7", read_beside)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == state
+    assert charge.account.held() == charge.hold
+
+
+@pytest.mark.parametrize("state", [ChargeState.REFUSED, ChargeState.WRITTEN_OFF])
+def test_an_answer_after_the_end_still_takes_effect_and_is_told(
+    state: ChargeState, held: Held, job: Job, upstream: Upstream
+) -> None:
+    charge, member = held(), UserFactory()
+
+    def ended(request: httpx.Request) -> httpx.Response:
+        fields = {"state": state, "settled_at": timezone.now(), "decided_by": member}
+        Charge.objects.filter(pk=charge.pk).update(**fields)
+        return charged({"id": 7}, 92, remaining=908)
+
+    upstream.on(*RENDER, ended)
+    send(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (state, JobState.RUNNING)
+    assert "it was done. It took 92 cr" in charge.reason
+
+
+@pytest.fixture
+def clip(db: None) -> Job:
+    account = AccountFactory(balance=Decimal(1000))
+    job: Job = JobFactory(account=account, kind=JobKind.CLIP, wanted={"model": "brook"})
+    return job
+
+
+def paid(clip: Job) -> Charge:
+    price = Decimal(20)
+    intent = Intent(
+        clip, clip.member_id, "text_to_video.create", uuid.uuid4(), price, price, {"model": "brook"}
+    )
+    return record(intent)
+
+
+def clip_made(number: int) -> httpx.Response:
+    return charged({"asset": {"id": number, "status": "draft"}}, 20, remaining=980)
+
+
+def matched(charge: Charge) -> None:
+    """By its debit alone: its id was in the lost answer, so it is an orphan."""
+    now = timezone.now() - timedelta(seconds=30)
+    Charge.objects.filter(pk=charge.pk).update(
+        state=ChargeState.MATCHED,
+        cost=20,
+        orphan_at=now,
+        settled_at=now,
+        booked_at=now,
+        sent_at=now,
+    )
+
+
+def test_a_late_answer_brings_an_orphans_id(clip: Job, upstream: Upstream) -> None:
+    charge = paid(clip)
+
+    def late(request: httpx.Request) -> httpx.Response:
+        matched(charge)
+        return clip_made(55)
+
+    upstream.on("POST", "/text-to-video", late)
+    send(charge.pk)
+    charge.refresh_from_db()
+    clip.refresh_from_db()
+    assert (charge.state, charge.orphan_at, clip.remote_id) == (ChargeState.MATCHED, None, "55")
+
+
+def test_a_late_answer_leaves_the_draft_to_what_was_paid_anew(
+    clip: Job, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "admit", lambda *_: None)  # requests are not counted here
+    first = paid(clip)
+
+    def late(request: httpx.Request) -> httpx.Response:
+        matched(first)
+        upstream.on("POST", "/text-to-video", clip_made(56))
+        send(paid(clip).pk)
+        return clip_made(55)
+
+    upstream.on("POST", "/text-to-video", late)
+    send(first.pk)
+    clip.refresh_from_db()
+    assert clip.remote_id == "56"
+
+
+@pytest.mark.parametrize("end", ["written off", "claimed"])
+def test_before_a_render_the_service_is_told_the_pages_script_after_a_lost_one(
+    end: str, held: Held, job: Job, upstream: Upstream
+) -> None:
+    """Else it would render another script than the page shows, at the price of that one."""
+    Job.objects.filter(pk=job.pk).update(estimate=96, estimate_as_of=timezone.now())
+    charge = held("faceless.scripts", hold=4)
+    upstream.on(*SCRIPTS, httpx.ReadTimeout)
+    send(charge.pk)
+    charge.refresh_from_db()
+    if end == "written off":
+        write_off(charge, UserFactory().pk, "The service was away.")
+    else:
+        row = EntryFactory(account=charge.account, credit_spend="-4", position=0)
+        claim_entry(charge, row, UserFactory().pk)
+    job.refresh_from_db()
+    assert not job.priced
+    assert job.unsent() == {"script": "Ice moves."}
+    assert job.quote_due_at is not None
+
+
+def test_a_2xx_that_names_an_error_is_a_lost_answer(
+    held: Held, job: Job, upstream: Upstream
+) -> None:
+    error = {"status": 402, "error": {"code": "INSUFFICIENT-CREDITS", "message": "No."}}
+    upstream.on(*RENDER, httpx.Response(200, json=error))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (ChargeState.UNKNOWN, JobState.DRAFT)
+    assert charge.effect_at is None
+
+
+def test_however_long_the_service_says_to_wait_it_is_given_up_in_time(
+    held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*RENDER, httpx.Response(429, headers={"retry-after": "3600"}))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+    assert charge.held_at
+    assert charge.due_at <= charge.held_at + timedelta(minutes=15, seconds=1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_is_on_the_disk_before_the_request_leaves(held: Held, upstream: Upstream) -> None:
+    """A power failure after it must not find the charge held."""
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL writes every commit out")
+    upstream.on(*RENDER, charged({"id": 7}, 92, remaining=908))
+    charge = held()
+    with CaptureQueriesContext(connection) as asked:
+        send(charge.pk)
+    said: list[Any] = [query["sql"] for query in asked]
+    on, off = (said.index(f"PRAGMA synchronous = {how}") for how in ("FULL", "NORMAL"))
+    within = said[on + 1 : off]
+    assert any("UPDATE" in sql and "'sending'" in sql for sql in within)
+    with connection.cursor() as cursor:
+        (level,) = cursor.execute("PRAGMA synchronous").fetchone()
+    assert level == 1
+
+
+def test_after_a_clock_was_put_back_open_charges_are_due(held: Held) -> None:
+    ahead = timezone.now() + timedelta(hours=5)
+    charge = held()
+    Charge.objects.filter(pk=charge.pk).update(
+        state=ChargeState.SENDING, sent_at=ahead, alive_at=ahead, due_at=ahead
+    )
+    assert list(due.charges()) == []
+    due.mend()
+    charge.refresh_from_db()
+    assert charge.alive_at and charge.alive_at <= timezone.now()
+    assert [id for id, _ in due.charges()] == [charge.pk]
+
+
+def test_an_envelope_may_repeat_its_status_and_name_no_error(
+    held: Held, upstream: Upstream
+) -> None:
+    body = {"status": 202, "error": None, "data": {"id": 7}}
+    upstream.on(*RENDER, httpx.Response(202, json=body))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.effect_at is not None
