@@ -32,21 +32,23 @@ class Store:
             found[kind].append(body)
         return {kind: f"[{','.join(bodies)}]" for kind, bodies in found.items()}
 
-    def write(self, changes: Mapping[Address, str | None]) -> None:
-        """Save changed rows, and remove those whose body is None, in one transaction."""
+    def write(self, changes: Mapping[Address, str | None], *, clear: bool = False) -> None:
+        """Save changed rows, and remove those whose body is None, in one transaction.
+
+        With `clear` all other rows go in the same transaction.
+        """
         gone = [address for address, body in changes.items() if body is None]
         kept = [(*address, body) for address, body in changes.items() if body is not None]
         self._db.execute("BEGIN IMMEDIATE")
         try:
+            if clear:
+                self._db.execute("DELETE FROM rows")
             self._db.executemany("DELETE FROM rows WHERE kind = ? AND key = ?", gone)
             self._db.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", kept)
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
-
-    def clear(self) -> None:
-        self._db.execute("DELETE FROM rows")
 
     def close(self) -> None:
         self._db.close()

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from heapq import heappush
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -53,12 +53,30 @@ class Table(Generic[R]):
         return len(self.rows)
 
 
+class _Told(NamedTuple):
+    """What the notes of a saved world tell; None what they do not."""
+
+    seed: int | None
+    settings: Settings | None
+    clock: ClockState | None
+
+    @classmethod
+    def read(cls, notes: dict[str, Any]) -> _Told:
+        """Raises ValueError or TypeError for a note that cannot be."""
+        return cls(
+            int(notes["seed"]) if "seed" in notes else None,
+            Settings(**notes["settings"]) if "settings" in notes else None,
+            ClockState(**notes["clock"]) if "clock" in notes else None,
+        )
+
+
 class World:
     def __init__(self, *, seed: int | None, clock: Clock, store: Store | None = None) -> None:
         self.clock = clock
         self.store = store
         self.settings = Settings()
         self._dirty: dict[Address, Row | None] = {}
+        self._emptied = False  # since the last commit
         self._lay_tables()
         self._set_seed(seed)
         if store is not None:
@@ -144,17 +162,21 @@ class World:
         """Save the rows put since the last commit."""
         if self._dirty and self.store is not None:
             self.store.write(
-                {at: row.model_dump_json() if row else None for at, row in self._dirty.items()}
+                {at: row.model_dump_json() if row else None for at, row in self._dirty.items()},
+                clear=self._emptied,
             )
         self._dirty.clear()
+        self._emptied = False
 
     def empty(self, seed: int | None = None) -> None:
-        """Start again with nothing: no accounts, settings at their defaults."""
+        """Start again with nothing: no accounts, settings at their defaults.
+
+        What is saved stays until the commit, so that a kill leaves one whole world.
+        """
         self._dirty.clear()
+        self._emptied = True
         self._lay_tables()
         self.settings = Settings()
-        if self.store is not None:
-            self.store.clear()
         self._set_seed(self.seed if seed is None else seed)
         self.keep_clock()
 
@@ -169,11 +191,15 @@ class World:
         """Replace the world; a bad snapshot raises ValueError or KeyError, changing nothing."""
         tables = self.tables
         rows = [tables[kind].model(**row) for kind in snapshot for row in snapshot[kind]]
+        notes = {row.id: row.value for row in rows if isinstance(row, records.Note)}
+        told = _Told.read(notes)
         self.empty()
         by_model = {table.model: table for table in self.tables.values()}
         for row in rows:
             by_model[type(row)].put(row)
-        self._settle_in()
+        self._settle_in(told)
+        if told.clock is not None:
+            self.clock.state = told.clock
 
     def _load(self, store: Store) -> None:
         tables = self.tables
@@ -186,9 +212,12 @@ class World:
             table = tables[kind]
             read = TypeAdapter(list[table.model]).validate_json(rows)  # type: ignore[name-defined]
             table.rows = {row.id: row for row in read}
-        self._settle_in()
+        told = _Told.read({note.id: note.value for note in self.notes})
+        self._settle_in(told)
+        if told.clock is not None:
+            self.clock.resume(told.clock)
 
-    def _settle_in(self) -> None:
+    def _settle_in(self, told: _Told) -> None:
         for table in self.tables.values():
             table.rows = dict(sorted(table.rows.items()))
         for entry in self.entries:
@@ -196,12 +225,10 @@ class World:
         for job in self.jobs:
             if not job.ended:
                 self.look_at(job.id)
-        if (seed := self.notes.get("seed")) is not None:
-            self.seed = int(seed.value)
-        if (settings := self.notes.get("settings")) is not None:
-            self.settings = Settings(**settings.value)
-        if (clock := self.notes.get("clock")) is not None:
-            self.clock.resume(ClockState(**clock.value))
+        if told.seed is not None:
+            self.seed = told.seed
+        if told.settings is not None:
+            self.settings = told.settings
 
     def _set_seed(self, seed: int | None) -> None:
         self.seed = secrets.randbits(48) if seed is None else seed

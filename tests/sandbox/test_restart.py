@@ -67,7 +67,7 @@ def test_what_memory_holds_is_what_the_file_holds(sandbox):
 def test_only_changed_rows_are_written(sandbox):
     sandbox.draft(**READY)
     written: list[dict[tuple[str, str], str | None]] = []
-    sandbox.world.store.write = written.append
+    sandbox.world.store.write = lambda rows, clear: written.append(rows)
     sandbox.get("/v2/me")
     (rows,) = written
     assert {kind for kind, _ in rows} == {"note", "visit", "window"}
