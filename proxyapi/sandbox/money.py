@@ -28,16 +28,16 @@ def price(world: World, feature: str) -> int:
     return world.settings.costs[feature].credits
 
 
-def due(world: World, account: Account, use: Use) -> int:
-    """Credits that the use would charge now: 0 while free uses are left."""
-    known = world.settings.costs.get(use.feature)  # what costs by its length has no fixed cost
+def due(world: World, account: Account, feature: str, credits: int) -> int:
+    """Credits that a use of this price would charge now: 0 while free uses are left."""
+    known = world.settings.costs.get(feature)  # what costs by its length has no fixed cost
     free = (known.free if known else None) or 0
-    return 0 if account.free_used.get(use.feature, 0) < free else use.credits
+    return 0 if account.free_used.get(feature, 0) < free else credits
 
 
 def require(call: Call, use: Use) -> None:
     """Raise 402 if the balance does not cover the use."""
-    required = due(call.world, call.account, use)
+    required = due(call.world, call.account, use.feature, use.credits)
     if required > call.account.balance:
         raise InsufficientCredits(required=required, available=call.account.balance)
 
@@ -45,7 +45,7 @@ def require(call: Call, use: Use) -> None:
 def charge(call: Call, use: Use) -> Charge:
     """Take the credits of a use that `require` has let through."""
     world, account = call.world, call.account
-    credits = due(world, account, use)
+    credits = due(world, account, use.feature, use.credits)
     if credits < use.credits:
         account.free_used[use.feature] = account.free_used.get(use.feature, 0) + 1
         world.accounts.put(account)

@@ -35,6 +35,23 @@ def test_a_free_use_needs_no_credits(sandbox):
     assert [script(sandbox, number).status_code for _ in range(2)] == [200, 402]
 
 
+def test_an_estimate_knows_of_free_uses(sandbox):
+    free = {"credits": 5, "free": 1}
+    sandbox.set(costs=dict.fromkeys(("faceless_render", "text_to_video", "text_to_scene"), free))
+    video = f"/v2/faceless/{sandbox.draft(**READY)}"
+    board = sandbox.post("/v2/text-to-scene", {"mode": "manual"}).json()["data"]["id"]
+    sandbox.post(f"/v2/text-to-scene/{board}/scenes", {"raw_video_prompt": "A fox"})
+    clip = {"model": "brook", "prompt": "a red fox runs through snow"}
+    for path, order, body in (
+        (f"{video}/estimate", f"{video}/render", None),
+        ("/v2/text-to-video/estimate?model=brook", "/v2/text-to-video", clip),
+        (f"/v2/text-to-scene/{board}/estimate", f"/v2/text-to-scene/{board}/render", None),
+    ):
+        assert sandbox.get(path).json()["data"]["cost"] == 0
+        assert sandbox.post(order, body).json()["meta"]["credits"]["cost"] == 0
+        assert sandbox.get(path).json()["data"]["cost"] > 0
+
+
 def test_the_ledger_shows_signed_strings_and_what_came_from_where(sandbox):
     number = sandbox.draft(**READY)
     sandbox.post(f"/v2/faceless/{number}/render")

@@ -128,6 +128,22 @@ def test_what_the_menu_does_not_have_is_422_and_costs_nothing(sandbox, wanted, f
 def test_five_and_fifteen_hundred_words_are_enough_and_not_too_many(sandbox):
     order(sandbox, prompt="one two three four five")
     order(sandbox, prompt="word " * 1500)
+    order(sandbox, prompt="electroencephalographically " * 1500)
+
+
+def test_an_estimate_takes_the_modifiers_that_create_takes(sandbox):
+    nested = {"duration": 10, "aspect_ratio": "3:4"}
+    query = {"model": "brook", "duration": 9}
+    query |= {f"modifiers[{name}]": value for name, value in nested.items()}
+    asked = sandbox.get("/v2/text-to-video/estimate", params=query).json()["data"]
+    made = order(sandbox, modifiers=nested, duration=9)
+    assert asked["modifiers"] == made["modifiers"]
+    assert -asked["cost"] == sandbox.money()["ledger_sum"]
+    alone = sandbox.get("/v2/text-to-video/estimate?model=brook&modifiers[duration]=10")
+    assert alone.json()["data"]["modifiers"]["duration"] == 10
+    for wrong in ("first_frame=abc", "modifiers[first_frame]=abc"):
+        answer = sandbox.get(f"/v2/text-to-video/estimate?model=brook&{wrong}")
+        assert (answer.status_code, list(answer.json()["errors"])) == (422, ["first_frame"])
 
 
 def test_modifiers_stand_beside_the_prompt_or_together(sandbox):

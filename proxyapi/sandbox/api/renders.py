@@ -21,6 +21,7 @@ Started = shapes.Charged[shapes.FacelessShape]
 @router.get("/{faceless}/estimate", response_model=shapes.Envelope[shapes.EstimateShape])
 async def estimate_render(call: Caller) -> Response:
     estimated = cost.estimated_credits(call.world, call.owned)
+    estimated = money.due(call.world, call.account, rendering.FEATURE, estimated)
     available = money.remaining(call.world, call.account)
     return success(
         {

@@ -42,11 +42,13 @@ async def generate_clips(call: Caller, chosen: Chosen | None = None) -> Response
 
 @router.get("/{storyboard}/estimate", response_model=shapes.Envelope[StoryboardPrice])
 async def estimate_storyboard(call: Caller) -> Response:
-    board, cost = call.owned, rendering.render_credits(call.world, call.owned)
+    board, world = call.owned, call.world
+    credits = rendering.render_credits(world, board)
+    cost = money.due(world, call.account, rendering.FEATURE, credits)
     return success(
         {
             "cost": cost,
-            "available": money.remaining(call.world, call.account),
+            "available": money.remaining(world, call.account),
             "sufficient": call.account.balance >= cost,
             "duration": sum(scene.duration for scene in board.scenes),
             "scenes": len(board.scenes),

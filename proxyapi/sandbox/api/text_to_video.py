@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from proxyapi.sandbox import money
 from proxyapi.sandbox.api import made_shapes, shapes
@@ -16,6 +16,10 @@ from proxyapi.sandbox.holdings import Clip
 from proxyapi.sandbox.world import World
 
 WORDS = (5, 1500)
+CHARACTERS = 150_000  # a hundred for each word
+NESTED = "modifiers[{}]"
+
+Model = Annotated[str, StringConstraints(max_length=100)]
 
 
 def find(world: World, key: str) -> Clip | None:
@@ -32,8 +36,8 @@ router = APIRouter(
 class NewClip(order.Modifiers):
     """Modifiers stand beside the prompt, or in `modifiers`; those beside it win."""
 
-    model: Annotated[str, StringConstraints(max_length=100)]
-    prompt: Annotated[str, StringConstraints(max_length=30_000)] = Field(
+    model: Model
+    prompt: Annotated[str, StringConstraints(max_length=CHARACTERS)] = Field(
         description="5 to 1500 words."
     )
     modifiers: order.Modifiers | None = None
@@ -52,39 +56,32 @@ class NewClip(order.Modifiers):
         return order.Modifiers(**{**inner, **own})
 
 
+class PricedClip(order.Modifiers):
+    """The same in a query, where a number is text and `modifiers` are `modifiers[duration]`."""
+
+    model_config = ConfigDict(strict=False)
+
+    model: Model
+
+    @model_validator(mode="before")
+    @classmethod
+    def _chosen(cls, given: dict[str, Any]) -> dict[str, Any]:
+        inner = {name: given.get(NESTED.format(name)) for name in order.Modifiers.model_fields}
+        return {**inner, **given}
+
+
 @router.get("/models", response_model=shapes.Envelope[list[made_shapes.ModelShape]])
 async def list_models(call: Caller) -> Response:
     return success(models.offered(call))
 
 
 @router.get("/estimate", response_model=shapes.Envelope[made_shapes.ClipPrice])
-async def price_clip(
-    call: Caller,
-    model: str,
-    duration: int | None = None,
-    resolution: str | None = None,
-    aspect_ratio: str | None = None,
-    audio: Annotated[Literal["on", "off"] | None, Query()] = None,
-    first_frame: Annotated[str | None, Query(max_length=2048)] = None,
-    last_frame: Annotated[str | None, Query(max_length=2048)] = None,
-    image: Annotated[str | None, Query(max_length=2048)] = None,
-    video: Annotated[str | None, Query(max_length=2048)] = None,
-) -> Response:
-    wanted = order.Modifiers.model_construct(
-        duration=duration,
-        resolution=resolution,
-        aspect_ratio=aspect_ratio,
-        audio=audio,
-        first_frame=first_frame,
-        last_frame=last_frame,
-        image=image,
-        video=video,
-    )
-    priced = order.order(call, model, wanted)
-    cost = priced.credits(call.world)
+async def price_clip(call: Caller, wanted: Annotated[PricedClip, Query()]) -> Response:
+    priced = order.order(call, wanted.model, wanted)
+    cost = money.due(call.world, call.account, asset.FEATURE, priced.credits(call.world))
     return success(
         {
-            "model": model,
+            "model": wanted.model,
             "cost": cost,
             "available": money.remaining(call.world, call.account),
             "sufficient": call.account.balance >= cost,

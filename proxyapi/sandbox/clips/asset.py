@@ -18,6 +18,7 @@ from proxyapi.sandbox.money import Use
 from proxyapi.sandbox.records import Charge, Job
 from proxyapi.sandbox.world import World
 
+FEATURE = "text_to_video"
 COURSE = Course(("draft", "processing", "success"), (0.2,))
 LATER = Course(("waiting", "refunded"), ())
 BROKEN = {"code": "GENERATION-FAILED", "message": "The model could not make this clip."}
@@ -28,7 +29,7 @@ def create(call: Call, order: Order, prompt: str) -> tuple[Clip, Charge]:
     world = call.world
     number = world.plausible_id("clip", 8_800)
     credits = order.credits(world)
-    use = Use("text_to_video", credits, f"text-to-video:{number}", "Text to video", "text-to-video")
+    use = Use(FEATURE, credits, f"text-to-video:{number}", "Text to video", "text-to-video")
     plans.require_clip(call)
     money.require(call, use)
     charge = money.charge(call, use)

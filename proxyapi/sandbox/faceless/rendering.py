@@ -18,6 +18,7 @@ from proxyapi.sandbox.records import Charge, Job, Video
 from proxyapi.sandbox.voice_clones import narrators
 from proxyapi.sandbox.world import World
 
+FEATURE = "faceless_render"
 BUSY = ("rendering", "syncing")
 
 
@@ -36,7 +37,7 @@ def retry(call: Call, video: Video) -> Charge:
 
 def _use(call: Call, video: Video, label: str) -> Use:
     credits = cost.render_credits(call.world, video)
-    return Use("faceless_render", credits, f"faceless:{video.id}", label, video.type)
+    return Use(FEATURE, credits, f"faceless:{video.id}", label, video.type)
 
 
 def check(call: Call, video: Video, use: Use) -> None:
@@ -156,7 +157,7 @@ def _finish(world: World, video: Video, job: Job) -> None:
         video.file = job.file
     if video.status == "failed":
         video.failure = job.failure or jobs.BROKEN
-        charge = money.last_charge(world, f"faceless:{video.id}", "faceless_render")
+        charge = money.last_charge(world, f"faceless:{video.id}", FEATURE)
         if charge is not None and world.settings.failed_render_refunds:
             money.refund(world, charge, "Faceless video refund", video.type)
     world.videos.put(video)

@@ -18,6 +18,7 @@ from proxyapi.sandbox.storyboards import editing, engine
 from proxyapi.sandbox.storyboards.rows import Scene, SceneClip, Storyboard
 from proxyapi.sandbox.world import World
 
+FEATURE = "text_to_scene"
 CLIP = Course(("queued", "processing", "completed"), (0.15,))
 
 
@@ -102,7 +103,7 @@ def _going(clip: SceneClip) -> bool:
 
 
 def _use(board: Storyboard, credits: int, label: str) -> Use:
-    return Use("text_to_scene", credits, f"text-to-scene:{board.id}", label, "text-to-scene")
+    return Use(FEATURE, credits, f"text-to-scene:{board.id}", label, "text-to-scene")
 
 
 def film(world: World, board: Storyboard, scenes: list[Scene]) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def follow(world: World, job: Job) -> None:
 
 
 def _refund_render(world: World, board: Storyboard) -> None:
-    charge = money.last_charge(world, f"text-to-scene:{board.id}", "text_to_scene")
+    charge = money.last_charge(world, f"text-to-scene:{board.id}", FEATURE)
     if charge is not None:
         money.refund(world, charge, "Storyboard refund", "text-to-scene")
 
