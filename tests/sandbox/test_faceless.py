@@ -142,7 +142,12 @@ def test_options_come_in_two_layers_and_only_picks_groups_in_both_syntaxes(sandb
     assert len(whole["mandatory"]["voices"]) >= 12
     assert len({voice["language"] for voice in whole["mandatory"]["voices"]}) == 5
     assert len(whole["optional"]["clip_engines"]) == 8
-    for query in ("only=voices,fonts", "only[]=voices&only[]=fonts", "only=fonts&only=voices"):
+    for query in (
+        "only=voices,fonts",
+        "only[]=voices&only[]=fonts",
+        "only=fonts&only=voices",
+        "only[0]=voices&only[1]=fonts",
+    ):
         picked = sandbox.get(f"/v2/faceless/options?{query}").json()["data"]
         assert picked == {
             "mandatory": {"voices": whole["mandatory"]["voices"]},

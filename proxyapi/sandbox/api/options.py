@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -14,6 +15,8 @@ from proxyapi.sandbox.errors import Invalid
 from proxyapi.sandbox.gate import Call, Caller, gated
 from proxyapi.sandbox.voice_clones import narrators
 
+_ARRAY = re.compile(r"only\[\d*\]")  # only[]=a&only[]=b, or only[0]=a&only[1]=b
+
 router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated())
 
 
@@ -21,11 +24,12 @@ router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gat
 async def list_options(
     call: Caller,
     only: Annotated[list[str] | None, Query(description="CSV")] = None,
-    only_array: Annotated[list[str] | None, Query(alias="only[]")] = None,
+    only_array: Annotated[list[str] | None, Query(alias="only[]")] = None,  # only described
 ) -> Response:
-    layers = _layers(call)
-    if only is not None or only_array is not None:
-        asked = [*",".join(only or []).split(","), *(only_array or [])]
+    layers, sent = _layers(call), call.request.query_params.multi_items()
+    listed = [value for name, value in sent if _ARRAY.fullmatch(name)]
+    if only is not None or listed:
+        asked = [*",".join(only or []).split(","), *listed]
         wanted = {group.strip() for group in asked if group.strip()}
         known = {group for layer in layers.values() for group in layer}
         if wanted - known and call.world.settings.unknown_only == "refused":
