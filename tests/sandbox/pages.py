@@ -46,6 +46,8 @@ class Site:
             "/article": (200, html, ARTICLE.encode()),
             "/fox.png": (200, png, PNG),
             "/second.png": (200, png, PNG + b"2"),
+            "/film.mp4": (200, {"Content-Type": "video/mp4"}, b"\0\0\0\x18ftypisom" + bytes(16)),
+            "/reel": (200, html, b"<title>A reel</title><img src='/film.mp4'>"),
             "/lying.png": (200, png, b"<html>"),
             "/plain": (200, html, b"<title>No pictures</title><p>Only words, but enough of them."),
             "/empty": (200, html, b"<html><body></body></html>"),

@@ -116,11 +116,13 @@ def test_own_media_comes_as_an_address_in_json_or_a_form(sandbox, video):
             answer = sandbox.call("POST", f"{video}/assets/upload", **wanted)
             assert answer.status_code == 201
         refused = sandbox.post(f"{video}/assets/upload", {"url": site.url("/lying.png")})
+        film = sandbox.post(f"{video}/assets/upload", {"url": site.url("/film.mp4")})
     finally:
         site.close()
     assert refused.status_code == 422
-    shown = [it["source_url"] for it in assets(sandbox, video)[-2:]]
-    assert shown == [site.url("/fox.png"), HONEY]
+    assert (film.status_code, film.json()["data"]["assets"][-1]["type"]) == (201, "video")
+    shown = [it["source_url"] for it in assets(sandbox, video)[-3:]]
+    assert shown == [site.url("/fox.png"), HONEY, site.url("/film.mp4")]
 
 
 @pytest.mark.parametrize(

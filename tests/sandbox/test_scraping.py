@@ -163,7 +163,18 @@ def test_a_page_on_loopback_is_fetched_with_its_pictures(sandbox, draft, site):
 
 @pytest.mark.parametrize(
     "path",
-    ["/gone", "/error", "/empty", "/file", "/huge", "/away", "/outside", "/loop", "/plain"],
+    [
+        "/gone",
+        "/error",
+        "/empty",
+        "/file",
+        "/huge",
+        "/away",
+        "/outside",
+        "/loop",
+        "/plain",
+        "/reel",
+    ],
 )
 def test_what_is_no_page_with_pictures_is_422(sandbox, draft, site, path):
     answer = sandbox.post(f"{draft}/scrape-images", {"url": site.url(path)})

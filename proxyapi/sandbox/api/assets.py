@@ -102,7 +102,7 @@ def _accepted(call: Call, data: bytes) -> tuple[bytes, str]:
 
 
 async def _fetch(call: Call, url: str) -> None:
-    """Add the picture at an address: a built-in article's, or one on loopback."""
+    """Add what is at an address: a built-in article's picture, or a file on loopback."""
     address = reading.permitted(call, url)
     if not address.loopback:
         shown = articles.find_picture(address)
@@ -110,7 +110,7 @@ async def _fetch(call: Call, url: str) -> None:
             raise addresses.unreachable()
         assets.upload_shown(call, call.owned, shown)
         return
-    found = await reading.picture(url)
+    found = await reading.media(url)
     if found is None:
         raise addresses.unreachable()
     data, kind = _accepted(call, found[0])

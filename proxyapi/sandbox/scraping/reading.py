@@ -48,8 +48,8 @@ async def read(call: Call, address: Address) -> Page:
     return parsed
 
 
-async def picture(url: str) -> tuple[bytes, str] | None:
-    """A picture on loopback and its extension; None if there is none to be had."""
+async def media(url: str) -> tuple[bytes, str] | None:
+    """A picture or film on loopback and its extension; None if there is none to be had."""
     try:
         address = addresses.parse(url)
     except Invalid:
@@ -58,18 +58,23 @@ async def picture(url: str) -> tuple[bytes, str] | None:
         return None
     fetched = await asyncio.to_thread(fetching.fetch, address, most=PICTURE_BYTES)
     kind = extension(fetched.data) if fetched is not None else None
-    return (fetched.data, kind) if fetched is not None and kind in IMAGES else None
+    return (fetched.data, kind) if fetched is not None and kind is not None else None
 
 
 async def pictures(found: Page) -> list[tuple[bytes, str] | None]:
     """The pictures of a fetched page, each None that could not be had in time."""
-    tasks = [asyncio.create_task(picture(shown.url)) for shown in found.pictures]
+    tasks = [asyncio.create_task(_picture(shown.url)) for shown in found.pictures]
     if not tasks:
         return []
     await asyncio.wait(tasks, timeout=PICTURES_SECONDS)
     for task in tasks:
         task.cancel()
     return [task.result() if task.done() and not task.cancelled() else None for task in tasks]
+
+
+async def _picture(url: str) -> tuple[bytes, str] | None:
+    found = await media(url)
+    return found if found is not None and found[1] in IMAGES else None
 
 
 IMAGES = ("png", "jpg", "gif", "webp")
