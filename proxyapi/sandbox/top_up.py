@@ -37,17 +37,21 @@ def consider(world: World, account_id: int) -> None:
     resting = chosen.failed_at is not None and world.now < chosen.failed_at + COOLDOWN_SECONDS
     if chosen.successes_of_day >= PER_DAY or resting:
         return
-    if account.payment_method and world.settings.top_up_charge == "succeeds":
-        _succeed(world, account, chosen)
+    paid, credits = world.settings.top_up_charge == "succeeds", _credits(world, chosen)
+    if account.payment_method and paid and credits:
+        _succeed(world, account, chosen, credits)
     else:
         _fail(world, chosen)
 
 
-def _succeed(world: World, account: Account, chosen: TopUp) -> None:
+def _credits(world: World, chosen: TopUp) -> int:
+    """What is bought; 0 for a pack that is not active any more."""
     if chosen.type == "extra-credits":
-        credits = world.settings.credit_packs.get(chosen.plan_id or 0, 0)
-    else:
-        credits = (chosen.units or 0) * CREDITS_PER_UNIT
+        return world.settings.credit_packs.get(chosen.plan_id or 0, 0)
+    return (chosen.units or 0) * CREDITS_PER_UNIT
+
+
+def _succeed(world: World, account: Account, chosen: TopUp, credits: int) -> None:
     chosen.successes_of_day += 1
     chosen.consecutive_failures = 0
     world.top_ups.put(chosen)

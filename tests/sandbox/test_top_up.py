@@ -100,6 +100,14 @@ def test_a_failed_charge_rests_for_a_day_and_the_third_in_a_row_disables(sandbox
     assert sandbox.money()["top_ups"] == []
 
 
+def test_a_pack_that_is_not_active_any_more_is_a_failure(sandbox, spend):
+    sandbox.put(PATH, {"enabled": True, "type": "extra-credits", "plan_id": 302})
+    sandbox.set(credit_packs={301: 500})
+    assert spend() == 99
+    assert sandbox.money()["top_ups"] == []
+    assert sandbox.get(PATH).json()["data"]["consecutive_failures"] == 1
+
+
 def test_the_scenario_of_two_failures_is_one_away_from_disabled(sandbox):
     sandbox.reset("top_up_two_failures")
     path = f"/v2/faceless/{sandbox.draft()}/scripts"
