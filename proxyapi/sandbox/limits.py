@@ -40,11 +40,12 @@ def take(
     limit, seconds = limit or settings.rate_limit, seconds or settings.rate_seconds
     window = world.windows.get(key) or Window(id=key, since=now)
     if settings.rate_window == "sliding":
-        used, wait = _slide(window, now, seconds, limit)
+        window.hits = [hit for hit in window.hits if now - seconds < hit <= now]
+        used = len(window.hits)
     else:
         if now >= window.since + seconds or now < window.since:
             window.since, window.count = now, 0
-        used, wait = window.count, window.since + seconds - now
+        used = window.count
     allowed = used < limit
     if allowed or settings.rejected_count:
         window.count += 1
@@ -52,15 +53,16 @@ def take(
             window.hits.append(now)
         used += 1
     world.windows.put(window)
-    remaining = max(0, limit - used)
-    return Allowance(limit, remaining, allowed, wait)
+    wait = _over(world, window, limit, seconds) - now
+    return Allowance(limit, max(0, limit - used), allowed, wait)
 
 
-def _slide(window: Window, now: float, seconds: int, limit: int) -> tuple[int, float]:
-    window.hits = [hit for hit in window.hits if now - seconds < hit <= now]
-    used = len(window.hits)
-    wait = window.hits[used - limit] + seconds - now if used >= limit else 0.0
-    return used, wait
+def _over(world: World, window: Window, limit: int, seconds: int) -> float:
+    """When a request is let in again after the one just counted."""
+    if world.settings.rate_window == "fixed":
+        return window.since + seconds
+    hits = window.hits
+    return hits[len(hits) - limit] + seconds if len(hits) >= limit else world.now
 
 
 def forget_old(world: World) -> None:

@@ -63,6 +63,17 @@ def test_refused_requests_count_only_where_the_setting_says_so(sandbox):
     assert sandbox.get("/v2/me").status_code == 429
 
 
+def test_who_waits_as_long_as_it_was_told_is_let_in_though_the_refusal_counts(sandbox):
+    sandbox.set(rate_window="sliding", rate_limit=2, rejected_count=True)
+    for _ in range(2):
+        assert sandbox.get("/v2/me").status_code == 200
+        sandbox.world.clock.advance(10)
+    refused = sandbox.get("/v2/me")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "50")
+    sandbox.world.clock.advance(50)
+    assert sandbox.get("/v2/me").status_code == 200
+
+
 def test_the_control_plane_is_neither_limited_nor_journaled(sandbox):
     for _ in range(40):
         assert sandbox.get("/_sandbox/clock").status_code == 200
