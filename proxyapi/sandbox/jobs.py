@@ -2,7 +2,7 @@
 
 The last status is reached when the time is over, and not before the job's file is made when it
 is the word of the job's success. A scripted outcome replaces the statuses, also by words the
-spec does not know.
+spec does not know; a single word is the last one, before which the job shows its usual first.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def start(
         id=world.number("job"),
         kind=kind,
         resource_id=resource_id,
-        statuses=list(outcome.statuses if outcome else course.words),
+        statuses=_way(course.words[0], outcome.statuses) if outcome else list(course.words),
         shares=None if outcome else list(course.shares),
         success=course.words[-1],
         failure=outcome.failure if outcome else None,
@@ -60,10 +60,15 @@ def start(
 
 
 def redirect(world: World, job: Job, statuses: list[str], failure: dict[str, str] | None) -> None:
-    """Give a running job another way."""
-    job.statuses, job.shares, job.failure = list(statuses), None, failure
+    """Give a running job another way; before a single word it stays at its present one."""
+    job.statuses = _way(word(world, job), statuses)
+    job.shares, job.failure = None, failure
     world.jobs.put(job)
     world.look_at(job.id)
+
+
+def _way(first: str, statuses: list[str]) -> list[str]:
+    return [first, *statuses] if len(statuses) == 1 else list(statuses)
 
 
 def word(world: World, job: Job) -> str:
@@ -72,8 +77,6 @@ def word(world: World, job: Job) -> str:
     elapsed = _elapsed(world, job)
     if elapsed >= job.seconds and (job.made or job.statuses[last] != job.success):
         return job.statuses[last]
-    if not last:
-        return job.statuses[0] if job.statuses[0] != job.success else "rendering"
     share = min(elapsed / job.seconds, 0.999) if job.seconds else 0.999
     return job.statuses[sum(share >= it for it in _shares(job))]
 
