@@ -1,24 +1,48 @@
-"""The beat: one at a time by a lock in Redis. It goes on where it lost the lock or the schedule."""
+"""The beat: one at a time by a lock in Redis. It goes on where it lost the lock or the schedule,
+and where the clock was put back."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
-from redbeat import RedBeatScheduler
+from redbeat import RedBeatScheduler, RedBeatSchedulerEntry
 from redis.exceptions import LockError
+
+PUT_BACK = timedelta(seconds=2)  # a clock that is so much behind its last beat was put back
 
 
 class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
     """A laptop that slept is later than its lock, and a flushed Redis knows neither of the two.
 
     Then it waits in line for the lock, for another beat may have it, and writes the schedule down
-    again. The library's own would end here, and `make run` with it.
+    again. The library's own would end here, and `make run` with it. It would also wait until a
+    clock that was put back is there again.
     """
 
+    def setup_schedule(self) -> None:
+        super().setup_schedule()
+        self.last = self.app.now()
+        self.catch_up()
+
     def tick(self, *args: Any, **options: Any) -> float:
+        now = self.app.now()
+        if now < self.last - PUT_BACK:
+            self.catch_up()
+        self.last = now
         try:
             return float(super().tick(*args, **options))
         except LockError:
             self.lock.acquire()
             self.setup_schedule()
             return 0.0
+
+    def catch_up(self) -> None:
+        """What ran last in what is the future now counts from now."""
+        for name in self.app.conf.beat_schedule:
+            with suppress(KeyError):  # it is not written down yet
+                key = RedBeatSchedulerEntry.generate_key(self.app, name)
+                entry = RedBeatSchedulerEntry.from_key(key, app=self.app)
+                if entry.last_run_at > self.app.now():
+                    entry.reschedule()

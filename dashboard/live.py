@@ -17,7 +17,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -100,8 +100,8 @@ class Hub:
         self._latest: dict[UUID, float] = {}
         self._asked: dict[UUID, float] = {}  # when the service was last told to answer or not
 
-    async def join(self, ticket: Ticket, video: UUID | None = None) -> Listener:
-        """A listener from now on. Raises `HubAway` when Redis cannot be heard."""
+    async def ready(self) -> None:
+        """Hear the news from now on. Raises `HubAway` when Redis cannot be heard."""
         if self._runner is None or self._runner.done():
             self._ready.clear()
             self._runner = asyncio.create_task(self._run())
@@ -112,9 +112,12 @@ class Hub:
         waiting.cancel()
         if not self._ready.is_set():
             raise HubAway
-        listener = Listener(ticket, video)
+
+    def add(self, listener: Listener) -> None:
+        """It is told from now on; at once that it is over, where nothing is heard any more."""
         self.listeners.add(listener)
-        return listener
+        if not self._ready.is_set():
+            listener.end()
 
     def missed(self, vault: UUID, since: float) -> bool:
         """Whether something may have changed since then that this page was not told."""
@@ -209,11 +212,17 @@ def hub() -> Hub:
     return _hubs.setdefault(asyncio.get_running_loop(), Hub())
 
 
-async def stream(listener: Listener, *, stale: bool) -> AsyncIterator[bytes]:
-    """The bytes of one page's stream, until the page, its session or its lifetime ends."""
-    ends_at = time.monotonic() + LIFETIME
+async def stream(listener: Listener, since: float) -> AsyncGenerator[bytes, None]:
+    """The bytes of one page's stream, until the page, its session or its lifetime ends.
+
+    The listener is added here and not before: of a browser that left too soon nothing is iterated,
+    and what is never iterated never ends.
+    """
+    ends_at, told_by = time.monotonic() + LIFETIME, hub()
     let_thread_go()
     try:
+        told_by.add(listener)
+        stale = told_by.missed(listener.ticket.vault, since)
         yield event("hello", "stale" if stale else "fresh")
         while time.monotonic() < ends_at:
             try:
@@ -224,7 +233,7 @@ async def stream(listener: Listener, *, stale: bool) -> AsyncIterator[bytes]:
                 return
             yield message
     finally:
-        hub().listeners.discard(listener)
+        told_by.listeners.discard(listener)
 
 
 def event(name: str, data: str) -> bytes:

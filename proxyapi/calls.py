@@ -19,6 +19,7 @@ from django.utils import timezone
 from proxyapi import allowance, door, failpoints, heard, seal
 from proxyapi.allowance import AllowanceUnknown, Lane, Pool
 from proxyapi.events import Event, publish
+from proxyapi.heirs import STOPPED, hand_over
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
 from proxyapi.upstream import errors
 from proxyapi.upstream.client import Client
@@ -178,7 +179,8 @@ def note_plan(token: Token, error: errors.UpstreamError) -> None:
 
 
 def change_state(token: Token, state: TokenState) -> None:
-    """A token stops or works again; everybody who shows it hears of it.
+    """A token stops or works again; everybody who shows it hears of it, and another token of its
+    owner's goes on with what it did.
 
     By conditional update: what another process knows by now is not undone by what we knew.
     """
@@ -186,4 +188,6 @@ def change_state(token: Token, state: TokenState) -> None:
     rows = Token.objects.filter(pk=token.pk, state__in=FROM[state])
     if rows.update(state=state, state_since=now):
         token.state, token.state_since = state, now
+        if state in STOPPED:
+            hand_over(token)
         publish(token.vault_id, Event.TOKEN, token.pk)

@@ -13,17 +13,8 @@ from django.utils import timezone
 from proxyapi import allowance, calls, door
 from proxyapi.allowance import Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import (
-    Account,
-    Charge,
-    ChargeState,
-    Job,
-    JobState,
-    Plan,
-    Token,
-    TokenState,
-    Vault,
-)
+from proxyapi.heirs import take_over
+from proxyapi.models import Account, Plan, Token, TokenState, Vault
 from proxyapi.refusals import TokenRefused
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
@@ -33,12 +24,17 @@ REFRESHED_TOGETHER = timedelta(seconds=20)
 
 def add(vault: Vault, owner_id: int, pasted: Secret) -> Token:
     """Check, seal and store a token; answers its row. Raises `TokenRefused`; the value is never
-    echoed."""
+    echoed.
+
+    One that the service refused for a while may be added again by its owner, in its own place.
+    """
     try:
         secret = clean_token(pasted.reveal())
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
-    if Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret)).exists():
+    same = Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret))
+    again = same.filter(owner=owner_id, state=TokenState.REVOKED).first()
+    if again is None and same.exists():
         raise TokenRefused("This token is already in the team's room.", field="token")
     token, asked_at = Token(vault=vault, owner_id=owner_id), timezone.now()
     profile = ask_who(token, secret)
@@ -47,6 +43,8 @@ def add(vault: Vault, owner_id: int, pasted: Secret) -> Token:
         token.checked_at = timezone.now()
         token.state = state_for(token.account)
         door.seal_in(token, secret)
+        if again is not None:
+            remove(again)
         token.save()
         take_over(token)
         publish(vault.pk, Event.TOKEN, token.pk)
@@ -86,28 +84,6 @@ def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Acc
     return account
 
 
-def take_over(token: Token) -> None:
-    """What its owner made on tokens of this account that stopped goes on with this one.
-
-    A running video is looked at with the next tick, an unknown charge is read back, a price that
-    could not be asked is asked, and what waits for consent is sent with it once it has that.
-    """
-    stopped = Token.objects.filter(
-        vault=token.vault_id,
-        owner=token.owner_id,
-        account=token.account_id,
-        state__in=[TokenState.REVOKED, TokenState.REMOVED],
-    )
-    now = timezone.now()
-    jobs = Job.objects.filter(token__in=stopped)
-    jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
-    jobs.exclude(quote_error="").update(quote_error="", quote_due_at=now)
-    jobs.update(token=token)
-    charges = Charge.objects.open().filter(token__in=stopped)
-    charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
-    charges.update(token=token)
-
-
 def state_for(account: Account) -> TokenState:
     return TokenState.WORKING if account.plan == Plan.PAID else TokenState.PAUSED
 
@@ -133,6 +109,7 @@ def refresh(account: Account) -> None:
     account.note_profile(asked(token, "me.get", lane), asked_at)
     for one in account.tokens.usable():
         calls.change_state(one, state_for(account))
+        take_over(one)
     account.costs = asked(token, "credits.costs", lane) or account.costs
     if account.plan == Plan.PAID:
         account.options = asked(token, "faceless.options", lane) or account.options

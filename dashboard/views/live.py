@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.database import give_back
 from dashboard.http import TeamRequest
-from dashboard.live import HubAway, hub, stream
+from dashboard.live import HubAway, Listener, hub, stream
 from dashboard.tickets import Ticket
 
 MOST_PAGES = 20  # streams of one person in one process
@@ -27,12 +27,12 @@ async def live(request: TeamRequest) -> HttpResponseBase:
     if sum(one.ticket.user == ticket.user for one in hub().listeners) >= MOST_PAGES:
         return refused()
     try:
-        listener = await hub().join(ticket, video_of(request))
+        await hub().ready()
     except HubAway:
         return refused()
-    stale = hub().missed(ticket.vault, since_of(request))
+    listener = Listener(ticket, video_of(request))
     response = StreamingHttpResponse(
-        stream(listener, stale=stale), content_type="text/event-stream"
+        stream(listener, since_of(request)), content_type="text/event-stream"
     )
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"

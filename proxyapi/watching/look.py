@@ -22,15 +22,12 @@ from proxyapi.watching.experience import Experience, Sort
 from proxyapi.watching.lag import SHORTEST, Durations
 from proxyapi.watching.parking import counted
 from proxyapi.watching.states import WAYS, Sight, read
-from proxyapi.watching.unseen import saw_nothing
+from proxyapi.watching.unseen import RESTING, WATCHED_FOR, saw_nothing
 
 # As long as a look may take at worst; after that its worker was lost.
 LOOKING = timedelta(seconds=35)
 A_MOMENT = 0.5  # seconds for which a worker may wait
 BETWEEN = timedelta(seconds=SHORTEST)
-# Watched for so long without an end, a job is looked at again only when a person says so.
-WATCHED_FOR = timedelta(days=30)
-RESTING = timedelta(days=3650)
 STOPPED = "Still {word} after 30 days, so looking stopped. “Look again” looks once more."
 chance = SystemRandom()
 

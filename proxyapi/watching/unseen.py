@@ -6,6 +6,7 @@
 | 429 | when the service said |
 | 401, the plan lapsed | as soon as the token works again: due rows leave other tokens out |
 | 404, 403 and other refusals | 20 s later, then as long again as it lasts, at most 15 minutes |
+| the same, of a job of a month ago | when somebody asks |
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors
 from proxyapi.watching import outage
 
+# Watched for so long without an end, a job is looked at again only when a person says so.
+WATCHED_FOR = timedelta(days=30)
+RESTING = timedelta(days=3650)
 UNANSWERED = (7.0, 15.0)  # seconds; from, to
 REFUSED = (20.0, 900.0)
 WHILE_STOPPED = 20.0
 LEAST = 5.5  # a tick may take a job 0.2 s before its time
+TOKENS_OWN = (errors.Unauthorized, *calls.PLAN_ERRORS)  # trouble of the token, not of a job
 JITTER = 0.2  # of the wait, either way: many that failed together do not come back together
 chance = SystemRandom()
 
@@ -33,11 +38,12 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     """Note a look that failed. The job's state stays what it was (law 6; pitfall 14)."""
     now = timezone.now()
     since = job.look_error_since or now
+    wait = jittered(wait_after(error, (now - since).total_seconds()))
     run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
     run.update(
         look_error=error.user_message,
         look_error_since=since,
-        next_look_at=now + jittered(wait_after(error, (now - since).total_seconds())),
+        next_look_at=now + (RESTING if is_given_up(job, error, now) else wait),
     )
     publish(job.vault_id, Event.JOB, job.pk)
     environment = job.account.environment
@@ -48,9 +54,16 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
         outage.answered(environment)
 
 
+def is_given_up(job: Job, error: errors.UpstreamError, now: datetime) -> bool:
+    """Whether a refusal of this one resource ends its watching: it may have been deleted there."""
+    if not isinstance(error, errors.Refused) or isinstance(error, TOKENS_OWN):
+        return False
+    return job.started_at is not None and now - job.started_at > WATCHED_FOR
+
+
 def wait_after(error: errors.UpstreamError, lasts: float) -> float:
     """Seconds, for trouble that lasts for so many already."""
-    if isinstance(error, (errors.Unauthorized, *calls.PLAN_ERRORS)):
+    if isinstance(error, TOKENS_OWN):
         return WHILE_STOPPED
     if isinstance(error, errors.RateLimited):
         return max(UNANSWERED[0], error.retry_after or 0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 import pytest
 from celery import Celery, signals
 from celery.beat import Service
 from django.conf import settings
-from redbeat.schedulers import ensure_conf, get_redis
+from redbeat.schedulers import RedBeatSchedulerEntry, ensure_conf, get_redis
 
 from dashboard.beat import Scheduler
 
@@ -55,6 +56,20 @@ def test_after_a_flush_the_schedule_is_written_down_again(beat):
     beat.tick()
     assert planned_by(beat) == planned
     assert len(planned) == 2, "ours, and one of the library"
+
+
+@pytest.mark.parametrize("how", ["while it runs", "before it starts"])
+def test_a_clock_that_was_put_back_holds_nothing_up(how, beat, monkeypatch):
+    """Else all of it would wait until the clock is there again, the mending included."""
+    now, behind = beat.app.now(), timedelta(days=1)
+    monkeypatch.setattr(Celery, "now", lambda _: now - behind)
+    beat.tick() if how == "while it runs" else beat.setup_schedule()
+    entry = RedBeatSchedulerEntry.from_key(
+        RedBeatSchedulerEntry.generate_key(beat.app, "hourly"), app=beat.app
+    )
+    assert entry.last_run_at <= now - behind
+    due_at = get_redis(beat.app).zscore(ensure_conf(beat.app).schedule_key, entry.key)
+    assert due_at <= (now - behind + timedelta(hours=1)).timestamp() + 1
 
 
 def planned_by(beat):

@@ -10,11 +10,12 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import door, tokens
+from proxyapi import calls, door, tokens
 from proxyapi.charges import release
 from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from proxyapi.seal import SealBroken
+from proxyapi.upstream import errors
 from proxyapi.upstream.secret import Secret
 from tests.factories import (
     AccountFactory,
@@ -155,6 +156,47 @@ def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(
     declined.refresh_from_db()
     assert (sent.state, sent.token, sent.job.token) == (ChargeState.HELD, new, new)  # type: ignore[union-attr]
     assert declined.token == old
+
+
+@pytest.mark.parametrize("how", ["removed here", "revoked at the service"])
+def test_a_token_that_stops_leaves_what_it_made_to_one_that_was_added_before(
+    how: str, db: None, upstream: Upstream
+) -> None:
+    """The usual order of a change of tokens: the new one first."""
+    upstream.on(*ME, profile(5))
+    old = old_token(TokenState.WORKING)
+    now = timezone.now()
+    running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": now}
+    job = JobFactory(token=old, account=old.account, **running)
+    lost = ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=now)
+    film = JobFactory(token=old, account=old.account, state=JobState.COMPLETED, remote_id="8")
+    new = tokens.add(old.vault, old.owner_id, Secret(value("b")))
+    film.refresh_from_db()
+    assert film.token == old
+    if how == "removed here":
+        tokens.remove(old)
+    else:
+        calls.note_failure(old, errors.Unauthorized())
+    for row in (lost, film):
+        row.refresh_from_db()
+    assert (lost.token, lost.job.token, film.token) == (new, new, new)
+
+
+def test_a_token_that_the_service_refused_for_a_while_is_added_again_by_its_owner(
+    db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile(5))
+    vault, owner = VaultFactory(), UserFactory()
+    first = tokens.add(vault, owner.pk, Secret(value()))
+    job = JobFactory(token=first, account=first.account, vault=vault)
+    calls.note_failure(first, errors.Unauthorized())
+    with pytest.raises(TokenRefused, match="already in the team's room"):
+        tokens.add(vault, UserFactory().pk, Secret(value()))
+    again = tokens.add(vault, owner.pk, Secret(value()))
+    first.refresh_from_db()
+    job.refresh_from_db()
+    assert (again.state, first.state) == (TokenState.WORKING, TokenState.REMOVED)
+    assert (job.token, bytes(first.sealed)) == (again, b"")
 
 
 def test_a_token_of_another_account_or_member_takes_over_nothing(

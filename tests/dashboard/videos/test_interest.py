@@ -31,7 +31,8 @@ def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, eag
 
     async def scene() -> list[float]:
         hub = live.Hub()
-        await hub.join(ticket, video)
+        await hub.ready()
+        hub.add(live.Listener(ticket, video))
         for _ in range(200):
             await asyncio.sleep(0.01)
             jobs = [(team.vault_id, video), (team.vault_id, other), (uuid4(), video)]

@@ -58,7 +58,10 @@ def listening(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
     def run(test: Callable[..., Any]) -> None:
         async def scene() -> None:
             hub = Hub()
-            listeners = [await hub.join(ticket) for ticket in tickets]
+            await hub.ready()
+            listeners = [Listener(ticket) for ticket in tickets]
+            for listener in listeners:
+                hub.add(listener)
             try:
                 await test(hub, *listeners)
             finally:
@@ -178,13 +181,12 @@ def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, ticket_of
     assert lapsed(tickets) == {tickets[0]}
 
 
-def test_without_redis_there_is_no_stream(priya, ticket_of, settings):
+def test_without_redis_there_is_no_stream(settings):
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
-    ticket = ticket_of(priya)
 
     async def scene() -> None:
         with pytest.raises(HubAway):
-            await Hub().join(ticket)
+            await Hub().ready()
 
     asyncio.run(scene())
 
@@ -287,6 +289,35 @@ def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
         http.stream("GET", f"/live/?since={int(time.time())}", headers=headers) as answer,
     ):
         yield answer, answer.iter_raw()
+
+
+def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, ticket_of):
+    """What is never iterated never ends; after twenty of these its person would get 503."""
+    ticket = ticket_of(priya)
+
+    async def scene() -> tuple[int, int]:
+        hub = live.hub()
+        await hub.ready()
+        left, stays = (live.stream(Listener(ticket), 0.0) for _ in range(2))
+        await left.aclose()
+        await anext(stays)
+        during = len(hub.listeners)
+        await stays.aclose()
+        after = len(hub.listeners)
+        await hub.close()
+        return during, after
+
+    assert asyncio.run(scene()) == (1, 0)
+
+
+def test_a_stream_of_a_hub_that_hears_nothing_any_more_ends_at_once(priya, ticket_of):
+    listener = Listener(ticket_of(priya))
+
+    async def scene() -> list[bytes]:
+        return [message async for message in live.stream(listener, 0.0)]
+
+    (hello,) = asyncio.run(scene())
+    assert b"event: hello" in hello
 
 
 @pytest.mark.slow

@@ -50,6 +50,19 @@ def test_pitfall_2_a_video_that_is_not_found_goes_to_a_slow_lane(
     assert least < wait_of(job) < most
 
 
+def test_pitfall_18_after_a_month_a_video_that_is_not_found_waits_for_somebody_to_ask(
+    running, upstream: Upstream
+):
+    month = 31 * 24 * 3600
+    old, young = running(age=month), running()
+    for job in (old, young):
+        upstream.on("GET", f"/faceless/{job.remote_id}", refused(404, "GEN-NOT-FOUND"))
+    assert seen(old).state == JobState.RUNNING
+    assert wait_of(seen(young)) < 30
+    old.refresh_from_db()
+    assert wait_of(old) > month
+
+
 def test_pitfall_26_a_rate_limited_look_waits_as_it_was_told(running, upstream: Upstream):
     job = running()
     limited = refused(429, "RATE-LIMITED")

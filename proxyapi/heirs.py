@@ -1,0 +1,43 @@
+"""What a token left when it stopped goes on with another one of its owner's on the same account."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
+
+STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
+
+
+def hand_over(stopped: Token) -> None:
+    """To the newest that still opens the account; without one, to the next that is added."""
+    tokens = Token.objects.usable().filter(
+        vault=stopped.vault_id, owner=stopped.owner_id, account=stopped.account_id
+    )
+    heir = tokens.exclude(pk=stopped.pk).order_by("-created_at").first()
+    if heir is not None:
+        take_over(heir)
+
+
+@transaction.atomic
+def take_over(token: Token) -> None:
+    """What its owner made on tokens of this account that stopped goes on with this one.
+
+    A running video is looked at with the next tick, an unknown charge is read back, a price that
+    could not be asked is asked, and what waits for consent is sent with it once it has that.
+    """
+    stopped = Token.objects.filter(
+        vault=token.vault_id, owner=token.owner_id, account=token.account_id, state__in=STOPPED
+    )
+    jobs, charges = Job.objects.filter(token__in=stopped), Charge.objects.open()
+    charges = charges.filter(token__in=stopped)
+    if not jobs.exists() and not charges.exists():
+        return
+    Account.objects.select_for_update().get(pk=token.account_id)
+    now = timezone.now()
+    jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
+    jobs.exclude(quote_error="").update(quote_error="", quote_due_at=now)
+    jobs.update(token=token)
+    charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
+    charges.update(token=token)
