@@ -84,6 +84,21 @@ def test_a_web_page_cannot_reach_the_control_plane(sandbox):
     assert sandbox.get("/v2/me").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 403), ("evil.example:8001", 403), ("127.0.0.1.evil.example", 403),
+        ("10.1.2.3", 403), ("[2001:db8::1]:8001", 403), ("localhost:8001", 200),
+        ("127.0.0.1:8001", 200), ("[::1]:8001", 200), ("sandbox:8001", 200),
+        ("video.example:8001", 200),
+    ],
+)  # fmt: skip
+def test_a_page_whose_name_was_bound_to_this_machine_learns_nothing(sandbox, host, status):
+    sandbox.app.state.public_url = "https://video.example"
+    headers = {"Host": host, "Sec-Fetch-Site": "same-origin"}
+    assert sandbox.get("/_sandbox/accounts", headers=headers).status_code == status
+
+
 def test_from_elsewhere_the_control_plane_wants_its_token(sandbox, monkeypatch):
     sandbox.peer = ("10.1.2.3", 4711)
     assert sandbox.get("/_sandbox/clock").status_code == 403

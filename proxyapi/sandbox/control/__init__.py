@@ -1,7 +1,8 @@
 """The control plane at /_sandbox/: what tests, drills and demonstrations do to the world.
 
 It answers to loopback only, unless SANDBOX_CONTROL_TOKEN is set and the request carries it. It
-refuses what a browser sends across sites, and is neither limited nor journaled.
+refuses what a browser sends across sites, and what comes under a name of somebody else's, to
+which a web page can bind this machine's address. It is neither limited nor journaled.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 
@@ -28,17 +30,28 @@ async def from_here(request: Request) -> None:
     """A web page that somebody has open must not reach the control plane."""
     if "origin" in request.headers or request.headers.get("sec-fetch-site") == "cross-site":
         raise HTTPException(403, "The control plane answers no web page.")
-    if not (is_near(request) or has_token(request)):
+    if not (has_token(request) or (is_near(request) and has_own_name(request))):
         raise HTTPException(403, "The control plane answers this machine, or its control token.")
 
 
 def is_near(request: Request) -> bool:
     """Without a socket (in tests, in-process) the caller is this process."""
     host = request.client.host if request.client else "127.0.0.1"
+    return _is_loopback(host) or host == "testclient"
+
+
+def has_own_name(request: Request) -> bool:
+    """A name without a dot is of this machine or its network: nobody else's leads here."""
+    name = request.url.hostname or ""
+    public = urlsplit(request.app.state.public_url or "").hostname
+    return not {".", ":"} & set(name) or name == public or _is_loopback(name)
+
+
+def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
-        return host == "testclient"
+        return False
 
 
 def has_token(request: Request) -> bool:
