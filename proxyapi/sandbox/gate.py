@@ -14,6 +14,8 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
+from starlette.routing import Match
+from starlette.types import Scope
 
 from proxyapi.sandbox import errors
 from proxyapi.sandbox.records import Account, Charge, Row, Token
@@ -64,6 +66,7 @@ def gated(
     account_area: bool = False,
     key: str = "integer",
     feature: str | None = None,
+    serves: Callable[[World, str], bool] | None = None,
 ) -> type[APIRoute]:
     """A route class whose handlers are reached only through the gate.
 
@@ -71,8 +74,9 @@ def gated(
     `part(world, row, text)` what a second one names inside that row; None is a 404, and so is
     another account's row. Whoever wants an integer reads the text with `number`. `key` is the
     type of the first parameter in /openapi.json. `feature` is what the account's plan must
-    have, checked after the subscription. `paid=False` is for the three reads that work without
-    a subscription.
+    have, checked after the subscription. `serves(world, method)` says whether a setting lets the
+    method in at all; else it is 405, like one that no route has. `paid=False` is for the three
+    reads that work without a subscription.
     """
 
     class GatedRoute(APIRoute):
@@ -81,6 +85,13 @@ def gated(
         def __init__(self, path: str, *args: Any, **wanted: Any) -> None:
             wanted["openapi_extra"] = _with_parameters(path, key, wanted.get("openapi_extra"))
             super().__init__(path, *args, **wanted)
+
+        def matches(self, scope: Scope) -> tuple[Match, Scope]:
+            match, inner = super().matches(scope)
+            if match is Match.FULL and serves is not None:
+                served = serves(scope["app"].state.world, scope["method"])
+                return (match, inner) if served else (Match.NONE, {})  # its siblings answer 405
+            return match, inner
 
         def get_route_handler(self) -> Handler:
             inner = super().get_route_handler()

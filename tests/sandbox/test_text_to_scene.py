@@ -169,6 +169,11 @@ def test_scenes_are_sorted_by_naming_each_once(sandbox, board):
     assert not sorted_["scenes"][0]["chained"]
 
 
+def test_a_scene_that_stands_alone_has_its_wrong_duration_by_its_own_name(sandbox, board):
+    answer = sandbox.post(f"{board}/scenes", {"raw_video_prompt": "A fox", "duration": 99})
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["duration"])
+
+
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH"])
 def test_the_method_of_sort_frames_and_chain_is_a_setting(sandbox, board, method):
     first, second = (it["id"] for it in scenes(sandbox, board))
@@ -183,6 +188,9 @@ def test_the_method_of_sort_frames_and_chain_is_a_setting(sandbox, board, method
             answer = sandbox.call(other, f"{board}/{path}", json=body)
             assert answer.status_code == (200 if other == method else 405)
             assert other == method or answer.headers["allow"] == method
+            wrong = sandbox.call(other, f"{board}/{path}", json={"scenes": 1, "chained": 1})
+            assert wrong.status_code == (422 if other == method else 405)
+        assert sandbox.get(f"{board}/{path}").headers["allow"] == method
         sandbox.set(scene_edit_method="any")
         assert sandbox.call("POST", f"{board}/{path}", json=body).status_code == 200
 

@@ -16,17 +16,22 @@ from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.api.scene_shapes import StoryboardShown
 from proxyapi.sandbox.api.text_to_scene import find
 from proxyapi.sandbox.envelope import success
-from proxyapi.sandbox.errors import MethodNotAllowed
 from proxyapi.sandbox.faceless.changes import Body
-from proxyapi.sandbox.gate import Call, Caller, gated
+from proxyapi.sandbox.gate import Caller, gated
 from proxyapi.sandbox.storyboards import editing, record
+from proxyapi.sandbox.world import World
 
 METHODS = ("PUT", "POST", "PATCH")
+
+
+def serves(world: World, method: str) -> bool:
+    return world.settings.scene_edit_method in ("any", method)
+
 
 router = APIRouter(
     prefix="/text-to-scene",
     tags=["Text-to-scene"],
-    route_class=gated(find=find, part=editing.find_scene, feature="text-to-scene"),
+    route_class=gated(find=find, part=editing.find_scene, feature="text-to-scene", serves=serves),
 )
 
 
@@ -46,28 +51,19 @@ class Chain(Body):
 
 
 async def sort_scenes(call: Caller, wanted: Order) -> Response:
-    _check_method(call)
     editing.sort(call, call.owned, wanted.scenes)
     return success(record.show(call, call.owned), "Scenes sorted")
 
 
 async def assign_frames(call: Caller, wanted: Frames) -> Response:
-    _check_method(call)
     chosen = {name: getattr(wanted, name) for name in wanted.model_fields_set}
     editing.frame(call, call.owned, call.part, chosen)
     return success(record.show(call, call.owned), "Frames assigned")
 
 
 async def chain_scene(call: Caller, wanted: Chain | None = None) -> Response:
-    _check_method(call)
     editing.chain(call, call.owned, call.part, wanted.chained if wanted else True)
     return success(record.show(call, call.owned), "Scene chained")
-
-
-def _check_method(call: Call) -> None:
-    method = call.world.settings.scene_edit_method
-    if method not in ("any", call.request.method):
-        raise MethodNotAllowed([method])
 
 
 def _route(path: str, handler: Callable[..., Any]) -> None:

@@ -99,6 +99,6 @@ async def generate_scenes(call: Caller, wish: Wish) -> Response:
 
 @router.post("/{storyboard}/scenes", response_model=StoryboardShown, status_code=201)
 async def add_scenes(call: Caller, wanted: NewScenes) -> Response:
-    editing.add(call, call.owned, wanted.each())
+    editing.add(call, call.owned, wanted.each(), alone=wanted.scenes is None)
     status = call.world.settings.create_status
     return success(record.show(call, call.owned), "Scenes added", status=status)

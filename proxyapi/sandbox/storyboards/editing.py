@@ -42,8 +42,13 @@ def write(call: Call, board: Storyboard, prompt: str, count: int | None) -> Char
     return charge
 
 
-def add(call: Call, board: Storyboard, wanted: list[tuple[str, int | None]]) -> None:
-    """Manual mode: add scenes at the end. A duration left out is the engine's default."""
+def add(
+    call: Call, board: Storyboard, wanted: list[tuple[str, int | None]], *, alone: bool = False
+) -> None:
+    """Manual mode: add scenes at the end. A duration left out is the engine's default.
+
+    `alone`: the one scene was sent without a list, so its fields have their own names.
+    """
     _require(call, board, "manual")
     _require_room(call, len(board.scenes) + len(wanted))
     _, menu = engine.of(board)
@@ -51,7 +56,7 @@ def add(call: Call, board: Storyboard, wanted: list[tuple[str, int | None]]) -> 
     for place, (_, duration) in enumerate(wanted):
         if duration is not None and duration not in menu.durations:
             text = "The duration is not one that the clip engine supports."
-            errors[f"scenes.{place}.duration"] = [text]
+            errors["duration" if alone else f"scenes.{place}.duration"] = [text]
     if errors:
         raise Invalid(errors)
     new = [_scene(call.world, text, duration or menu.duration) for text, duration in wanted]
