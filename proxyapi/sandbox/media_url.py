@@ -43,7 +43,7 @@ def valid(world: World, name: str, request: Request) -> bool:
         return True
     expires = request.query_params.get("expires", "")
     signature = request.query_params.get("signature", "")
-    genuine = hmac.compare_digest(_sign(world, name, expires), signature)
+    genuine = hmac.compare_digest(_sign(world, name, expires).encode(), signature.encode())
     return genuine and float(expires) > world.now
 
 

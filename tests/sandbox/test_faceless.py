@@ -91,6 +91,10 @@ def test_a_busy_video_is_changed_or_refused_as_the_setting_says(sandbox):
     assert sandbox.patch(f"/v2/faceless/{number}", {"title": "a"}).status_code == 200
     sandbox.set(patch_while_busy="refused")
     assert sandbox.patch(f"/v2/faceless/{number}", {"title": "b"}).status_code == 403
+    spent = sandbox.money()["ledger_sum"]
+    scripts = {"topic": "tides", "duration": 30}
+    assert sandbox.put(f"/v2/faceless/{number}/scripts", scripts).status_code == 403
+    assert sandbox.money()["ledger_sum"] == spent
 
 
 @pytest.mark.parametrize("duration", [30, 60, 180, 300, 600, 900, 1200])

@@ -12,7 +12,7 @@ from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.api.faceless import find
 from proxyapi.sandbox.envelope import success
 from proxyapi.sandbox.errors import Invalid
-from proxyapi.sandbox.faceless import record
+from proxyapi.sandbox.faceless import changes, record
 from proxyapi.sandbox.faceless.changes import Body
 from proxyapi.sandbox.gate import Call, Caller, gated
 from proxyapi.sandbox.money import Use
@@ -48,6 +48,7 @@ class ScriptOptions(Options):
 
 @router.put("/{faceless}/scripts", response_model=shapes.Charged[shapes.FacelessShape])
 async def write_script(call: Caller, wanted: ScriptOptions) -> Response:
+    changes.refuse_busy(call, call.owned)
     topic = (wanted.topic or call.owned.topic or call.owned.title or "").strip()
     if not topic:
         raise Invalid({"topic": ["The topic field is required."]})
