@@ -159,14 +159,23 @@ class World:
         self.notes.put(records.Note(id="clock", value=self.clock.state.model_dump()))
 
     def commit(self) -> None:
-        """Save the rows put since the last commit."""
-        if self._dirty and self.store is not None:
-            self.store.write(
-                {at: row.model_dump_json() if row else None for at, row in self._dirty.items()},
-                clear=self._emptied,
-            )
+        """Save the rows put since the last commit.
+
+        A row that cannot become JSON raises ValueError, once: the others are saved before.
+        """
+        bodies: dict[Address, str | None] = {}
+        broken: ValueError | None = None
+        for at, row in self._dirty.items():
+            try:
+                bodies[at] = row.model_dump_json() if row else None
+            except ValueError as error:
+                broken = error
+        if bodies and self.store is not None:
+            self.store.write(bodies, clear=self._emptied)
         self._dirty.clear()
         self._emptied = False
+        if broken is not None:
+            raise broken
 
     def empty(self, seed: int | None = None) -> None:
         """Start again with nothing: no accounts, settings at their defaults.

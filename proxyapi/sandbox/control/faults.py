@@ -7,7 +7,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxyapi.sandbox.control.here import Answer, TheWorld
+from proxyapi.sandbox.control.here import Answer, TheWorld, require_unicode
 from proxyapi.sandbox.faults import Action
 from proxyapi.sandbox.records import Fault
 
@@ -49,6 +49,7 @@ OPTIONS = ("code", "headers", "body", "ms", "seconds", "retry_after")
 
 @router.post("/faults", status_code=201)
 async def set_fault(world: TheWorld, wanted: NewFault) -> Fault:
+    require_unicode(wanted.model_dump())
     options = {name: getattr(wanted, name) for name in OPTIONS}
     return world.faults.put(
         Fault(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
@@ -24,6 +25,14 @@ async def _world(request: Request) -> World:
 TheStudio = Annotated[Studio, Depends(_studio)]
 TheWorld = Annotated[World, Depends(_world)]
 Answer = dict[str, Any]
+
+
+def require_unicode(value: Any) -> None:
+    """Raise 422 for half of a surrogate pair: JSON lets it in, but it cannot be saved."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise HTTPException(422, "This is no Unicode: half of a surrogate pair.") from error
 
 
 async def _account(world: TheWorld, account_id: int) -> Account:

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox import jobs
-from proxyapi.sandbox.control.here import Answer, TheWorld
+from proxyapi.sandbox.control.here import Answer, TheWorld, require_unicode
 from proxyapi.sandbox.records import Outcome
 
 router = APIRouter()
@@ -41,6 +41,7 @@ class NewOutcome(BaseModel):
 @router.post("/outcomes", status_code=201)
 async def script_outcome(world: TheWorld, wanted: NewOutcome) -> Outcome:
     """Applies to a job that is running on the resource, else to the next one."""
+    require_unicode(wanted.model_dump())
     failure = wanted.failure.model_dump() if wanted.failure else None
     outcome = Outcome(
         id=world.number("outcome"),

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException
 from pydantic import ValidationError
 
-from proxyapi.sandbox.control.here import TheWorld
+from proxyapi.sandbox.control.here import TheWorld, require_unicode
 from proxyapi.sandbox.settings import Settings
 
 router = APIRouter()
@@ -21,6 +21,7 @@ async def show_settings(world: TheWorld) -> Settings:
 @router.put("/settings")
 async def change_settings(world: TheWorld, change: dict[str, Any]) -> Settings:
     """Only what is sent changes; of `costs`, too, only the features that are sent."""
+    require_unicode(change)
     before = world.settings.model_dump()
     costs = change.get("costs")
     if isinstance(costs, dict):

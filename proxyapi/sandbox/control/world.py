@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict
 
 from proxyapi.sandbox import scenarios
-from proxyapi.sandbox.control.here import Answer, TheStudio, TheWorld
+from proxyapi.sandbox.control.here import Answer, TheStudio, TheWorld, require_unicode
 
 router = APIRouter()
 
@@ -43,8 +43,9 @@ async def put_snapshot(
     world: TheWorld, snapshot: dict[str, list[dict[str, Any]]]
 ) -> dict[str, int]:
     """Replace the world; answers how many rows of each kind it has now."""
+    require_unicode(snapshot)
     try:
         world.restore(snapshot)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise HTTPException(422, f"This is no snapshot: {error}") from error
     return {kind: len(table) for kind, table in world.tables.items()}
