@@ -17,6 +17,8 @@ Mode = Literal["real", "frozen", "scaled"]
 
 # A frozen world starts at a fixed instant, so that same seed + same calls = same bodies.
 FROZEN_START = datetime(2026, 1, 15, 9, 0, tzinfo=UTC).timestamp()
+# Dates end with the year 9999, and what the world promises lies after its instant.
+LATEST = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
 
 
 class ClockState(BaseModel):
@@ -24,8 +26,8 @@ class ClockState(BaseModel):
 
     mode: Mode = "real"
     scale: float = Field(default=1.0, gt=0, le=100_000)
-    world: float
-    machine: float
+    world: float = Field(ge=0, le=LATEST)
+    machine: float = Field(allow_inf_nan=False)
 
 
 class Clock:
@@ -62,10 +64,16 @@ class Clock:
         return seconds / self.state.scale if self.state.mode == "scaled" else seconds
 
     def advance(self, seconds: float) -> None:
+        """Put the clock forward; raises ValueError beyond the year 8999."""
+        if self.now() + seconds > LATEST:
+            raise ValueError("The clock ends with the year 8999.")
         self.state = self.state.model_copy(update={"world": self.state.world + seconds})
 
     def turn(self, mode: Mode, *, now: float | None = None, scale: float = 1.0) -> None:
-        """Change the mode; without `now` the world goes on from where it is."""
+        """Change the mode; without `now` the world goes on from where it is.
+
+        Raises ValueError before 1970 and beyond the year 8999.
+        """
         world = self.now() if now is None else now
         self.state = ClockState(mode=mode, scale=scale, world=world, machine=self._machine())
 

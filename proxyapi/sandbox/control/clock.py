@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox.clock import Mode, iso
@@ -38,14 +38,20 @@ async def turn_clock(world: TheWorld, turn: Turn) -> Answer:
     now = turn.now
     if now is not None and now.tzinfo is None:
         now = now.replace(tzinfo=UTC)
-    world.clock.turn(turn.mode, now=now.timestamp() if now else None, scale=turn.scale)
+    try:
+        world.clock.turn(turn.mode, now=now.timestamp() if now else None, scale=turn.scale)
+    except ValueError as error:
+        raise HTTPException(422, "The clock goes from 1970 to the year 8999.") from error
     world.keep_clock()
     return _describe(world)
 
 
 @router.post("/clock/advance")
 async def advance_clock(world: TheWorld, step: Step) -> Answer:
-    world.clock.advance(step.seconds)
+    try:
+        world.clock.advance(step.seconds)
+    except ValueError as error:
+        raise HTTPException(422, str(error)) from error
     world.keep_clock()
     return _describe(world)
 
