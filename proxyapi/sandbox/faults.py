@@ -34,6 +34,8 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 SPOIL = ("malformed_json", "drop_meta", "half_body")
 # Actions after which the client has the whole answer, if late or without its meta.
 HARMLESS = ("latency", "drop_meta")
+# HTTP allows these no body: one that is sent breaks the connection.
+BODILESS = (204, 304)
 
 
 Headers = list[tuple[bytes, bytes]]
@@ -110,7 +112,8 @@ def instead(fault: Fault, headers: Headers, now: float) -> Answer | None:
     if fault.action == "html":
         code = int(options.get("code") or 502)
         page = f"<html><head><title>{code}</title></head><body><h1>{code}</h1></body></html>"
-        return Answer(code, [(b"content-type", b"text/html")], page.encode())
+        raw = b"" if code in BODILESS else page.encode()
+        return Answer(code, [(b"content-type", b"text/html")], raw)
     if fault.action == "status":
         code = int(options.get("code") or 500)
         body = options.get("body")
@@ -168,5 +171,7 @@ def cut(fault: Fault, transport: Transport | None) -> None:
 
 
 def _json(status: int, body: Any, headers: Headers) -> Answer:
+    if status in BODILESS:
+        return Answer(status, headers, b"")
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     return Answer(status, [(b"content-type", b"application/json"), *headers], raw)

@@ -43,6 +43,14 @@ def test_a_status_may_bring_its_own_body(sandbox):
     assert sandbox.get("/v2/me").json() == {"error": {"code": "FEATURE-NOT-ALLOWED"}}
 
 
+@pytest.mark.parametrize("code", [204, 304])
+@pytest.mark.parametrize("wanted", [{"action": "status", "body": {"a": 1}}, {"action": "html"}])
+def test_an_answer_that_may_have_no_body_has_none(sandbox, code, wanted):
+    fault(sandbox, **wanted, code=code, times=1)
+    answer = sandbox.get("/v2/me")
+    assert (answer.status_code, answer.content) == (code, b"")
+
+
 def test_html_malformed_json_and_a_missing_meta(sandbox):
     number = sandbox.draft()
     fault(sandbox, action="html", code=502, times=1)
