@@ -18,6 +18,11 @@ Key = int | str
 class Row(BaseModel):
     id: Any
 
+    @property
+    def place(self) -> Any:
+        """Where it stands among the rows of its kind, in order of making."""
+        return self.id
+
 
 class Account(Row):
     id: int
@@ -47,6 +52,11 @@ class Token(Row):
     label: str = ""
     revoked: bool = False
     created_at: float
+    number: int = 0  # in order of making
+
+    @property
+    def place(self) -> int:
+        return self.number
 
     @property
     def fingerprint(self) -> str:

@@ -19,7 +19,13 @@ def issue(world: World, account_id: int, label: str = "", chosen: str = "") -> t
     """
     body = "sbx_" + "".join(world.chance("token").choices(_ALPHABET, k=32))
     token = chosen or f"{body}_{zlib.crc32(body.encode()):08x}"
-    row = Token(id=digest(token), account_id=account_id, label=label, created_at=world.now)
+    row = Token(
+        id=digest(token),
+        account_id=account_id,
+        label=label,
+        created_at=world.now,
+        number=world.number("token"),
+    )
     return token, world.tokens.put(row)
 
 

@@ -228,7 +228,8 @@ class World:
 
     def _settle_in(self, told: _Told) -> None:
         for table in self.tables.values():
-            table.rows = dict(sorted(table.rows.items()))
+            in_order = sorted(table.rows.values(), key=lambda row: row.place)
+            table.rows = {row.id: row for row in in_order}
         for entry in self.entries:
             self.ledgers[entry.account_id].append(entry)
         for job in self.jobs:

@@ -39,6 +39,19 @@ def test_a_restart_keeps_everything(sandbox):
     assert export["status"] == "completed"
 
 
+def test_tokens_stay_in_the_order_of_their_making(sandbox):
+    (account,) = sandbox.get("/_sandbox/accounts").json()
+    for label in "abcdef":
+        path = f"/_sandbox/accounts/{account['account_id']}/tokens"
+        sandbox.post(path, {"label": label})
+    before = sandbox.get("/_sandbox/accounts").json()
+    sandbox.put("/_sandbox/snapshot", sandbox.get("/_sandbox/snapshot").json())
+    assert sandbox.get("/_sandbox/accounts").json() == before
+    sandbox.world.store.close()
+    sandbox.start()
+    assert sandbox.get("/_sandbox/accounts").json() == before
+
+
 def test_a_restart_keeps_the_clock_that_was_set(sandbox):
     turn = {"mode": "frozen", "now": "2027-03-01T00:00:00Z"}
     set_to = sandbox.put("/_sandbox/clock", turn).json()
