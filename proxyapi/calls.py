@@ -58,6 +58,16 @@ class TokenShut(errors.NotSent):
     sentence = "The stored token does not open. Nothing was sent. Add the token again."
 
 
+class TokenOfAnother(TokenShut):
+    """The portal was pointed at another service since: this token is none of its."""
+
+    code = "TOKEN-OF-ANOTHER"
+    sentence = (
+        "This token belongs to another address of the service than the portal uses now. "
+        "Nothing was sent."
+    )
+
+
 @lru_cache(maxsize=1)
 def client() -> Client:
     return Client(settings.VIDEO_API_BASE_URL, on_sent=was_sent)
@@ -130,6 +140,10 @@ def send(
 
 
 def opened(token: Token) -> Secret:
+    """Only for the service it was given for; among sandboxes, whose port may change, for any."""
+    is_its_own = token.account.environment == settings.VIDEO_API_BASE_URL
+    if not is_its_own and not settings.VIDEO_API_IS_SANDBOX:
+        raise TokenOfAnother()
     try:
         return door.opened(token)
     except seal.SealError:

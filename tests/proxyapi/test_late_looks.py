@@ -154,3 +154,18 @@ def test_a_token_that_does_not_open_is_a_failed_look(job: Job, upstream: Upstrea
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     assert job.look_error == calls.TokenShut.sentence
+
+
+@pytest.mark.parametrize(("sandbox", "sent"), [(False, 0), (True, 1)])
+def test_a_token_goes_to_no_other_service_than_the_one_it_was_given_for(
+    sandbox: bool, sent: int, job: Job, upstream: Upstream, settings: Any
+) -> None:
+    """Pointed at another address, the portal would hand it out there. Sandboxes change ports."""
+    Account.objects.update(environment="https://production.example/v2")
+    settings.VIDEO_API_IS_SANDBOX = sandbox
+    upstream.on("GET", f"/faceless/{job.remote_id}", answer({"video": {"status": "rendering"}}))
+    look(job.pk)
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+    assert len(upstream.requests) == sent
+    assert (job.look_error == calls.TokenOfAnother.sentence) is not sandbox
