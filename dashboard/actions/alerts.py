@@ -19,44 +19,53 @@ from dashboard.alerting.errors import DeliveryFailed
 from dashboard.models import AlertEvent, AlertRule, Delivery, Membership, Watch, Webhook
 from dashboard.roles import Permission
 from proxyapi.events import Event, publish
-from proxyapi.refusals import Refusal
+from proxyapi.refusals import Refusal, Stale, credits
 
 TWICE = "There is this threshold already."
+CHANGED = "Somebody changed this meanwhile; it is now: {now}. Save again to set what is below."
 WAYS = ("threshold", "active", "by_email", "by_webhook")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a rule should be."""
+    """How a rule should be, and how it was drawn, as `in_a_word` says it."""
 
     id: uuid.UUID
     threshold: Decimal
     active: bool
     by_email: bool
     by_webhook: bool
+    drawn: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether somebody chose it so in the form."""
+        return in_a_word(self) != self.drawn
 
 
 @transaction.atomic
 def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
-    """Change those that differ; answers how many. Raises `Refusal` for a threshold that is there
-    twice."""
+    """Change those that differ from what was drawn; answers how many.
+
+    Raises `Stale` when somebody else changed one of these meanwhile, `Refusal` for a threshold
+    that is there twice.
+    """
     check(by, Permission.MANAGE_MONEY)
     rows = AlertRule.objects.select_for_update().filter(team=by.team).order_by("pk")
     rules = {rule.pk: rule for rule in rows}
-    changed = 0
-    for one in wanted:
-        rule = rules.get(one.id)
-        if rule is None or all(getattr(rule, name) == getattr(one, name) for name in WAYS):
-            continue
+    meant = [(rules[one.id], one) for one in wanted if one.id in rules and one.differs]
+    meant = [(rule, one) for rule, one in meant if in_a_word(rule) != in_a_word(one)]
+    if lost := [in_words(rule) for rule, one in meant if in_a_word(rule) != one.drawn]:
+        raise Stale(CHANGED.format(now="; ".join(lost)))
+    for rule, one in meant:
         before = said(rule)
         for name in WAYS:
             setattr(rule, name, getattr(one, name))
         save(rule)
         note(by, "alert.change", rule.pk, watch=rule.watch, before=before, after=said(rule))
-        changed += 1
-    if changed:
+    if meant:
         doorbell.ring(doorbell.EVALUATE, by.team_id)
-    return changed
+    return len(meant)
 
 
 @transaction.atomic
@@ -69,17 +78,22 @@ def add_rule(*, by: Membership, watch: Watch, threshold: Decimal) -> AlertRule:
     return rule
 
 
-@transaction.atomic
 def set_webhook(*, by: Membership, url: str) -> str:
     """Post alerts there from now on; answers the secret that signs them, this once.
 
-    Raises `Refusal` for an address that would not be connected to.
+    Raises `Refusal` for an address that would not be connected to. Its name is looked up before the
+    transaction, which on SQLite keeps everybody else from writing.
     """
-    check(by, Permission.MANAGE_MONEY)
     try:
         webhook.judged(webhook.parsed(url))
     except DeliveryFailed as error:
         raise Refusal(error.sentence, field="url") from None
+    return put_webhook(by, url)
+
+
+@transaction.atomic
+def put_webhook(by: Membership, url: str) -> str:
+    check(by, Permission.MANAGE_MONEY)
     # A new row with each secret: the seal is bound to the row's key.
     Webhook.objects.filter(team=by.team).delete()
     hook, secret = Webhook(team=by.team, url=url), webhook.new_secret()
@@ -129,6 +143,21 @@ def save(rule: AlertRule) -> None:
             rule.save()
     except IntegrityError:
         raise Refusal(TWICE, field=f"threshold-{rule.pk}") from None
+
+
+def in_a_word(rule: AlertRule | Wanted) -> str:
+    """How a rule is, for a form to tell whether another writer changed it: "1000/110"."""
+    boxes = (rule.active, rule.by_email, rule.by_webhook)
+    return f"{rule.threshold.normalize():f}/{''.join(str(int(box)) for box in boxes)}"
+
+
+def in_words(rule: AlertRule) -> str:
+    """ "the balance from 2,000, on, by e-mail and webhook"."""
+    start = f" from {credits(rule.threshold)}" if rule.threshold else ""
+    named = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
+    ways = " and ".join(name for name, on in named if on)
+    told = f", by {ways}" if ways else ", in the portal alone"
+    return f"{rule.get_watch_display()}{start}, {'on' if rule.active else 'off'}{told}"
 
 
 def said(rule: AlertRule) -> dict[str, object]:

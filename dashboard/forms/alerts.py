@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from django import forms
 from django.forms import BoundField
 
-from dashboard.actions.alerts import Wanted
+from dashboard.actions.alerts import Wanted, in_a_word
 from dashboard.models import AlertRule, Watch
 from dashboard.queries.alerts import SENTENCES
 
@@ -47,6 +47,7 @@ class Threshold(forms.DecimalField):
 
 class RuleRow(NamedTuple):
     sentence: str
+    drawn: BoundField
     threshold: BoundField | None
     unit: str
     active: BoundField
@@ -55,19 +56,38 @@ class RuleRow(NamedTuple):
 
 
 class RulesForm(forms.Form):
-    """A threshold and three boxes for each rule."""
+    """A threshold and three boxes for each rule, and hidden how the rule was `drawn`; one that the
+    form was drawn without stays as it is."""
 
     def __init__(self, rules: list[AlertRule], data: Any = None) -> None:
-        super().__init__(data, use_required_attribute=False)
+        now = {rule.pk: drawn_of(rule) for rule in rules}
+        if data is not None:
+            data = {name: data[name] for name in data}
+            for key, drawn in now.items():
+                data |= {} if f"drawn-{key}" in data else drawn
+        initial = {name: value for drawn in now.values() for name, value in drawn.items()}
+        super().__init__(data, initial=initial, use_required_attribute=False)
         self.rules = rules
         for rule in rules:
+            self.fields[f"drawn-{rule.pk}"] = forms.CharField(
+                required=False, widget=forms.HiddenInput
+            )
             for way in WAYS:
-                self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(
-                    required=False, initial=getattr(rule, way)
-                )
+                self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
             if rule.watch in RANGES:
-                initial = f"{rule.threshold.normalize():f}"
-                self.fields[f"threshold-{rule.pk}"] = Threshold(rule.watch, initial=initial)
+                self.fields[f"threshold-{rule.pk}"] = Threshold(rule.watch)
+
+    def redrawn(self, rules: list[AlertRule]) -> Self:
+        """What was chosen on top of the rules as they are now: a second save means it. Needs a
+        valid form."""
+        chosen = {one.id for one in self.wanted() if one.differs}
+        data: dict[str, Any] = {}
+        for rule in rules:
+            data |= drawn_of(rule)
+            if rule.pk in chosen:
+                names = [f"{name}-{rule.pk}" for name in ("threshold", *WAYS)]
+                data |= {name: self.data.get(name) for name in names}
+        return type(self)(rules, data)
 
     def rows(self) -> Iterator[RuleRow]:
         """The fields of each rule, for its line of the table."""
@@ -76,13 +96,22 @@ class RulesForm(forms.Form):
             threshold = self[name] if name in self.fields else None
             boxes = tuple(self[f"{way}-{rule.pk}"] for way in WAYS)
             unit = RANGES[rule.watch].unit if rule.watch in RANGES else ""
-            yield RuleRow(SENTENCES[Watch(rule.watch)], threshold, unit, *boxes)
+            drawn = self[f"drawn-{rule.pk}"]
+            yield RuleRow(SENTENCES[Watch(rule.watch)], drawn, threshold, unit, *boxes)
 
     def wanted(self) -> Iterator[Wanted]:
         for rule in self.rules:
             active, by_email, by_webhook = (self.cleaned_data[f"{way}-{rule.pk}"] for way in WAYS)
             threshold = self.cleaned_data.get(f"threshold-{rule.pk}", rule.threshold)
-            yield Wanted(rule.pk, threshold, active, by_email, by_webhook)
+            drawn = self.cleaned_data[f"drawn-{rule.pk}"]
+            yield Wanted(rule.pk, threshold, active, by_email, by_webhook, drawn)
+
+
+def drawn_of(rule: AlertRule) -> dict[str, Any]:
+    """What a form that was just drawn would send of this rule."""
+    boxes = {f"{way}-{rule.pk}": getattr(rule, way) for way in WAYS}
+    threshold = f"{rule.threshold.normalize():f}"
+    return {**boxes, f"threshold-{rule.pk}": threshold, f"drawn-{rule.pk}": in_a_word(rule)}
 
 
 class RuleForm(forms.Form):

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.forms import DecimalField
 from django.urls import reverse
 
 LONGEST = 200  # characters of a search
@@ -23,11 +26,26 @@ def address(page: str, named: Mapping[str, object]) -> str:
 
 def words(query: Mapping[str, str]) -> str:
     """What is searched for."""
-    return " ".join(query.get("q", "").replace("\0", "").split())[:LONGEST]
+    return " ".join(text(query, "q").split())[:LONGEST]
+
+
+def text(query: Mapping[str, str], name: str) -> str:
+    """What was typed or chosen, without NUL, which PostgreSQL takes in no text."""
+    return query.get(name, "").replace("\0", "")
 
 
 def known(value: str, allowed: Iterable[str]) -> str:
     return value if value in allowed else ""
+
+
+def amount_or_none(text: str) -> Decimal | None:
+    """The credits that a hidden field names, as it was drawn."""
+    field = DecimalField(max_digits=14, decimal_places=4)
+    try:
+        amount: Decimal | None = field.clean(text)
+    except ValidationError:
+        return None
+    return amount
 
 
 def number_or_none(text: str) -> int | None:

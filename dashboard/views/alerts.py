@@ -19,7 +19,7 @@ from dashboard.http import TeamRequest
 from dashboard.models import Watch
 from dashboard.queries.alerts import page_of, rules_of
 from dashboard.roles import Permission
-from proxyapi.refusals import Refusal
+from proxyapi.refusals import Refusal, Stale
 
 PAGE, TOLD = "dashboard/alerts/page.html", "dashboard/alerts/_told.html"
 LOG, ADDITION = "dashboard/alerts/_log.html", "dashboard/alerts/_addition.html"
@@ -55,6 +55,9 @@ def rules(request: TeamRequest) -> HttpResponse:
     if form.is_valid():
         try:
             changed = actions.set_rules(by=request.membership, wanted=form.wanted())
+        except Stale as stale:
+            form = form.redrawn(rules_of(request.membership))
+            form.add_error(None, stale.sentence)
         except Refusal as refusal:
             form.add_error(refusal.field or None, refusal.sentence)
         else:

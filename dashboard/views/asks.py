@@ -14,6 +14,7 @@ from dashboard.actions import asks as actions
 from dashboard.forms.budgets import ApprovalForm
 from dashboard.http import TeamRequest
 from dashboard.models import Ask, Decision
+from dashboard.queries.address import text
 from dashboard.queries.budgets import answer_of
 from dashboard.views.budgets import asked
 from proxyapi.refusals import Refusal
@@ -45,7 +46,7 @@ def approvals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def refusals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
-    ask, error, words = fetch_ask(request, ask_id), "", request.POST.get("answer", "")
+    ask, error, words = fetch_ask(request, ask_id), "", text(request.POST, "answer")
     if request.method == "POST":
         try:
             actions.decline(by=request.membership, ask=ask, words=words)

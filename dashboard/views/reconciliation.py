@@ -8,8 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
-from django.forms import DecimalField
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,6 +19,7 @@ from dashboard.actions import books
 from dashboard.actions.looks import look_for
 from dashboard.http import TeamRequest
 from dashboard.queries import reconciliation as queries
+from dashboard.queries.address import amount_or_none, text
 from dashboard.queries.overview.credits import ledgered
 from dashboard.queries.shell import shell_of
 from dashboard.roles import Permission
@@ -66,7 +65,7 @@ def looks(request: TeamRequest, charge_id: UUID) -> HttpResponse:
 
 @READ
 def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge, words, error = fetch_charge(request, charge_id), request.POST.get("reason", ""), ""
+    charge, words, error = fetch_charge(request, charge_id), text(request.POST, "reason"), ""
     if request.method == "POST":
         try:
             charge = books.write_off(by=request.membership, charge=charge, reason=words)
@@ -117,9 +116,9 @@ def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
     if account is None:
         raise Http404
-    context: dict[str, Any] = {"words": request.POST.get("reason", "")}
+    context: dict[str, Any] = {"words": text(request.POST, "reason")}
     if request.method == "POST":
-        seen = amount_in(request.POST.get("difference", ""))
+        seen = amount_or_none(request.POST.get("difference", ""))
         try:
             books.start_anew(
                 by=request.membership, account=account, seen=seen, reason=context["words"]
@@ -132,16 +131,6 @@ def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     bad = len(context) > 1
     context["anchoring"] = queries.anchoring(account)
     return asked(request, "_anchor", account.pk, context, bad=bad)
-
-
-def amount_in(text: str) -> Decimal | None:
-    """The credits that a hidden field names, as it was drawn."""
-    field = DecimalField(max_digits=14, decimal_places=4)
-    try:
-        amount: Decimal | None = field.clean(text)
-    except ValidationError:
-        return None
-    return amount
 
 
 def asked(

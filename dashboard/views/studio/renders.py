@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
 from dashboard.http import TeamRequest
+from dashboard.queries.address import amount_or_none, text
 from dashboard.queries.studio import Slug, act_of, confirm_of, price_of
 from dashboard.roles import Permission
 from dashboard.views.studio.answers import away, is_closed, show_step
@@ -57,15 +58,15 @@ def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 def words_in(request: TeamRequest) -> str | None:
     """What was written to those who decide, if it is asked for instead of sent."""
-    return request.POST.get("note", "") if "ask" in request.POST else None
+    return text(request.POST, "note") if "ask" in request.POST else None
 
 
 def price_in(request: TeamRequest) -> Decimal:
     """The price the person saw when they pressed."""
-    try:
-        return Decimal(request.POST.get("price", ""))
-    except ArithmeticError:
-        raise Http404("This form is too old. Open the draft again.") from None
+    seen = amount_or_none(request.POST.get("price", ""))
+    if seen is None:
+        raise Http404("This form is too old. Open the draft again.")
+    return seen
 
 
 def nonce_in(request: TeamRequest) -> UUID:

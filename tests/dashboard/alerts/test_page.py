@@ -6,7 +6,10 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
+from dashboard.actions.alerts import in_a_word
+from dashboard.alerting import webhook
 from dashboard.alerting.rules import give_usual
 from dashboard.models import AlertRule, AuditEvent, Delivery, Watch, Webhook
 from dashboard.queries.shell import shell_of
@@ -30,7 +33,7 @@ def form(rules, **changed):
     fields: dict[str, str | None] = {}
     for (_, threshold), rule in rules.items():
         fields |= {f"{way}-{rule.pk}": "on" for way in ("active", "by_email", "by_webhook")}
-        fields[f"threshold-{rule.pk}"] = str(threshold)
+        fields |= {f"threshold-{rule.pk}": str(threshold), f"drawn-{rule.pk}": in_a_word(rule)}
     fields |= changed
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -127,6 +130,38 @@ def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, watch
     assert not AuditEvent.objects.exists()
 
 
+def test_an_older_page_changes_only_what_was_changed_in_it(rules, thea, client_of):
+    """Somebody else saved another threshold, and made one more rule, since it was drawn."""
+    balance, books = rules[Watch.BALANCE, 1000], rules[Watch.BOOKS, 0]
+    drawn = form(rules, **{f"by_email-{books.pk}": None})
+    AlertRule.objects.filter(pk=balance.pk).update(threshold=2000)
+    AlertRule.objects.create(team=thea.team, watch=Watch.BALANCE, threshold=300)
+    assert client_of(thea).post("/alerts/rules/", drawn).url == "/alerts/"
+    balance.refresh_from_db()
+    books.refresh_from_db()
+    assert (balance.threshold, books.by_email) == (2000, False)
+    assert AlertRule.objects.get(threshold=300).active
+
+
+def test_what_two_changed_at_once_is_shown_and_saved_when_it_is_meant(rules, thea, client_of):
+    balance, browser = rules[Watch.BALANCE, 1000], client_of(thea)
+    drawn = form(rules, **{f"threshold-{balance.pk}": "1500"})
+    AlertRule.objects.filter(pk=balance.pk).update(threshold=2000)
+    answer = browser.post("/alerts/rules/", drawn)
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Somebody changed this meanwhile" in html
+    assert "from 2,000, on" in html
+    assert 'value="1500"' in html
+    balance.refresh_from_db()
+    assert balance.threshold == 2000
+    again = drawn | {f"drawn-{balance.pk}": in_a_word(balance)}
+    assert f'value="{again[f"drawn-{balance.pk}"]}"' in html
+    assert browser.post("/alerts/rules/", again).url == "/alerts/"
+    balance.refresh_from_db()
+    assert balance.threshold == 1500
+
+
 def test_a_rule_of_another_team_is_not_touched(rules, otto, client_of):
     rule = rules[Watch.BALANCE, 1000]
     client_of(otto).post("/alerts/rules/", form(rules, **{f"threshold-{rule.pk}": "1200"}))
@@ -175,6 +210,21 @@ def test_an_address_that_is_not_connected_to_is_not_taken(thea, client_of, url):
     answer = client_of(thea).post("/alerts/webhook/", {"url": url})
     assert answer.status_code == 422
     assert not Webhook.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_name_is_looked_up_while_others_may_write(thea, client_of, monkeypatch):
+    """On SQLite a transaction keeps all others from writing, and a resolver may be slow."""
+    within: list[bool] = []
+
+    def judged(_: object) -> str:
+        within.append(connection.in_atomic_block)
+        return "198.51.100.7"
+
+    monkeypatch.setattr(webhook, "judged", judged)
+    client_of(thea).post("/alerts/webhook/", {"url": "https://hooks.example/reelroom"})
+    assert within == [False]
+    assert Webhook.objects.get().host == "hooks.example"
 
 
 def test_posting_stops(thea, hook, client_of):

@@ -244,3 +244,10 @@ def test_a_choice_of_filters_refreshes_the_body_and_the_address(client_of, thea)
     html = answer.content.decode()
     assert "<html" not in html
     assert 'id="ledger-chips" hx-swap-oob="true"' in html
+
+
+@pytest.mark.parametrize("name", ["q", "label", "feature"])
+def test_a_nul_in_the_address_asks_for_what_the_rest_says(name: str, book, client_of, thea) -> None:
+    """PostgreSQL takes it in no text."""
+    book()
+    assert client_of(thea).get("/ledger/", {name: "no\0thing"}).status_code == 200

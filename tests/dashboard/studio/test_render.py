@@ -48,6 +48,15 @@ def test_without_script_the_question_is_a_page(
     assert re.search(r"<dialog[^>]* open ", html)
 
 
+@pytest.mark.parametrize("price", ["sNaN", "NaN", "Infinity", "1e999999", "", "much"])
+def test_a_price_that_is_none_was_not_drawn_by_us_and_nothing_is_held(
+    price: str, priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(to(ready, "renders"), {"nonce": uuid.uuid4(), "price": price})
+    assert answer.status_code == 404
+    assert not Charge.objects.exists()
+
+
 def test_a_render_holds_the_credits_and_goes_to_the_video(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
