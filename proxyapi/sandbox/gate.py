@@ -23,6 +23,7 @@ from proxyapi.sandbox.world import World
 
 Find = Callable[[World, str], Row | None]
 Part = Callable[[World, Any, str], Any]
+Serves = Callable[[World, str], bool]  # of a method
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -58,6 +59,20 @@ class Call:
             self.request.scope["sandbox.wait"][0] = seconds
 
 
+class ServedRoute(APIRoute):
+    """`serves(world, method)` says whether a setting lets the method in; else it is 405, like one
+    that no route has."""
+
+    serves: Serves | None = None
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, inner = super().matches(scope)
+        if match is not Match.FULL or self.serves is None:
+            return match, inner
+        served = self.serves(scope["app"].state.world, scope["method"])
+        return (match, inner) if served else (Match.NONE, {})  # its siblings answer 405
+
+
 def gated(
     *,
     paid: bool = True,
@@ -66,7 +81,7 @@ def gated(
     account_area: bool = False,
     key: str = "integer",
     feature: str | None = None,
-    serves: Callable[[World, str], bool] | None = None,
+    serves: Serves | None = None,
 ) -> type[APIRoute]:
     """A route class whose handlers are reached only through the gate.
 
@@ -74,24 +89,17 @@ def gated(
     `part(world, row, text)` what a second one names inside that row; None is a 404, and so is
     another account's row. Whoever wants an integer reads the text with `number`. `key` is the
     type of the first parameter in /openapi.json. `feature` is what the account's plan must
-    have, checked after the subscription. `serves(world, method)` says whether a setting lets the
-    method in at all; else it is 405, like one that no route has. `paid=False` is for the three
-    reads that work without a subscription.
+    have, checked after the subscription. `serves`: of `ServedRoute`. `paid=False` is for the
+    three reads that work without a subscription.
     """
 
-    class GatedRoute(APIRoute):
+    class GatedRoute(ServedRoute):
         subscribers_only, plan_feature = paid, feature  # for the documentation
 
         def __init__(self, path: str, *args: Any, **wanted: Any) -> None:
+            self.serves = serves
             wanted["openapi_extra"] = _with_parameters(path, key, wanted.get("openapi_extra"))
             super().__init__(path, *args, **wanted)
-
-        def matches(self, scope: Scope) -> tuple[Match, Scope]:
-            match, inner = super().matches(scope)
-            if match is Match.FULL and serves is not None:
-                served = serves(scope["app"].state.world, scope["method"])
-                return (match, inner) if served else (Match.NONE, {})  # its siblings answer 405
-            return match, inner
 
         def get_route_handler(self) -> Handler:
             inner = super().get_route_handler()
