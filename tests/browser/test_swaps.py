@@ -143,14 +143,18 @@ def slow() -> Slow:
 
 
 @pytest.fixture
-def look(desk_of: Callable[..., Desk], stage: Stage, slow: Slow) -> Page:
-    """Luca's step of the look; each field he leaves is answered slowly."""
+def look(desk_of: Callable[..., Desk], stage: Stage, slow: Slow) -> Iterator[Page]:
+    """Luca's step of the look; each field he leaves is answered slowly.
+
+    A browser that is closed while an answer is still held back may wait for it for ever.
+    """
     luca = desk_of("Luca")
     luca.join(stage.account())
     job = luca.draft("In a hurry")
     luca.page.goto(f"/studio/{job}/look/")
     luca.page.route("**/look/", slow)
-    return luca.page
+    yield luca.page
+    luca.page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_field_that_is_left_by_a_press_is_laid_after_it(look: Page) -> None:
