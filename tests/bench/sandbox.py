@@ -118,9 +118,9 @@ class Side(NamedTuple):
         counted: list[int] = []
         write = store.write
 
-        def counting(rows: Mapping[Address, str | None]) -> None:
+        def counting(rows: Mapping[Address, str | None], *, clear: bool = False) -> None:
             counted.append(len(rows))
-            write(rows)
+            write(rows, clear=clear)
 
         store.write = counting
         self.take(1, "PATCH")
