@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import IO
 
 from dashboard.install import Unable
 from dashboard.up import valkey, welcome
@@ -34,20 +35,20 @@ def main() -> int:
     started = time.monotonic()
     try:
         place = Place.named_by(os.environ)
-        with place.take():
+        with place.take() as lock:
             place.check_ports()
             place.keep_secrets()
             with valkey.socket_in(place.var) as socket:
-                asyncio.run(up(place, socket, started))
+                asyncio.run(up(place, lock, socket, started))
     except Unable as reason:
         print(f"reelroom: {reason}", file=sys.stderr)
         return 1
     return 0
 
 
-async def up(place: Place, socket: Path, started: float) -> None:
+async def up(place: Place, lock: IO[str], socket: Path, started: float) -> None:
     """Returns when somebody asked to stop; raises `Unable` when something ended by itself."""
-    async with Processes() as processes:
+    async with Processes(lock) as processes:
         waiting = {
             asked := asyncio.create_task(asked_to_stop(processes)),
             asyncio.create_task(processes.first_death()),

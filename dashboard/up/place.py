@@ -8,12 +8,14 @@ import os
 import secrets
 import socket
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from dashboard.install import ROOT, Unable
+from dashboard.up import warden
 
 LOOPBACK = "127.0.0.1"
 
@@ -50,17 +52,22 @@ class Place:
         return f"http://{LOOPBACK}:{self.sandbox_port}"
 
     def take(self) -> IO[str]:
-        """Make the folder and lock it; the lock holds as long as the file stays open."""
+        """Make the folder and lock it; the lock holds as long as the file stays open.
+
+        The warden shares it, so a house whose supervisor was killed keeps the folder until its
+        programs are gone: the next one would talk to the old Valkey and find its ports taken.
+        """
         try:
             self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.var.chmod(0o700)
             lock = (self.var / "lock").open("w")
         except OSError as error:
             raise Unable(f"{self.var} cannot be written: {error.strerror}.") from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Unable(f"Reelroom already runs in {self.var}.") from None
+        patience = time.monotonic() + warden.GRACE_SECONDS + 1
+        while not locked(lock):
+            if time.monotonic() > patience:
+                raise Unable(f"Reelroom already runs in {self.var}.")
+            time.sleep(0.1)
         return lock
 
     def check_ports(self) -> None:
@@ -92,6 +99,14 @@ class Place:
             # What the virtual environment holds goes before what the machine holds.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
+
+
+def locked(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def port_of(environ: Mapping[str, str], name: str, default: int) -> int:

@@ -12,7 +12,7 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from dashboard.install import ROOT, Unable
 
@@ -32,13 +32,15 @@ COLOURS = {
 class Processes:
     """A context: leaving it leaves no process behind."""
 
-    def __init__(self) -> None:
+    def __init__(self, lock: IO[str]) -> None:
+        """`lock` is held until the last program is gone, also when this process is killed."""
         self.running: dict[str, Process] = {}
         self.speakers: list[asyncio.Task[None]] = []
         self.warden = subprocess.Popen(  # noqa: S603 - our own words only
             [sys.executable, "-S", "-E", str(Path(__file__).with_name("warden.py"))],
             stdin=subprocess.PIPE,
             process_group=0,
+            pass_fds=(lock.fileno(),),
         )
 
     async def __aenter__(self) -> Self:

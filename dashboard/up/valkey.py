@@ -59,11 +59,11 @@ async def heard_a_tick(path: Path) -> bool:
 
 
 async def ask(path: Path, command: bytes) -> bytes:
+    """Its answer; nothing while nobody listens, and nothing from one that hangs up instead."""
     try:
         reader, writer = await asyncio.open_unix_connection(str(path))
+        with contextlib.closing(writer):
+            writer.write(command + b"\r\n")
+            return (await reader.readline()).strip()
     except OSError:
         return b""
-    writer.write(command + b"\r\n")
-    answer = await reader.readline()
-    writer.close()
-    return answer.strip()

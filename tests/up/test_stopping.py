@@ -11,6 +11,8 @@ import sys
 import psutil
 import pytest
 
+from dashboard.up.place import Place
+from dashboard.up.processes import Processes
 from tests.browser.house import FOREIGN, LAST_WORDS, free_ports
 
 pytestmark = pytest.mark.slow  # starts the whole house
@@ -105,6 +107,17 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(started):
     started.communicate()  # ends when the last holder of its output, the warden, is gone
 
     assert is_gone(group)
+
+
+def test_the_next_house_waits_for_the_programs_of_a_killed_one(tmp_path):
+    place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
+    with place.take() as lock:
+        warden = Processes(lock).warden
+    assert warden.stdin is not None
+    warden.stdin.close()  # what the end of the supervisor does
+
+    with place.take():
+        assert warden.wait(timeout=1) == -signal.SIGKILL
 
 
 def test_a_second_house_in_the_same_folder_is_refused(started, environ):
