@@ -1,7 +1,8 @@
 """The sandbox's clock: renders, rate windows, UTC days and cooldowns all run on it.
 
 Three modes: `real` follows the machine, `frozen` moves only by `advance`, `scaled` runs
-`scale` times as fast as the machine. Instants are seconds since the epoch, UTC.
+`scale` times as fast as the machine. Instants are seconds since the epoch, UTC. A clock that
+has got to the end of the year 8999 stands still there until it is set to another instant.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ class Clock:
         return self._where(self.state)
 
     def _where(self, state: ClockState) -> float:
-        """Where a clock has got to that was set so."""
+        """Where a clock has got to that was set so; at the ends of its time it stands still."""
         if state.mode == "frozen":
             return state.world
         scale = state.scale if state.mode == "scaled" else 1.0
-        return state.world + (self._machine() - state.machine) * scale
+        return min(max(0.0, state.world + (self._machine() - state.machine) * scale), LATEST)
 
     def of_machine(self, seconds: float) -> float:
         """How long so many seconds of the world take on the machine; none while frozen."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from proxyapi.sandbox.clock import Clock
+
 
 @pytest.mark.parametrize("now", ["9999-12-31T23:59:00Z", "9000-01-01T00:00:01Z", "0001-01-01"])
 def test_the_clock_is_not_set_to_where_dates_end(sandbox, now):
@@ -19,4 +21,31 @@ def test_the_clock_is_not_put_forward_to_where_dates_end(sandbox):
     assert (answer.status_code, sandbox.get("/_sandbox/clock").json()) == (422, before)
     sandbox.advance(30)
     assert sandbox.draft()
+    assert sandbox.get("/v2/me").status_code == 200
+
+
+@pytest.mark.parametrize("turn", [{"mode": "scaled", "scale": 100_000}, {"mode": "real"}])
+def test_a_clock_that_gets_to_where_dates_end_stands_still_there(sandbox, turn):
+    machine = [1_000_000_000.0]
+    sandbox.world.store.close()
+    sandbox.start(clock=Clock(machine=lambda: machine[0]))
+    sandbox.put("/_sandbox/clock", {**turn, "now": "8999-12-31T23:59:00Z"})
+    for _ in range(2):
+        machine[0] += 1e9
+        clock = sandbox.get("/_sandbox/clock").json()
+        assert (clock["mode"], clock["now"]) == (turn["mode"], "9000-01-01T00:00:00+00:00")
+        assert sandbox.draft()
+    assert sandbox.put("/_sandbox/clock", {"mode": "frozen"}).status_code == 200
+    sandbox.world.store.close()
+    sandbox.start(clock=Clock("scaled", scale=5))
+    assert sandbox.get("/v2/me").status_code == 200
+
+
+def test_a_machine_whose_clock_was_put_back_takes_no_world_to_before_1970(sandbox):
+    machine = [1_000_000_000.0]
+    sandbox.world.store.close()
+    sandbox.start(clock=Clock(machine=lambda: machine[0]))
+    sandbox.put("/_sandbox/clock", {"mode": "scaled", "scale": 100_000})
+    machine[0] -= 1e9
+    assert sandbox.get("/_sandbox/clock").json()["now"] == "1970-01-01T00:00:00+00:00"
     assert sandbox.get("/v2/me").status_code == 200
