@@ -47,7 +47,7 @@ class Front:
         async def save_then_send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._studio.tick()  # a job that was just started begins at once
-                self._world.commit()
+                self._studio.save()
             await send(message)
 
         return save_then_send
@@ -123,7 +123,7 @@ class Front:
             world.visits.drop(next(iter(world.visits.rows)))
         if visit.id % 1000 == 0:
             limits.forget_old(world)
-        world.commit()
+        self._studio.save()
 
     def _mark(self, charges: list[Charge], *, answered: bool) -> None:
         """Keep whether the client learned of what it was charged."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from proxyapi.sandbox import file_names
-from proxyapi.sandbox.records import Job, Outcome
+from proxyapi.sandbox.records import Job, JobKind, Outcome
 from proxyapi.sandbox.world import World
 
 
@@ -31,7 +31,7 @@ BROKEN = {"code": "RENDER-FAILED", "message": "The render failed. Try again."}
 
 def start(
     world: World,
-    kind: str,
+    kind: JobKind,
     resource_id: int,
     *,
     seconds: float,
@@ -121,7 +121,7 @@ def supersede(world: World, job_id: int | None) -> None:
         end(world, job)
 
 
-def _take_outcome(world: World, kind: str, resource_id: int) -> Outcome | None:
+def _take_outcome(world: World, kind: JobKind, resource_id: int) -> Outcome | None:
     """The oldest outcome scripted for this resource, else for the next job of the kind."""
     fitting = [it for it in world.outcomes if it.kind == kind]
     for wanted in (resource_id, None):

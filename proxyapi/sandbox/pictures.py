@@ -46,10 +46,10 @@ class Pictures:
         return name
 
     def forget(self, name: str) -> None:
-        """Remove a picture that no asset shows any more."""
+        """Let go of a picture that no asset shows any more."""
         if self._world.stills.get(name) is not None:
             self._world.stills.drop(name)
-        (self._media_dir / name).unlink(missing_ok=True)
+            self._world.leave(name)
 
     async def drawn(self, name: str) -> bool:
         """Draw a promised picture and wait for it; False if there is none of that name."""
@@ -68,11 +68,6 @@ class Pictures:
             return await asyncio.wait_for(asyncio.shield(waiting), LONGEST_WAIT)
         except TimeoutError:
             return False
-
-    def clear(self) -> None:
-        """Remove the files of this world, before it is emptied."""
-        for still in self._world.stills:
-            (self._media_dir / str(still.id)).unlink(missing_ok=True)
 
     def _done(self, name: str, error: str | None) -> None:
         waiting = self._drawing.pop(name, None)

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 Subscription = Literal["paid", "trial", "none", "expired"]
 VideoType = Literal["ai-visuals", "ai-clips", "b-roll", "url-based"]
+ScriptedKind = Literal[
+    "faceless", "export", "text-to-video", "character", "voice-clone", "storyboard", "scene-clip"
+]  # of a job whose outcome can be scripted
+JobKind = Literal[ScriptedKind, "refund"]
 Key = int | str
 
 
 class Row(BaseModel):
+    model_config = ConfigDict(allow_inf_nan=False)
+
     id: Any
 
     @property
@@ -142,9 +148,9 @@ class Job(Row):
     """Work on the sandbox clock. It ends after `seconds`, and not before its file is made."""
 
     id: int
-    kind: str  # a key of studio.FOLLOW
+    kind: JobKind
     resource_id: int
-    statuses: list[str]
+    statuses: list[str] = Field(min_length=1)
     shares: list[float] | None = None  # when the words in the middle come; None: evenly
     success: str = "completed"
     failure: dict[str, str] | None = None
@@ -160,9 +166,9 @@ class Outcome(Row):
     """A scripted way for the next job of a kind, or for the next job of one resource."""
 
     id: int
-    kind: str
+    kind: ScriptedKind
     resource_id: int | None = None
-    statuses: list[str]
+    statuses: list[str] = Field(min_length=1)
     failure: dict[str, str] | None = None
 
 
@@ -214,6 +220,12 @@ class Fault(Row):
     seed: int = 0
     matched: int = 0
     fired: int = 0
+
+
+class Leaving(Row):
+    """A media file, by its name, that no row shows any more: it is removed once that is saved."""
+
+    id: str
 
 
 class Note(Row):

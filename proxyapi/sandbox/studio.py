@@ -11,20 +11,20 @@ from functools import partial
 from heapq import heappop
 from pathlib import Path
 
-from proxyapi.sandbox import jobs
+from proxyapi.sandbox import jobs, media_url
 from proxyapi.sandbox.characters import training
 from proxyapi.sandbox.clips import asset
 from proxyapi.sandbox.faceless import exports, rendering
 from proxyapi.sandbox.making import Maker, PlainMaker
 from proxyapi.sandbox.pictures import Pictures
-from proxyapi.sandbox.records import Job
+from proxyapi.sandbox.records import Job, JobKind
 from proxyapi.sandbox.storyboards import rendering as storyboard
 from proxyapi.sandbox.voice_clones import clone
 from proxyapi.sandbox.world import World
 
 Follow = Callable[[World, Job], None]
 
-FOLLOW: dict[str, Follow] = {
+FOLLOW: dict[JobKind, Follow] = {
     "faceless": rendering.follow,
     "export": exports.follow,
     "text-to-video": asset.follow,
@@ -44,6 +44,7 @@ class Studio:
         self._making: set[str] = set()
         self.pictures = Pictures(world, media_dir, maker)
         media_dir.mkdir(parents=True, exist_ok=True)
+        self._sweep()
 
     def tick(self) -> None:
         """Bring the jobs that are due to where they are now, and begin their films."""
@@ -84,11 +85,26 @@ class Studio:
             job.failure = {"code": "RENDER-FAILED", "message": error}
         self.world.jobs.put(job)
         self.world.look_at(job.id)
-        self.world.commit()
+        self.save()
 
-    def clear(self) -> None:
-        """Remove the files of this world, before it is emptied."""
-        self.pictures.clear()
-        for job in self.world.jobs:
-            if job.file:
-                (self.media_dir / job.file).unlink(missing_ok=True)
+    def empty(self, seed: int | None) -> None:
+        """Empty the world; its files leave with it."""
+        world = self.world
+        files = [str(it.id) for it in world.stills] + [it.file for it in world.jobs if it.file]
+        world.empty(seed)
+        for name in files:
+            world.leave(name)
+
+    def save(self) -> None:
+        """Save the world, then remove the files that it does not show any more.
+
+        A kill in between leaves their names saved, and the next start removes them.
+        """
+        self.world.commit()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        for name in list(self.world.leaving.rows):
+            if media_url.NAME.fullmatch(str(name)):  # a snapshot may hold any text
+                (self.media_dir / str(name)).unlink(missing_ok=True)
+            self.world.leaving.drop(name)

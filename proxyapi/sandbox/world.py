@@ -13,7 +13,7 @@ from heapq import heappush
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from proxyapi.sandbox import holdings, records
 from proxyapi.sandbox.clock import Clock, ClockState
@@ -101,6 +101,7 @@ class World:
         self.windows = Table("window", records.Window, dirty)
         self.visits = Table("visit", records.Visit, dirty)
         self.faults = Table("fault", records.Fault, dirty)
+        self.leaving = Table("leaving", records.Leaving, dirty)
         self.notes = Table("note", records.Note, dirty)
         self.ledgers: dict[int, list[records.Entry]] = defaultdict(list)
         self.agenda: list[tuple[float, int]] = []  # a heap: when to look at which job
@@ -142,6 +143,10 @@ class World:
     def look_at(self, job_id: int, when: float | None = None) -> None:
         """Have a job brought forward at an instant, or now."""
         heappush(self.agenda, (0.0 if when is None else when, job_id))
+
+    def leave(self, name: str) -> None:
+        """Have a media file removed that nothing shows any more, once that is saved."""
+        self.leaving.put(records.Leaving(id=name))
 
     # The ledger's order is its identity, so it is kept per account as it was written.
 
@@ -197,9 +202,11 @@ class World:
         }
 
     def restore(self, snapshot: dict[str, list[dict[str, Any]]]) -> None:
-        """Replace the world; a bad snapshot raises ValueError or KeyError, changing nothing."""
+        """Replace the world; a bad snapshot raises ValueError, changing nothing."""
         tables = self.tables
-        rows = [tables[kind].model(**row) for kind in snapshot for row in snapshot[kind]]
+        if unknown := snapshot.keys() - tables.keys():
+            raise ValueError(f"there are no rows of kind {min(unknown)!r}.")
+        rows = [_read(tables[kind].model, row) for kind in snapshot for row in snapshot[kind]]
         notes = {row.id: row.value for row in rows if isinstance(row, records.Note)}
         told = _Told.read(notes)
         self.empty()
@@ -243,3 +250,13 @@ class World:
     def _set_seed(self, seed: int | None) -> None:
         self.seed = secrets.randbits(48) if seed is None else seed
         self.notes.put(records.Note(id="seed", value=self.seed))
+
+
+def _read(model: type[R], row: dict[str, Any]) -> R:
+    """Raises ValueError in a sentence that names the row and what is wrong with it."""
+    try:
+        return model(**row)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, wrong["loc"]))
+        raise ValueError(f"{model.__name__} {row.get('id')}: {place}: {wrong['msg']}.") from error

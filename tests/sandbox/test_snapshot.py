@@ -59,3 +59,30 @@ def _saved(folder):
     with closing(sqlite3.connect(folder / "world.sqlite3")) as db:
         rows = db.execute("SELECT kind, body FROM rows").fetchall()
     return {kind for kind, body in rows if json.loads(body)}
+
+
+BAD_ROWS = [
+    ("job", {"kind": "opera"}, "Job 1: kind: Input should be 'faceless'"),
+    ("job", {"statuses": []}, "Job 1: statuses: List should have at least 1 item"),
+    ("job", {"started_at": float("inf")}, "Job 1: started_at: Input should be a finite number"),
+    ("outcome", {"kind": "refund"}, "Outcome 1: kind: Input should be 'faceless'"),
+]
+
+
+@pytest.mark.parametrize(("table", "wrong", "why"), BAD_ROWS)
+def test_a_job_that_nobody_could_bring_forward_is_refused(sandbox, table, wrong, why):
+    row = {"id": 1, "kind": "faceless", "resource_id": 1, "statuses": ["completed"]}
+    row |= {"started_at": 0, "seconds": 1, **wrong}
+    before = sandbox.get("/_sandbox/snapshot").json()
+    body = json.dumps({**before, table: [row]}).replace("Infinity", "1e999")
+    headers = {"Content-Type": "application/json"}
+    answer = sandbox.call("PUT", "/_sandbox/snapshot", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith(f"This is no snapshot: {why}")
+    assert sandbox.get("/_sandbox/snapshot").json() == before
+
+
+def test_a_snapshot_with_rows_of_no_kind_says_which(sandbox):
+    answer = sandbox.put("/_sandbox/snapshot", {"opera": [{"id": 1}]})
+    told = "This is no snapshot: there are no rows of kind 'opera'."
+    assert (answer.status_code, answer.json()["message"]) == (422, told)

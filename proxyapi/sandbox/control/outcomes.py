@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox import jobs
 from proxyapi.sandbox.control.here import Answer, TheWorld, require_unicode
-from proxyapi.sandbox.records import Outcome
+from proxyapi.sandbox.records import Outcome, ScriptedKind
 
 router = APIRouter()
 
@@ -24,15 +24,7 @@ class NewOutcome(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Literal[
-        "faceless",
-        "export",
-        "text-to-video",
-        "character",
-        "voice-clone",
-        "storyboard",
-        "scene-clip",
-    ] = "faceless"
+    kind: ScriptedKind = "faceless"
     id: int | None = None
     statuses: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(min_length=1)
     failure: Failure | None = None

@@ -27,8 +27,7 @@ async def reset(studio: TheStudio, wanted: Reset | None = None) -> Answer:
     if wanted.scenario is not None and wanted.scenario not in scenarios.SCENARIOS:
         known = ", ".join(sorted(scenarios.SCENARIOS))
         raise HTTPException(422, f"There is no scenario {wanted.scenario!r}. Known: {known}.")
-    studio.clear()
-    world.empty(wanted.seed)
+    studio.empty(wanted.seed)
     made = scenarios.SCENARIOS[wanted.scenario](world) if wanted.scenario else []
     return {"seed": world.seed, "scenario": wanted.scenario, "accounts": made}
 
@@ -46,6 +45,6 @@ async def put_snapshot(
     require_unicode(snapshot)
     try:
         world.restore(snapshot)
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise HTTPException(422, f"This is no snapshot: {error}") from error
     return {kind: len(table) for kind, table in world.tables.items()}
