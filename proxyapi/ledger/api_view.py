@@ -14,6 +14,7 @@ from django.utils import timezone
 from proxyapi.ledger import growth, segment
 from proxyapi.ledger.overlay import (
     NOT_SHOWN,
+    above,
     begin,
     end_of,
     finish,
@@ -54,7 +55,7 @@ def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
     if is_top_open(ledger) and not top(source):
         return
     ledger = segment.of(account)
-    while ledger.api_low > 0 and is_open(account, since) and asked != most:
+    while ledger.api_low > 0 and is_bottom_open(ledger, since) and asked != most:
         page, before, asked = source.page_at(ledger.api_low - 1, API), ledger.api_low, asked + 1
         ledger = lay(account, page)
         if ledger.api_low == before:
@@ -79,7 +80,16 @@ def is_top_open(ledger: Ledger) -> bool:
     """Whether the view has to be read at its end, not only beneath."""
     if ledger.api_problem or not is_opened(ledger):
         return True
-    return unlaid(ledger).filter(position__gt=end_of(told_of(ledger), "-position")).exists()
+    if ledger.api_read_at and ledger.read_at and ledger.api_read_at >= ledger.read_at:
+        return False  # what it did not show then is waited for until the ledger is read again
+    return above(ledger).filter(via_api__isnull=True).exists()
+
+
+def is_bottom_open(ledger: Ledger, since: datetime | None) -> bool:
+    """Whether it has to be read beneath what was laid."""
+    lowest = end_of(told_of(ledger), "position")
+    rows = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
+    return (rows.filter(happened_at__gte=since) if since else rows).exists()
 
 
 def top(source: Reader) -> bool:
@@ -130,7 +140,7 @@ def opened(source: Reader, page: Page) -> bool:
     if not is_still(source, page):
         return False
     ledger = begin(account, page, still=True)
-    if not is_opened(ledger) and ledger.low == 0 and not ledger.problem:
+    if not is_opened(ledger) and page.rows and ledger.low == 0 and not ledger.problem:
         give_up(account)  # else its newest row is among those that are not mirrored yet
     return is_opened(ledger)
 

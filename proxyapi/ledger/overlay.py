@@ -4,16 +4,22 @@ The view's rows are the mirror's with gaps, in the same order and without ids, t
 greedily on the next row of the same words: downward from a border under which both have the same
 rows, upward from the last row that was laid. A row that is passed over is not of the API (pitfall
 65). Equal rows may swap; their words and amounts are the same.
+
+The view may lag behind its ledger. A row that is newer than all it shows is called somebody else's
+only by a look `lag` after its booking (`CHARGE_BOOKED_WITHIN`, half a minute), and even then the
+view is believed should it show it later. It is the service's time against ours: where its clock is
+ahead, rows wait for so much longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import takewhile
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Min, QuerySet
+from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
 from proxyapi.ledger import changes, pairs, segment
@@ -48,8 +54,11 @@ def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
         return ledger
     ledger.api_high = page.start + len(rows)
     ledger.api_low = ledger.api_high - len(hits)
-    told = mark(hits, True) + mark(passed, False)
-    told += [] if hits else close(free)
+    told = mark(hits, True)
+    if hits:
+        told += mark([entry for entry in passed if entry.position < hits[0].position], False)
+    else:
+        told += close(overdue(free, page))
     ledger.save(update_fields=["api_low", "api_high"])
     changes.note(account, told)
     return ledger
@@ -140,8 +149,9 @@ def upward(ledger: Ledger, page: Page) -> list[datetime]:
     if not page.start <= ledger.api_high < page.end:
         return []
     rows = page.rows[ledger.api_high - page.start :]
-    highest = end_of(told_of(ledger), "-position")
-    free = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
+    # Those that it did not show for too long, too: so a view that is very late mends itself.
+    again = Q(happened_at__gte=rows[0].happened_at or page.asked_at)
+    free = above(ledger).filter(Q(via_api__isnull=True) | again)
     hits, passed = place(rows, free.order_by("position").iterator(chunk_size=500))
     ledger.api_high += len(hits)
     return mark(hits, True) + mark(passed, False)
@@ -157,6 +167,14 @@ def downward(ledger: Ledger, page: Page) -> list[datetime]:
     hits, passed = place(rows, free.order_by("-position").iterator(chunk_size=500))
     ledger.api_low -= len(hits)
     return mark(hits, True) + mark(passed, False)
+
+
+def above(ledger: Ledger) -> QuerySet[Entry]:
+    """Rows newer than the last one that was laid; where none was, from the first that is known."""
+    newest = end_of(laid(ledger), "-position")
+    if newest is None:
+        newest = (end_of(told_of(ledger), "position") or 0) - 1
+    return Entry.objects.filter(account_id=ledger.pk, position__gt=newest)
 
 
 def end_of(entries: QuerySet[Entry], order: str) -> int | None:
@@ -186,7 +204,7 @@ def next_of(row: Row, free: Iterator[Entry], over: list[Entry]) -> Entry | None:
 
 
 def mark(entries: Iterable[Entry], via_api: bool) -> list[datetime]:
-    listed = list(entries)
+    listed = [entry for entry in entries if entry.via_api is not via_api]
     Entry.objects.filter(pk__in=[entry.pk for entry in listed]).update(via_api=via_api)
     return [entry.happened_at for entry in listed]
 
@@ -204,10 +222,18 @@ def closing(ledger: Ledger, page: Page) -> list[datetime]:
     """Rows beyond both ends of the view are not of the API."""
     told: list[datetime] = []
     if ledger.api_high == page.total:
-        highest = end_of(told_of(ledger), "-position")
-        above = unlaid(ledger).filter(position__gt=-1 if highest is None else highest)
-        told += close(above.filter(position__lt=page.mirrored))
+        free = above(ledger).filter(via_api__isnull=True, position__lt=page.mirrored)
+        told += close(overdue(free, page))
     return told + beneath(ledger)
+
+
+def overdue(entries: QuerySet[Entry], page: Page) -> QuerySet[Entry]:
+    """Those that the view would have shown on this page by then, if it ever did."""
+    return entries.filter(happened_at__lte=page.asked_at - lag())
+
+
+def lag() -> timedelta:
+    return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
 
 
 def beneath(ledger: Ledger) -> list[datetime]:

@@ -63,14 +63,12 @@ def still_whole(charge: Charge) -> bool:
 
 
 def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
-    """A row that cannot be read may be the one that is looked for: without it nothing is whole."""
+    """A row that cannot be read, or is not told, may be the one that is looked for: without it
+    nothing is whole. What is told of other amounts is not waited for: somebody always spends."""
     if ledger.problem or not growth.reaches(ledger.account, since):
         return False
     rows = Entry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
-    unread = debits(charge, since).filter(via_api__isnull=True)
-    return not rows.exclude(trouble="").exists() and (
-        bool(ledger.api_problem) or not unread.exists()
-    )
+    return not rows.exclude(trouble="").exists() and not untold(charge, since)
 
 
 def debits(charge: Charge, since: datetime) -> QuerySet[Entry]:
@@ -100,7 +98,7 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's.
     """
-    if untold(charge):
+    if untold(charge, sent_at(charge) - SKEW):
         return None
     low, high = about(charge)
     mine = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
@@ -114,13 +112,13 @@ def about(charge: Charge) -> tuple[Decimal, Decimal]:
     return charge.price / 2, charge.hold * 2
 
 
-def untold(charge: Charge) -> bool:
-    """Whether a debit of its time and about its price is not told to be the API's or not: it may be
+def untold(charge: Charge, since: datetime) -> bool:
+    """Whether a debit since then and about its price is not told to be the API's or not: it may be
     the charge's own, and the next one somebody else's."""
     if segment.of(charge.account).api_problem:
         return False
     low, high = about(charge)
-    rows = debits(charge, sent_at(charge) - SKEW).filter(via_api__isnull=True)
+    rows = debits(charge, since).filter(via_api__isnull=True)
     return rows.filter(amount__range=(-high, -low)).exists()
 
 
@@ -144,7 +142,7 @@ def debit_alone(charge: Charge) -> Entry | None:
     known to be behind ours: an outside debit of the same price would be taken for our own. It
     stays a trace (`trace_of`), so the charge is not called uncharged: a person decides.
     """
-    if not charge.is_by_ledger or untold(charge):
+    if not charge.is_by_ledger or untold(charge, sent_at(charge) - SKEW):
         return None
     fitting = [
         entry

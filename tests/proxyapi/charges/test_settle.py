@@ -216,3 +216,39 @@ def test_two_equal_debits_of_neighbouring_seconds_are_shared_out_so_that_both_ch
     assert retry.state == ChargeState.MATCHED
     earlier, later = Entry.objects.order_by("happened_at")
     assert (earlier.charge, later.charge) == (first, retry)
+
+
+def lagging(shown: int, *rows: dict[str, str]) -> Callable[[httpx.Request], httpx.Response]:
+    """A ledger whose view of API spend shows only the first of its rows yet."""
+    return lambda request: history(*rows[: shown if request.url.params.get("source") else None])
+
+
+@pytest.mark.parametrize("operation", ["faceless.render", "faceless.retry"])
+def test_a_debit_that_the_apis_view_does_not_show_yet_is_a_trace(
+    operation: str, lost: Held, upstream: Upstream
+) -> None:
+    before = "failed" if operation == "faceless.retry" else "draft"
+    upstream.on("GET", "/faceless/7", answer(video(before)))
+    rows = debit("-4", seconds_ago=3000), debit("-96", seconds_ago=20)
+    upstream.on(*LEDGER, lagging(1, *rows))
+    charge = lost(operation, before=before)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    upstream.on("GET", "/faceless/7", answer(video("failed")))
+    upstream.on(*LEDGER, history(*rows))
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
+
+
+@pytest.mark.parametrize(("amount", "seconds_ago"), [("-96", 31), ("-4", 1)])
+def test_neither_what_it_did_not_show_for_long_nor_another_amount_is_waited_for(
+    amount: str, seconds_ago: int, lost: Held, upstream: Upstream
+) -> None:
+    rows = debit("-4", seconds_ago=3000), debit(amount, seconds_ago)
+    upstream.on(*LEDGER, lagging(1, *rows))
+    charge = lost()
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED

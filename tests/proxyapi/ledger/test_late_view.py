@@ -1,0 +1,104 @@
+"""A view that lags behind its ledger: a row that it does not show yet is nobody's for a while."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from proxyapi import ledger
+from proxyapi.models import Account, Entry, Ledger
+from tests.proxyapi.ledger.conftest import Book, Confirmed, line, matches
+
+
+def fresh(amount: int, seconds: int) -> dict[str, Any]:
+    """A row that was booked so many seconds ago."""
+    booked = timezone.now() - timedelta(seconds=seconds)
+    return line(amount, created_at=booked.isoformat(timespec="seconds"))
+
+
+def told() -> list[bool | None]:
+    assert Ledger.objects.get().api_problem == ""
+    return list(Entry.objects.order_by("position").values_list("via_api", flat=True))
+
+
+def test_a_fresh_row_that_it_does_not_show_is_told_when_it_does(
+    account: Account, book: Book
+) -> None:
+    book.add(line(-1, 1))
+    ledger.mirror(account)
+    book.add(fresh(-4, 9), fresh(-5, 8))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    assert told() == [True, None, None]
+    book.view = book.rows[:2]
+    ledger.mirror(account)
+    assert told() == [True, True, None]
+    book.view = None
+    ledger.mirror(account)
+    assert told() == [True, True, True]
+
+
+def test_what_it_passes_over_is_told_at_once(account: Account, book: Book) -> None:
+    book.add(line(-1, 1))
+    book.add(fresh(-4, 9), web=True)
+    book.add(fresh(-5, 8))
+    ledger.mirror(account)
+    assert told() == [True, False, True]
+
+
+def test_after_half_a_minute_it_is_believed_and_then_still_corrected(
+    account: Account, book: Book
+) -> None:
+    book.add(line(-1, 1), fresh(-4, 40), fresh(-5, 39))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    assert told() == [True, False, False]
+    book.add(fresh(-6, 2))
+    book.view = None
+    ledger.mirror(account)
+    assert told() == [True, True, True, True]
+
+
+def test_at_first_contact_it_lags_too(account: Account, book: Book) -> None:
+    book.add(line(-1, 1), fresh(-4, 9), fresh(-5, 8), fresh(-6, 7))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    assert told() == [True, None, None, None]
+
+
+def test_a_first_row_that_it_does_not_show_yet(account: Account, book: Book) -> None:
+    book.add(fresh(-4, 3))
+    book.view = []
+    ledger.mirror(account)
+    assert told() == [None]
+    book.view = None
+    ledger.mirror(account)
+    assert told() == [True]
+
+
+def test_while_the_newest_row_waits_older_pages_are_not_asked_for_it(
+    account: Account, book: Book
+) -> None:
+    book.add(*[line(-1, number) for number in range(150)])
+    ledger.mirror(account)
+    Ledger.objects.update(api_low=100)  # as if the rest of the view were to be read yet
+    book.add(fresh(-4, 3), web=True)
+    book.pages.clear()
+    ledger.mirror(account)
+    assert [page for page, source in book.pages if source] == [4]
+
+
+def test_a_charge_gets_its_debit_though_it_came_late(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    now = timezone.now()
+    confirmed(4, sent_at=now - timedelta(seconds=10), settled_at=now - timedelta(seconds=8))
+    book.add(line(-1, 1), fresh(-4, 9))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    assert matches() == []
+    book.view = None
+    ledger.mirror(account)
+    assert matches() == [(1, "certain")]
