@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -108,10 +109,12 @@ def send(
     json: Mapping[str, Any] | None = None,
     data: Form | None = None,
     files: Files | None = None,
+    as_of: datetime | None = None,
 ) -> Reply:
     """Send one admitted request once, and note what it taught. Raises `errors.UpstreamError`.
 
-    `data` and `files` make it a form, `json` a JSON body.
+    `data` and `files` make it a form, `json` a JSON body. `as_of`: what the balance it tells is
+    noted under, when its charge was sent; else when the request is.
     """
     sent_at, started = timezone.now(), time.monotonic()
     call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
@@ -130,7 +133,7 @@ def send(
         call.allowance_left = reply.allowance.remaining if reply.allowance else None
         note_allowance(token, reply.allowance)
         if reply.credits and reply.credits.remaining is not None:
-            token.account.note_balance(reply.credits.remaining, sent_at)
+            token.account.note_balance(reply.credits.remaining, as_of or sent_at)
             publish(token.vault_id, Event.ACCOUNT, token.account_id)
         return reply
     finally:

@@ -72,7 +72,7 @@ def spent(
     if not Charge.objects.move(charge, state, **fields):
         return
     month_costs.count(charge)
-    charge.account.note_spent(cost, charge.sent_at or now)
+    charge.account.note_spent(charge)
     # It may have failed before its cost was known.
     if charge.operation in REFUNDED and charge.effect_at and charge.job:
         for failed in Job.objects.filter(pk=charge.job.pk, state=JobState.FAILED):
@@ -99,7 +99,7 @@ def refused(charge: Charge, error: errors.UpstreamError) -> None:
     """
     known = charge.state
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
-        charge.account.note_balance(error.available, timezone.now())
+        charge.account.note_balance(error.available, charge.sent_at or charge.created_at)
     with transaction.atomic():
         lock_account(charge)
         charge.refresh_from_db()

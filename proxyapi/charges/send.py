@@ -86,7 +86,13 @@ def post(charge: Charge) -> None:
     """The one request of a charge."""
     try:
         with waiting(charge):
-            reply = calls.send(charge.token, charge.operation, path=path_of(charge), **body(charge))
+            reply = calls.send(
+                charge.token,
+                charge.operation,
+                path=path_of(charge),
+                as_of=charge.sent_at,
+                **body(charge),
+            )
     except errors.Unsendable as error:  # it will be no other in a minute
         outcome.refused(charge, error)
     except errors.UpstreamError as error:

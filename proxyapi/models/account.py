@@ -6,14 +6,17 @@ import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q, Sum
 
 from proxyapi.models.vault import Vault
 from proxyapi.upstream import wire
+
+if TYPE_CHECKING:
+    from proxyapi.models.charge import Charge
 
 CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 
@@ -89,18 +92,27 @@ class Account(models.Model):
     def free_to_spend(self) -> Decimal:
         return self.balance - self.held()
 
+    @transaction.atomic
     def note_balance(self, remaining: Decimal, seen_at: datetime) -> None:
-        """Take a newer balance; a late answer never overwrites a newer one (pitfall 53)."""
+        """Take a newer balance; a late answer never overwrites a newer one (pitfall 53).
+
+        `seen_at` is when it was asked for: it was read some time later. What may have been booked
+        after that is taken off, so until the next reading it is rather too low than too high.
+        """
+        Account.objects.select_for_update().get(pk=self.pk)
+        spent = self.charges.unseen(seen_at).aggregate(sum=Sum("cost"))["sum"]
         Account.objects.filter(
             Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at), pk=self.pk
-        ).update(balance=remaining, balance_as_of=seen_at)
+        ).update(balance=remaining - (spent or 0), balance_as_of=seen_at)
         self.refresh_from_db(fields=["balance", "balance_as_of"])
 
-    def note_spent(self, cost: Decimal, sent_at: datetime) -> None:
-        """Take credits off a balance that was read before they were spent."""
-        Account.objects.filter(pk=self.pk, balance_as_of__lt=sent_at).update(
-            balance=F("balance") - cost
-        )
+    def note_spent(self, charge: Charge) -> None:
+        """Take a charge that was settled just now off a balance that may not know of it; in the
+        caller's transaction, with the account locked."""
+        self.refresh_from_db(fields=["balance", "balance_as_of"])
+        as_of = self.balance_as_of
+        if as_of and self.charges.unseen(as_of).filter(pk=charge.pk).exists():
+            Account.objects.filter(pk=self.pk).update(balance=F("balance") - charge.cost)
 
     def note_profile(self, me: dict[str, Any], asked_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""

@@ -12,7 +12,7 @@ reading, never by sending again.
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Self
 
@@ -72,6 +72,8 @@ STARTS_RENDERING = (*RENDERS, *CREATES)
 REFUNDED = ("text_to_video.create",)  # the service gives back what a failed one took (spec)
 BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 PARKED_AFTER = 5  # crashes in a row
+CLOCKS_DIFFER = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
+LONGEST = timedelta(hours=1)  # from a sending to its booking, and far more
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
@@ -89,6 +91,16 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         # Few are not booked; their index is taken for the time alone.
         few = self.filter(booked_at__isnull=True, sent_at__gt=BEFORE_ALL)
         return few.filter(state__in=SPENT, cost__gt=0).exclude(entries__amount__lt=0)
+
+    def unseen(self, since: datetime) -> Self:
+        """Charges that took credits, and a balance asked for at that time may not know of it.
+
+        It knows of what was answered, or booked by the ledger's clock, before; and of the charge
+        whose own answer told it, which is as of its sending.
+        """
+        booked = Q(booked_at__isnull=True) | Q(booked_at__gt=since - CLOCKS_DIFFER)
+        lately = self.filter(sent_at__gt=since - LONGEST, settled_at__gt=since, state__in=SPENT)
+        return lately.filter(booked).exclude(sent_at=since)
 
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time

@@ -1,0 +1,92 @@
+"""Free credits, whenever a balance is read: too low until the next reading, but never too high."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import outcome, send
+from proxyapi.models import Account, Charge, ChargeState, Job
+from tests.factories import ChargeFactory
+from tests.proxyapi.upstream_script import Upstream, charged, refused
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+
+
+def free() -> Decimal:
+    return Account.objects.get().free_to_spend()
+
+
+@pytest.fixture
+def read_meanwhile(upstream: Upstream) -> Callable[..., list[datetime]]:
+    """A balance is asked for while a render is answered, and told before it was booked."""
+
+    def answering(balance: int | None, answered: httpx.Response) -> list[datetime]:
+        asked: list[datetime] = []
+
+        def handle(request: httpx.Request) -> httpx.Response:
+            asked.append(timezone.now())
+            if balance is not None:
+                Account.objects.get().note_balance(Decimal(balance), asked[0])
+            return answered
+
+        upstream.on(*RENDER, handle)
+        return asked
+
+    return answering
+
+
+def test_a_balance_from_between_the_sending_and_the_booking_does_not_hide_the_cost(
+    held: Held, read_meanwhile: Callable[..., list[datetime]]
+) -> None:
+    read_meanwhile(1000, charged({"id": 7}, 92, remaining=908))
+    send(held().pk)
+    assert free() == 908
+
+
+def test_nor_when_it_is_told_after_the_charge_was_settled(
+    held: Held, job: Job, read_meanwhile: Callable[..., list[datetime]]
+) -> None:
+    asked = read_meanwhile(None, charged({"id": 7}, 92, remaining=908))
+    send(held().pk)
+    assert free() == 908
+    job.account.note_balance(Decimal(1000), asked[0])
+    assert free() == 908
+    job.account.note_balance(Decimal(900), timezone.now())
+    assert free() == 900
+
+
+@pytest.mark.parametrize(("read_after", "known"), [(-5, False), (5, False), (20, True)])
+def test_what_the_ledger_settles_is_in_a_balance_that_was_asked_for_after_its_booking(
+    read_after: int, known: bool, held: Held, job: Job
+) -> None:
+    charge, booked = held(), timezone.now() - timedelta(seconds=30)
+    Charge.objects.filter(pk=charge.pk).update(
+        state=ChargeState.UNKNOWN, sent_at=booked - timedelta(seconds=9)
+    )
+    charge.refresh_from_db()
+    Account.objects.update(balance_as_of=booked + timedelta(seconds=read_after))
+    assert free() == 1000 - charge.hold
+    outcome.spent(charge, ChargeState.MATCHED, Decimal(92), booked)
+    assert free() == (1000 if known else 908)
+
+
+def test_what_a_402_says_is_as_of_its_sending(held: Held, upstream: Upstream) -> None:
+    """Another charge was booked after it was counted, and before it was answered."""
+    charge = held()
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        now = timezone.now()
+        other = ChargeFactory(job__account=charge.account, state=ChargeState.SENDING, sent_at=now)
+        outcome.spent(other, ChargeState.CONFIRMED, Decimal(30))
+        return refused(402, "INSUFFICIENT-CREDITS", required=96, available=95)
+
+    upstream.on(*RENDER, handle)
+    send(charge.pk)
+    assert free() == 65
