@@ -17,7 +17,7 @@ from dashboard.caps import OverBudget, Standing, approvers_of, standings, tighte
 from dashboard.models import Ask, Budget, Membership
 from proxyapi import tasks
 from proxyapi.charges import Intent, ask, record
-from proxyapi.charges.record import made_before
+from proxyapi.charges.record import lock, made_before
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge
 from proxyapi.refusals import AlreadyOpen, Stale
@@ -34,7 +34,7 @@ def charge(by: Membership, intent: Intent) -> Charge:
     A form that comes twice gets the charge it made, whatever is left by then.
     """
     found = locked(by)
-    if sent := made_before(intent):
+    if sent := pressed_before(intent):
         return sent
     if over := in_the_way(found, intent.hold):
         raise OverBudget(intent.hold, over, approvers_of(by.team))
@@ -50,6 +50,13 @@ def locked(by: Membership) -> list[Standing]:
     """How the budgets that bind this member stand, locked until the transaction ends."""
     budgets = Budget.objects.select_for_update().binding(by.team_id, by.user_id)
     return standings(by.team, budgets, timezone.now())
+
+
+def pressed_before(intent: Intent) -> Charge | None:
+    """What an equal press made, the account locked before it is looked for: of presses at once the
+    first makes the charge and its audit row, also where no budget binds."""
+    lock(intent)
+    return made_before(intent)
 
 
 def in_the_way(found: list[Standing], hold: Decimal) -> Standing | None:
@@ -69,7 +76,7 @@ def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
     Raises `Stale` when there is room for it by now, else what `proxyapi.charges.ask` raises.
     """
     found = locked(by)
-    if sent := made_before(intent):
+    if sent := pressed_before(intent):
         return asked_before(sent)
     over = in_the_way(found, intent.hold)
     if over is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from threading import Barrier
 from typing import Any, NamedTuple
 
@@ -46,11 +47,11 @@ def deeds(draw: st.DrawFn) -> list[Deed]:
     ]
 
 
-def at_once(works: Sequence[Callable[[], None]]) -> list[bool]:
+def at_once(works: Sequence[Callable[[], object]]) -> list[bool]:
     """Whether each went through its budgets. Every thread gives its connection back."""
     start = Barrier(len(works))
 
-    def run(work: Callable[[], None]) -> bool:
+    def run(work: Callable[[], object]) -> bool:
         start.wait(10)
         try:
             work()
@@ -119,6 +120,15 @@ def test_pitfall_54_the_last_credits_go_to_one(
     passed = at_once([work(priya, job, Deed(0, 106, None)) for job in jobs])
     assert passed.count(True) == 2
     assert Account.objects.get().held() == 212
+
+
+def test_pitfall_40_equal_presses_at_once_leave_one_audit_row(
+    priya: Membership, video: Callable[..., Job]
+) -> None:
+    """Without a budget nothing is locked before the account."""
+    same = intent(video(priya))
+    assert at_once([partial(charge, priya, same)] * 6) == [True] * 6
+    assert Charge.objects.count() == AuditEvent.objects.count() == 1
 
 
 def test_members_who_lock_in_other_orders_do_not_wait_in_a_ring(
