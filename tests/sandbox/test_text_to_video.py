@@ -166,7 +166,7 @@ def test_a_clip_goes_from_draft_over_processing_to_success(sandbox):
     assert (film.status_code, film.headers["content-type"]) == (206, "video/mp4")
     assert sandbox.maker.films[-1] | {"seed": 0} == {
         "kind": "clips", "prompt": PROMPT, "seconds": 5, "aspect_ratio": "16:9",
-        "resolution": "480p", "audio": False, "seed": 0,
+        "resolution": "480p", "audio": False, "seed": 0, "first": None, "last": None,
     }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def show(call: Call, character: Character) -> dict[str, Any]:
         "age": character.age,
         "gender": character.gender,
         "status": character.status or call.world.settings.character_draft_status,
-        "image_url": media_url.make(call, _face(character)),
+        "image_url": media_url.make(call, face(character)),
         "previews": [
             {"id": it.id, "genre_id": it.genre_id, "url": media_url.make(call, it.file)}
             for it in character.previews
@@ -97,7 +97,7 @@ def trained(world: World, account_id: int) -> list[Character]:
     return [it for it in world.characters if it.account_id == account_id and it.status]
 
 
-def _face(character: Character) -> str:
+def face(character: Character) -> str:
     """The chosen preview, else the photo."""
     chosen = (it.file for it in character.previews if it.id == character.preview_id)
     return next(chosen, character.photo)

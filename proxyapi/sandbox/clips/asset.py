@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxyapi.sandbox import jobs, media_url, money, plans
+from proxyapi.sandbox import jobs, media_url, money, plans, references
 from proxyapi.sandbox.clips.order import Order
 from proxyapi.sandbox.clock import iso
 from proxyapi.sandbox.gate import Call
@@ -52,6 +52,8 @@ def create(call: Call, order: Order, prompt: str) -> tuple[Clip, Charge]:
 
 def _film(world: World, clip: Clip) -> dict[str, Any]:
     chosen = clip.modifiers
+    begins = (chosen[name] for name in ("first_frame", "image", "video") if name in chosen)
+    first = next(begins, None)
     return {
         "kind": "clips",
         "prompt": clip.prompt,
@@ -60,6 +62,8 @@ def _film(world: World, clip: Clip) -> dict[str, Any]:
         "resolution": chosen["resolution"],
         "audio": chosen.get("audio") == "on",
         "seed": world.steady_chance(f"clip/{clip.id}").getrandbits(32),
+        "first": references.own(world, first),
+        "last": references.own(world, chosen.get("last_frame")),
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from proxyapi.sandbox import catalogue, jobs, money, plans
+from proxyapi.sandbox.characters import portrayal
 from proxyapi.sandbox.errors import Forbidden, Invalid
 from proxyapi.sandbox.faceless import assets, cost, record
 from proxyapi.sandbox.gate import Call
@@ -98,6 +99,7 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
         "watermark": _watermark(world, video, chosen["watermark_position"]),
         "captioned": chosen["captions"] is not False,
         "seed": world.steady_chance(f"film/{video.id}").getrandbits(32),
+        "character": _character(world, video, chosen["character_id"]),
     }
     pictures = assets.for_film(world, video)
     if video.type == "ai-visuals" and not any(
@@ -107,7 +109,13 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
     own = page.get("colour", "")
     manner, colour = _MANNERS[video.type], catalogue.background_colour(chosen["background_id"], own)
     cut = {"kind": "cuts", "film": plain, "manner": manner, "colour": colour}
-    return cut | {"pictures": pictures if manner in ("page", "scenes") else []}
+    return cut | {"pictures": pictures}
+
+
+def _character(world: World, video: Video, uuid: str | None) -> dict[str, Any] | None:
+    """Who stands in the drawn scenes, as `media.portraits` takes it."""
+    drawn = _MANNERS[video.type] in ("scenes", "clips")
+    return portrayal.of(world, video.account_id, uuid) if drawn and uuid else None
 
 
 def _watermark(world: World, video: Video, position: str | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proxyapi.sandbox.media import ambience, clips, grades, transitions
+from proxyapi.sandbox.media import ambience, clips, grades, references, transitions
 from proxyapi.sandbox.media.camera import Move, Shot
 from proxyapi.sandbox.media.encode import FRAME_RATE
 from proxyapi.sandbox.media.music import SAMPLE_RATE, Samples, compose
@@ -106,7 +106,8 @@ class BoardReel:
     def _shot(self, place: int) -> Shot:
         scene, (about, seed) = self.board.scenes[place], self.readings[place]
         width, height = (round(side * _MARGIN / 2) * 2 for side in self.size)
-        picture = draw(clips.plot(scene["prompt"]), self.genre, seed, (width, height), about)
+        seen = clips.plot(scene["prompt"])
+        picture = draw(seen, self.genre, seed, (width, height), about, margin=_MARGIN)
         return self._on_its_way(picture, place, seed)
 
     def _on_its_way(self, picture: Picture, place: int, seed: int) -> Shot:
@@ -119,9 +120,9 @@ class BoardReel:
         scene, found = self.board.scenes[place], {}
         width, height = (round(side * _MARGIN / 2) * 2 for side in self.size)
         for name in ("first", "last"):
-            opened = grades.opened(self._media_dir / scene[name]) if scene[name] else None
-            if opened is not None:
-                picture = grades.covering(opened, (width, height))
+            shown = references.seen(scene[name], self._media_dir, (width, height))
+            if shown is not None:
+                picture = grades.covering(shown, (width, height))
                 found[name] = self._on_its_way(picture, place, scene["seed"])
         return found
 

@@ -7,6 +7,7 @@ import math
 
 from PIL import Image, ImageDraw, ImageFilter
 
+from proxyapi.sandbox.media import titles
 from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.fonts import Face, Typeface, fitting
 from proxyapi.sandbox.media.palettes import Colour, palette
@@ -29,6 +30,9 @@ class Captions:
         self.place = _PLACES.get(film.caption_position, _PLACES["bottom"])
         words = " ".join(word.text for phrase in phrases for word in phrase.words)
         self.typeface = fitting(film.font, words)
+        edges = (_MARGIN / 2, _MARGIN / 2 + titles.MARK_ROOM)
+        self.above = edges[titles.marked(film, "top")] * self.short
+        self.below = edges[titles.marked(film, "bottom")] * self.short
         self.accent = _bright(palette(film.genre, "night").second)
         self._drawn = functools.lru_cache(maxsize=24)(self._draw)
 
@@ -73,9 +77,8 @@ class Captions:
 
     def _corner(self, drawn: Overlay) -> tuple[int, int]:
         across, down = drawn.size
-        edge = _MARGIN * self.short / 2
         top = self.height * self.place - down / 2
-        top = min(max(top, edge), self.height - down - edge)
+        top = min(max(top, self.above), self.height - down - self.below)
         return (self.width - across) // 4 * 2, round(top / 2) * 2
 
     def _draw(self, number: int, lit: int, percent: int) -> Overlay:

@@ -30,14 +30,16 @@ _HANDS = {
 }
 _CAMERA = re.compile(
     r"\b(?:the |a )?camera (?:track|follow|ris|mov|pan|tilt|zoom|orbit|push|pull|glid|circl|fl[iy]"
-    r"|doll|drift|work|angle|turn|sweep)\w*[^,;.]*",
+    r"|doll|drift|work|angle|turn|sweep)\w*[^,;.]*"
+    r"|\b(?:a )?slow (?:orbit|push in|pull back|pan|zoom)\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """`resolution` is such as 720p or 768P: the shorter side; an `auto` ratio is 16:9."""
+    """`resolution` is such as 720p or 768P: the shorter side; an `auto` ratio is 16:9. `first`
+    and `last` are references to pictures that it begins and ends with."""
 
     prompt: str
     seconds: float
@@ -45,6 +47,8 @@ class Clip:
     resolution: str | None = "720p"
     audio: bool = False
     seed: int = 0
+    first: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
 
 
 def make(clip: Clip, path: Path) -> float:
@@ -57,7 +61,9 @@ def make(clip: Clip, path: Path) -> float:
         size = frame_size(clip)
         genre = hand(clip.prompt)
         sound = ambience.listen(clip.prompt, genre, clip.seed, clip.seconds) if clip.audio else None
-        return encode.write(partial, size, _frames(clip, genre, size), sound)
+        told = clip.first or clip.last
+        frames = _framed(clip, size, path.parent) if told else _frames(clip, genre, size)
+        return encode.write(partial, size, frames, sound)
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> float:
@@ -89,6 +95,15 @@ def plot(prompt: str) -> str:
     return _CAMERA.sub(" ", prompt)
 
 
+def _framed(clip: Clip, size: tuple[int, int], folder: Path) -> Iterator[Any]:
+    """A clip that begins or ends with a picture: the only scene of a storyboard."""
+    from proxyapi.sandbox.media.board_reel import BoardReel
+    from proxyapi.sandbox.media.storyboard import Storyboard
+
+    scene = {name: getattr(clip, name) for name in ("prompt", "seconds", "seed", "first", "last")}
+    return BoardReel(Storyboard([{**scene, "chained": False}]), size, folder).frames()
+
+
 def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -106,7 +121,7 @@ def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
     large = (round(size[0] * _MARGIN / 2) * 2, round(size[1] * _MARGIN / 2) * 2)
     seen = plot(clip.prompt)
     about = replace(theme("", seen, clip.seed), subject="")  # what is named first, wins
-    picture = scenes.draw(seen, genre, clip.seed, large, about)
+    picture = scenes.draw(seen, genre, clip.seed, large, about, margin=_MARGIN)
     shot = Shot(picture, size, clip.seed, clip.seconds)
     shot.move = random.Random(f"clip/{clip.seed}").choice(travels)  # noqa: S311  # a view
     count = max(1, round(clip.seconds * FRAME_RATE))

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from proxyapi.sandbox.media import grades, stills
+from proxyapi.sandbox.media import grades, references
 from proxyapi.sandbox.media.camera import MARGIN, Move, Shot
 from proxyapi.sandbox.media.cut import Cut
 from proxyapi.sandbox.media.film import Film
@@ -22,7 +22,7 @@ _TRAVELS = (
     Move((1.04, 1.26), across=(0.6, -0.6)),
     Move((1.12, 1.18), across=(-0.97, 0.97)),
     Move((1.18, 1.12), across=(0.97, -0.97)),
-    Move((1.24, 1.05), down=(0.6, -0.9)),
+    Move((1.24, 1.05), down=(0.5, -0.4)),
 )
 _WIDE = 2.2  # width by height of letterboxed footage
 
@@ -31,7 +31,8 @@ class CutReel(Reel):
     def __init__(self, cut: Cut, size: tuple[int, int], media_dir: Path) -> None:
         self.cut = cut
         self._media_dir = media_dir
-        super().__init__(cut.film, size)  # which begins with the first picture
+        self._margin = _TRAVEL if cut.manner == "clips" else MARGIN
+        super().__init__(cut.film, size, media_dir)  # which begins with the first picture
         if cut.manner == "footage":
             self.titles = _Letterboxed(cut.film, size)
 
@@ -39,8 +40,7 @@ class CutReel(Reel):
         told = self.story.scenes[scene]
         lasts = told.end - told.start + self.overlap
         manner = self.cut.manner
-        margin = _TRAVEL if manner == "clips" else MARGIN
-        width, height = (round(side * margin / 2) * 2 for side in self.size)
+        width, height = (round(side * self._margin / 2) * 2 for side in self.size)
         seed = self.film.seed * 1009 + scene
         picture = self._picture(scene, seed, (width, height))
         shot = Shot(picture, self.size, seed, lasts, self.film.animation)
@@ -56,32 +56,41 @@ class CutReel(Reel):
                 return outside
             if asset["roll"]:
                 seed = asset["seed"] * 31 + scene
-        drawn = draw(self.story.scenes[scene].text, self.film.genre, seed, size, self.theme)
+        drawn = draw(
+            self.story.scenes[scene].text,
+            self.film.genre,
+            seed,
+            size,
+            self.theme,
+            margin=self._margin,
+            guest=self._guest(scene),
+        )
         if self.cut.manner != "footage":
             return drawn
         image, behind = (grades.photograph(it) for it in (drawn.image, drawn.behind))
         return Picture(image, behind, drawn.near, drawn.motes)
 
     def _asset(self, scene: int) -> dict[str, Any] | None:
-        """The assets share the film in their order; few pictures of a page come again."""
+        """The assets share the film in their order; few pictures of a page come again.
+
+        Clips and footage are made for the film: pictures of one's own take a scene each.
+        """
         assets, scenes = self.cut.pictures, len(self.story.scenes)
         if not assets:
             return None
         if self.cut.manner == "page":
             return assets[scene % len(assets)]
-        return assets[scene * len(assets) // scenes]
+        if self.cut.manner == "scenes":
+            return assets[scene * len(assets) // scenes]
+        at = {scenes * (2 * n + 1) // (2 * len(assets)): it for n, it in enumerate(assets)}
+        return at.get(scene)
 
     def _outside(self, asset: dict[str, Any], size: tuple[int, int]) -> Picture | None:
         """The asset's own picture; None for one that is drawn with its scene."""
-        if "still" in asset:
-            short = min(size) * 3 // 4 // 8 * 8
-            upright = size[1] > size[0]
-            shape = (short, short // 4 * 5) if upright else (short // 2 * 3, short)
-            shown = stills.picture(asset["still"], shape)
-        elif "file" in asset:
-            shown = grades.opened(self._media_dir / asset["file"])
-        else:
-            shown = None
+        short = min(size) * 3 // 4 // 8 * 8
+        upright = size[1] > size[0]
+        shape = (short, short // 4 * 5) if upright else (short // 2 * 3, short)
+        shown = references.seen(asset, self._media_dir, shape)
         if shown is None:
             return None
         if self.cut.manner != "page":

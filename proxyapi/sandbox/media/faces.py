@@ -16,33 +16,57 @@ from proxyapi.sandbox.media.complexions import Complexion
 from proxyapi.sandbox.media.palettes import mixed
 from proxyapi.sandbox.media.sitter import Sitter
 
+_TALL, _WIDE = 0.74, 0.86  # of a scene: how high a bust is, and how wide at most
+_ASIDE = 0.28  # of a scene's width: how far from its edge somebody stands
+
 
 def draw(colours: Complexion, genre: str, seed: int, side: int) -> Image.Image:
-    dice = random.Random(f"face/{seed}")  # noqa: S311  # looks, not a secret
+    """A portrait: the bust before a wall, in the light of a lamp."""
     canvas = Canvas(side, side, shadows=genre == "paper-cut")
-    pen = Brush(canvas, side / 2, side, side, dice.choice((1, -1)))
+    sitter = _sitter(canvas, colours, seed, (side / 2, side))
+    _ground(sitter, random.Random(f"wall/{seed}"))  # noqa: S311  # looks, not a secret
+    _bust(sitter)
+    _light(sitter)
+    return canvas.image
+
+
+def stand(canvas: Canvas, right: bool, colours: Complexion, seed: int) -> None:
+    """The bust of the same portrait in the foreground of a scene, at one side of it."""
+    size = min(canvas.height * _TALL, canvas.width * _WIDE)
+    aside = max(canvas.width * _ASIDE, size * 0.42)
+    _bust(_sitter(canvas, colours, seed, (canvas.width - aside if right else aside, size)))
+
+
+def _sitter(canvas: Canvas, colours: Complexion, seed: int, place: tuple[float, float]) -> Sitter:
+    """Somebody at the canvas's foot: `place` is the middle of it, and the bust's height."""
+    dice = random.Random(f"face/{seed}")  # noqa: S311  # looks, not a secret
+    pen = Brush(canvas, place[0], canvas.height, place[1], dice.choice((1, -1)))
     head = (0.0, 0.57, dice.uniform(0.155, 0.178), dice.uniform(0.2, 0.222))
-    sitter = Sitter(pen, colours, dice, head)
-    _ground(sitter)
+    return Sitter(pen, colours, dice, head)
+
+
+def _bust(sitter: Sitter) -> None:
+    dice = sitter.dice
     hairdo = dice.choice(hairdos.HAIRDOS)
     hairdo.back(sitter)
     _neck(sitter)
     dice.choice(clothes.TOPS)(sitter)
     _head(sitter)
+    canvas = sitter.pen.canvas
+    shadows, canvas.shadows = canvas.shadows, False  # of paper, eyes would look beaten
     _eyes(sitter)
     _nose_and_mouth(sitter)
+    canvas.shadows = shadows
     if not hairdo.long and dice.random() < 0.4:
         hairdos.beard(sitter)
     hairdo.front(sitter)
     if dice.random() < 0.4:
         clothes.glasses(sitter)
-    _light(sitter)
-    return canvas.image
 
 
-def _ground(sitter: Sitter) -> None:
+def _ground(sitter: Sitter, dice: random.Random) -> None:
     """A wall that is lit behind the head, with one large shape of its own."""
-    pen, colours, dice = sitter.pen, sitter.colours, sitter.dice
+    pen, colours = sitter.pen, sitter.colours
     deep = mixed(colours.ground, colours.ink, 0.45)
     pen.canvas.sky([(0, mixed(colours.ground, colours.light, 0.25)), (1, deep)])
     bright = mixed(colours.ground, colours.light, 0.55)

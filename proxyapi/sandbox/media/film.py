@@ -6,6 +6,7 @@ An unknown slug falls back to the first one of its kind.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 GENRES = (
     "cinematic",
@@ -41,6 +42,7 @@ class Film:
 
     `seconds` fixes the length unless the narration is longer. A film that is not narrated
     shows its script as captions, or only its pictures when it is not captioned either.
+    `character` is who stands in its scenes: `genre, seed, photo` as of a portrait.
     """
 
     script: str
@@ -64,6 +66,7 @@ class Film:
     narrated: bool = True
     captioned: bool = True
     seconds: float | None = None
+    character: dict[str, Any] | None = None
 
 
 def frame_size(aspect_ratio: str, height: int = 720) -> tuple[int, int]:

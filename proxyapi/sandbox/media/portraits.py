@@ -6,7 +6,9 @@ library alone. Same portrait, same picture.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +29,34 @@ class Portrait:
 
 def make(portrait: Portrait, path: Path) -> None:
     """Write the portrait, at once or not at all."""
-    with films.put_at_once(path) as partial:
+    with films.put_at_once(path) as unfinished:
         try:
-            from PIL import Image
-
-            from proxyapi.sandbox.media import complexions, faces, finishes
+            drawn = picture(portrait, path.parent)
         except ImportError:
-            write_plain(portrait, partial)
+            write_plain(portrait, unfinished)
             return
-        colours = complexions.of(path.parent / portrait.photo, portrait.genre, portrait.seed)
-        drawn = faces.draw(colours, portrait.genre, portrait.seed, _DRAWN)
-        finished = finishes.finish(drawn, portrait.genre, portrait.seed)
-        finished.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS).save(partial, "PNG")
+        drawn.save(unfinished, "PNG")
+
+
+def picture(portrait: Portrait, folder: Path) -> Any:
+    """The portrait as a PIL image."""
+    from PIL import Image
+
+    from proxyapi.sandbox.media import complexions, faces, finishes
+
+    colours = complexions.of(folder / portrait.photo, portrait.genre, portrait.seed)
+    drawn = faces.draw(colours, portrait.genre, portrait.seed, _DRAWN)
+    finished = finishes.finish(drawn, portrait.genre, portrait.seed)
+    return finished.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS)
+
+
+def guest(wanted: dict[str, Any], folder: Path) -> Callable[[Any, bool], None]:
+    """Who sat for a portrait, to be drawn into scenes, as `scenes.draw` takes it."""
+    from proxyapi.sandbox.media import complexions, faces
+
+    sat = Portrait(**wanted)
+    colours = complexions.of(folder / sat.photo, sat.genre, sat.seed)
+    return partial(faces.stand, colours=colours, seed=sat.seed)
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> None:

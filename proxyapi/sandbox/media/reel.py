@@ -10,14 +10,14 @@ from pathlib import Path
 
 from PIL import Image
 
-from proxyapi.sandbox.media import encode, transitions
+from proxyapi.sandbox.media import encode, portraits, transitions
 from proxyapi.sandbox.media.camera import MARGIN, Shot
 from proxyapi.sandbox.media.captions import Captions
 from proxyapi.sandbox.media.encode import FRAME_RATE
 from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.planes import Planes
 from proxyapi.sandbox.media.reading import theme
-from proxyapi.sandbox.media.scenes import draw
+from proxyapi.sandbox.media.scenes import Guest, draw
 from proxyapi.sandbox.media.sound import mix
 from proxyapi.sandbox.media.storyline import tell
 from proxyapi.sandbox.media.titles import Titles
@@ -30,8 +30,9 @@ _AHEAD = 6  # frames in the making; more would only cost memory
 class Reel:
     """The frames of a film; every frame follows from the film and its number alone."""
 
-    def __init__(self, film: Film, size: tuple[int, int]) -> None:
+    def __init__(self, film: Film, size: tuple[int, int], media_dir: Path = Path()) -> None:
         self.film, self.size = film, size
+        self.character = portraits.guest(film.character, media_dir) if film.character else None
         self.story = tell(film, Captions.letters(size))
         self.count = max(1, round(self.story.seconds * FRAME_RATE))
         self.captions = Captions(film, self.story.phrases, size)
@@ -108,14 +109,26 @@ class Reel:
         told = self.story.scenes[scene]
         seed = self.film.seed * 1009 + scene
         large = tuple(round(side * MARGIN / 2) * 2 for side in self.size)
-        picture = draw(told.text, self.film.genre, seed, (large[0], large[1]), self.theme)
+        picture = draw(
+            told.text,
+            self.film.genre,
+            seed,
+            (large[0], large[1]),
+            self.theme,
+            margin=MARGIN,
+            guest=self._guest(scene),
+        )
         lasts = told.end - told.start + self.overlap
         return Shot(picture, self.size, seed, lasts, self.film.animation)
+
+    def _guest(self, scene: int) -> Guest | None:
+        """The character; every third scene shows only where it plays."""
+        return self.character if scene % 3 != 2 else None
 
 
 def write_still(film: Film, path: Path, size: tuple[int, int], at: float) -> None:
     """Write the frame at `at` seconds as JPEG."""
-    reel = Reel(film, size)
+    reel = Reel(film, size, path.parent)
     number = min(max(0, round(at * FRAME_RATE)), reel.count - 1)
     with reel.easel:
         frame = encode.frame(reel.frame(number), size, number)
@@ -124,5 +137,5 @@ def write_still(film: Film, path: Path, size: tuple[int, int], at: float) -> Non
 
 def write(film: Film, path: Path, size: tuple[int, int]) -> float:
     """Write the film's MP4 to `path`; returns its length in seconds."""
-    reel = Reel(film, size)
+    reel = Reel(film, size, path.parent)
     return encode.write(path, size, reel.frames(), mix(film, reel.story))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PIL import Image
@@ -26,10 +27,24 @@ class Picture:
     motes: str
 
 
+Guest = Callable[[Canvas, bool], None]
+
+
 def draw(
-    text: str, genre: str, seed: int, size: tuple[int, int], around: Reading | None = None
+    text: str,
+    genre: str,
+    seed: int,
+    size: tuple[int, int],
+    around: Reading | None = None,
+    *,
+    margin: float = 1.0,
+    guest: Guest | None = None,
 ) -> Picture:
-    """Draw the scene of a text at `size`; `around` is what the whole film is about."""
+    """Draw the scene of a text at `size`; `around` is what the whole film is about.
+
+    The picture is `margin` times as large as the frame that the camera shows of it. A guest
+    is drawn in the foreground, on the right or not: where the subject is not.
+    """
     reading = read(text, seed, around or theme("", text, seed))
     stage = _stage(reading, genre, seed, size)
     setting = paint_far(stage, reading.setting)
@@ -37,8 +52,11 @@ def draw(
     spot = setting.ground(stage)
     if reading.subject:
         paint = SUBJECTS[reading.subject]
-        paint.draw(stage, *_placed(stage, spot, paint))
+        spot = _placed(stage, spot, paint, margin)
+        paint.draw(stage, *spot)
     setting.front(stage)
+    if guest is not None:
+        guest(stage.canvas, spot.x < stage.width / 2)
     motes = reading.weather or setting.motes[HOURS.index(stage.hour)]
     canvas = stage.canvas
     behind = finish(canvas.behind or canvas.image, genre, seed)
@@ -58,11 +76,12 @@ def _stage(reading: Reading, genre: str, seed: int, size: tuple[int, int]) -> St
     )
 
 
-def _placed(stage: Stage, spot: Spot, subject: Subject) -> Spot:
-    """Nearer or farther by chance, but never wider than the picture."""
+def _placed(stage: Stage, spot: Spot, subject: Subject, margin: float) -> Spot:
+    """Nearer or farther by chance, but never larger than the frame, and inside it."""
+    room, above = stage.width / margin, stage.height * (1 - 1 / margin) / 2
     upright = stage.height > stage.width
     size = spot.size * subject.scale * stage.dice.uniform(0.92, 1.22) * (1.2 if upright else 1)
-    size = min(size, stage.width * 0.44 / subject.reach)
+    size = min(size, room * 0.44 / subject.reach, (spot.y - above) * 0.96)
     y = stage.height * 0.46 if subject.floating else spot.y
-    edge = min(size * subject.reach, stage.width / 2)
+    edge = (stage.width - room) / 2 + min(size * subject.reach, room / 2)
     return Spot(min(max(spot.x, edge), stage.width - edge), y, size)

@@ -8,7 +8,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Storyboard:
-    """Each scene has `prompt, seconds, chained, seed`; `first` and `last` name pictures."""
+    """Each scene has `prompt, seconds, chained, seed`, and `first` and `last`: references to
+    pictures, or None."""
 
     scenes: list[dict[str, Any]]
     aspect_ratio: str = "16:9"

@@ -14,6 +14,13 @@ from proxyapi.sandbox.media.planes import Overlay, Planes, overlay
 
 _SHOWN, _FADE_IN, _FADE_OUT = 2.2, 0.35, 0.4
 _LONGEST = 64  # letters; a longer title is cut at a word
+MARK_ROOM = 0.075  # of the shorter side: what a watermark takes at its edge
+
+
+def marked(film: Film, edge: str) -> bool:
+    """Whether the watermark stands at the top or at the bottom, as `edge` says."""
+    at = "bottom" if film.watermark_position.startswith("bottom-") else "top"
+    return bool(film.watermark.strip()) and edge == at
 
 
 class Titles:
@@ -34,7 +41,8 @@ class Titles:
         if self.title and time < _SHOWN:
             opacity = min(1.0, 0.25 + time / _FADE_IN, (_SHOWN - time) / _FADE_OUT)
             settled = 1 - (1 - min(1.0, time / 0.6)) ** 3
-            top = self.height * (0.1 if self.at_top else 0.58)
+            low = self.height * 0.93 - self.title.size[1]
+            top = self.height * 0.1 if self.at_top else low
             left = edge * 1.2 - (1 - settled) * self.short * 0.03
             self.title.put(target, (max(0.0, left), top), opacity)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxyapi.sandbox import jobs, money, plans
+from proxyapi.sandbox import jobs, money, plans, references
 from proxyapi.sandbox.errors import Forbidden, Invalid
 from proxyapi.sandbox.gate import Call
 from proxyapi.sandbox.jobs import Course
@@ -116,8 +116,8 @@ def film(world: World, board: Storyboard, scenes: list[Scene]) -> dict[str, Any]
                 "seconds": scene.duration,
                 "chained": scene.chained and place > 0,
                 "seed": world.steady_chance(f"scene/{scene.id}").getrandbits(32),
-                "first": _own_file(world, scene.first_frame),
-                "last": _own_file(world, scene.last_frame),
+                "first": references.own(world, scene.first_frame),
+                "last": references.own(world, scene.last_frame),
             }
             for place, scene in enumerate(scenes)
         ],
@@ -126,12 +126,6 @@ def film(world: World, board: Storyboard, scenes: list[Scene]) -> dict[str, Any]
         "audio": board.settings["audio"] != "off",
         "seed": world.steady_chance(f"storyboard/{board.id}").getrandbits(32),
     }
-
-
-def _own_file(world: World, address: str | None) -> str | None:
-    """The picture that a frame's address names, if it is one of the sandbox's own."""
-    name = (address or "").partition("?")[0].rpartition("/")[2]
-    return name if world.stills.get(name) is not None else None
 
 
 def follow(world: World, job: Job) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import sys
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 from proxyapi.sandbox.media import clips
 from proxyapi.sandbox.media.clips import Clip
@@ -85,3 +88,43 @@ def test_without_the_extra_there_is_a_plain_clip(monkeypatch, tmp_path: Path) ->
     monkeypatch.delattr("proxyapi.sandbox.media.ambience", raising=False)
     path = made(tmp_path, seconds=4, aspect_ratio="9:16")
     assert length(path) == pytest.approx(4, abs=0.3)
+
+
+def test_a_clip_begins_and_ends_with_its_references(tmp_path: Path) -> None:
+    for name, colour in (("white.png", "white"), ("black.png", "black")):
+        Image.new("RGB", (320, 180), colour).save(tmp_path / name)
+    seen = pictures(made(tmp_path, seconds=5, first={"file": "white.png"}))
+    assert seen[0].mean() > 220 > seen[-1].mean() + 30
+    assert length(tmp_path / "clip.mp4") == pytest.approx(5, abs=0.05)
+    seen = pictures(made(tmp_path, seconds=5, last={"file": "black.png"}))
+    assert seen[-1].mean() < 30 < seen[0].mean() - 10
+
+
+def test_a_promised_picture_that_nobody_looked_at_is_seen_all_the_same(tmp_path: Path) -> None:
+    portrait = {"kind": "portraits", "genre": "anime", "seed": 4, "photo": ""}
+    still = {"kind": "stills", "genre": "noir", "text": "A fox at night", "seed": 2}
+    begun = [
+        pictures(made(tmp_path, seconds=3, first={"file": "gone.png", "still": it}))[0].astype(int)
+        for it in (None, portrait, still)
+    ]
+    for one, other in itertools.combinations(begun, 2):
+        assert np.abs(one - other).mean() > 10
+
+
+@pytest.mark.parametrize("ratio", ["1:1", "9:16", "16:9"])
+def test_a_subject_is_whole_in_the_frame_of_a_travelling_camera(ratio: str) -> None:
+    from proxyapi.sandbox.media import scenes
+    from proxyapi.sandbox.media.canvas import Canvas
+    from proxyapi.sandbox.media.palettes import palette
+    from proxyapi.sandbox.media.stage import Spot, Stage
+    from proxyapi.sandbox.media.subjects import SUBJECTS
+
+    width, height = clips.frame_size(Clip("", 1, ratio, "144p"))
+    canvas = Canvas(round(width * 1.36), round(height * 1.36))
+    dice = random.Random(3)  # noqa: S311  # a choice of size, not a secret
+    stage = Stage(canvas, palette("anime", "day"), "day", "anime", dice)
+    fox = SUBJECTS["fox"]
+    x, y, size = scenes._placed(stage, Spot(width, height, height), fox, 1.36)
+    edge, above = width * 0.18, height * 0.18
+    assert edge - 1 <= x - size * fox.reach and x + size * fox.reach <= edge + width + 1
+    assert y - size >= above

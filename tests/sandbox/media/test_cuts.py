@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +102,23 @@ def test_a_still_is_a_picture_with_and_without_the_extra(tmp_path: Path) -> None
             assert (shown.format, shown.size) == (kind, size)
             assert np.asarray(shown.convert("L")).std() > 4
     assert {path.name for path in tmp_path.iterdir()} == {"a.jpg", "b.png"}
+
+
+def test_a_character_stands_in_the_drawn_scenes_but_for_every_third(tmp_path: Path) -> None:
+    told = {"genre": "cinematic", "seed": 4, "photo": ""}
+    sits = film("One. " * 40, title="", captioned=False, character=told)
+    for manner in ("scenes", "clips"):
+        with_somebody = cut_reel.CutReel(cut.Cut(sits, manner), SIZE, tmp_path)
+        alone = cut_reel.CutReel(cut.Cut(replace(sits, character=None), manner), SIZE, tmp_path)
+        changed = [
+            np.abs(luma(with_somebody, at) - luma(alone, at)).mean() > 2
+            for at in (round((it.start + it.end) * 12) for it in alone.story.scenes[:3])
+        ]
+        assert changed == [True, True, False]
+
+
+def test_pictures_of_ones_own_take_one_scene_each_of_clips(tmp_path: Path) -> None:
+    Image.new("RGB", (300, 200), (250, 20, 20)).save(tmp_path / "a.png")
+    made = reel(tmp_path, "clips", {"seed": 1, "roll": 0, "file": "a.png"})
+    made.story = replace(made.story, scenes=made.story.scenes * 3)
+    assert [made._asset(n) is not None for n in range(3)] == [False, True, False]

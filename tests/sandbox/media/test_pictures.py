@@ -16,6 +16,7 @@ from proxyapi.sandbox.media.reading import read, theme
 from proxyapi.sandbox.media.settings import SETTINGS
 from proxyapi.sandbox.media.storyline import tell
 from proxyapi.sandbox.media.subjects import SUBJECTS
+from proxyapi.sandbox.media.titles import Titles
 from proxyapi.sandbox.media.vocabulary import SETTING_WORDS, SUBJECT_WORDS
 from tests.sandbox.media.films_on_disk import SMALL, film, pictures
 
@@ -35,6 +36,22 @@ def test_captions_stay_inside_the_frame(position: str, ratio: str) -> None:
         assert top >= 0
         assert right <= size[0]
         assert bottom <= size[1]
+
+
+@pytest.mark.parametrize("ratio", ["16:9", "9:16", "1:1", "4:5"])
+@pytest.mark.parametrize(("position", "corner"), [("top", "top-right"), ("bottom", "bottom-left")])
+def test_captions_leave_the_watermark_free(position: str, corner: str, ratio: str) -> None:
+    size = films.frame_size(ratio, 360)
+    chosen = {"caption_position": position, "watermark": "Northlight", "watermark_position": corner}
+    shown = film(LONG, aspect_ratio=ratio, **chosen)
+    told = tell(shown, Captions.letters(size))
+    captions, mark = Captions(shown, told.phrases, size), Titles(shown, size)
+    assert mark.mark is not None
+    above = mark._place(mark.mark, min(size) * 0.036)[1]
+    below = above + mark.mark.size[1]
+    for number in range(len(told.phrases)):
+        _, top, _, bottom = captions.box(number)
+        assert top + 4 >= below or bottom - 4 <= above
 
 
 def test_captions_stand_where_they_were_asked_to() -> None:

@@ -85,13 +85,17 @@ def test_the_camera_that_films_is_not_in_the_picture() -> None:
     assert clips.plot(told) == "Medium shot: a fox in the forest;  , blue dusk."
     assert clips.plot("Camera rises over the sea. A boat.") == " . A boat."
     assert clips.plot("An old camera on a desk") == "An old camera on a desk"
+    assert (
+        clips.plot("Aerial shot: the storm; a slow orbit, dusk.")
+        == "Aerial shot: the storm;  , dusk."
+    )
 
 
 def test_assigned_frames_are_seen_at_their_ends(tmp_path: Path) -> None:
     for name, colour in (("white.png", "white"), ("black.png", "black")):
         Image.new("RGB", (320, 180), colour).save(tmp_path / name)
-    shown = frames(tmp_path, scene(SEA, 6, first="white.png", last="black.png"))
+    shown = frames(tmp_path, scene(SEA, 6, first={"file": "white.png"}, last={"file": "black.png"}))
     assert shown[2].mean() > 220
     assert shown[-2].mean() < 30
     assert 40 < shown[len(shown) // 2].mean() < 210
-    assert frames(tmp_path, scene(SEA, first="gone.png"))[2].std() > 10
+    assert frames(tmp_path, scene(SEA, first={"file": "gone.png"}))[2].std() > 10

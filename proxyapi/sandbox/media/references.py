@@ -1,0 +1,35 @@
+"""Pictures that a film is told to show: kept files, and promised ones that may not be drawn yet.
+
+A reference is a dict: `file` names one in the media folder, `still` describes how a promised
+picture is drawn, as `pictures.promise` was told.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from proxyapi.sandbox.media import grades, portraits, stills
+
+Size = tuple[int, int]
+
+
+def seen(reference: dict[str, Any] | None, folder: Path, size: Size) -> Image.Image | None:
+    """The picture, or a film's first frame; None if there is none. `size` is for drawn ones."""
+    if reference is None:
+        return None
+    still = reference.get("still")
+    if still is not None and still.get("kind") == "portraits":
+        return _portrait(still, folder)
+    if still is not None:
+        drawn: Image.Image = stills.picture(still, size)
+        return drawn
+    return grades.opened(folder / reference["file"]) if "file" in reference else None
+
+
+def _portrait(still: dict[str, Any], folder: Path) -> Image.Image:
+    told = {name: value for name, value in still.items() if name != "kind"}
+    drawn: Image.Image = portraits.picture(portraits.Portrait(**told), folder)
+    return drawn
