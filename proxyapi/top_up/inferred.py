@@ -1,7 +1,8 @@
 """What the service does not tell of its top-ups: how many today, since when, who switched it off.
 
 Inferred, and shown as such (pitfall 81): an entry counts as an automatic top-up when its own words
-say so. The caps count by the UTC day (spec, Limits).
+say so, and it gives nothing back. The spec names no words for one, nor for a pack somebody bought
+by hand: which of the two it was no row tells. The caps count by the UTC day (spec, Limits).
 """
 
 from __future__ import annotations
@@ -57,8 +58,11 @@ def utc_midnight(moment: datetime) -> datetime:
 
 
 def is_top_up(entry: Entry) -> bool:
-    return entry.amount > 0 and says_so(entry.label, entry.content_type, entry.transaction_type)
+    gives_nothing_back = entry.amount > 0 and entry.charge_id is None
+    return gives_nothing_back and says_so(entry.label, entry.content_type, entry.transaction_type)
 
 
 def says_so(*words: str) -> bool:
-    return any(WORDS.search(word) for word in words)
+    """A refund may bear the title of what it gives back, such as of a film about top-ups."""
+    said = " ".join(words)
+    return bool(WORDS.search(said)) and "refund" not in said.lower()

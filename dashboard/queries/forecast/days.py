@@ -13,8 +13,7 @@ from django.db.models import Sum
 
 from proxyapi.day_sums import CreditSum
 from proxyapi.forecast import Day
-from proxyapi.models import Account, DayTotal
-from proxyapi.top_up import says_so
+from proxyapi.models import Account, DayFlow
 
 NOTHING = Decimal(0)
 
@@ -23,9 +22,7 @@ NOTHING = Decimal(0)
 class Ledger:
     """`first`: the first day of those asked for that is here in full; None without an entry.
 
-    `days` are without the automatic top-ups that came, `moved` is what all entries add up to. The
-    sums keep an entry's label and no other words: a top-up that only its type tells stays in
-    `days`, and who adds top-ups of a setting to them counts it besides.
+    `moved` is what all entries of a day add up to.
     """
 
     first: date | None
@@ -36,8 +33,8 @@ class Ledger:
 def ledger_of(account: Account, today: date, back: int) -> Ledger:
     """The last `back` days and today, in the team's days. One query."""
     since = today - timedelta(days=back)
-    rows = DayTotal.objects.filter(account=account, day__gte=since, day__lte=today)
-    split = rows.order_by().values("day", "is_credit", "via_api", "label")
+    rows = DayFlow.objects.filter(account=account, day__gte=since, day__lte=today)
+    split = rows.order_by().values("day", "is_credit", "via_api")
     sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     moved: dict[date, Decimal] = defaultdict(Decimal)
     api: dict[date, tuple[Decimal, int]] = {}
@@ -47,7 +44,7 @@ def ledger_of(account: Account, today: date, back: int) -> Ledger:
         day, amount = row["day"], row["sum"]
         moved[day] += amount
         if row["is_credit"]:
-            into[day] += NOTHING if says_so(row["label"]) else amount
+            into[day] += amount
         elif row["via_api"] is False:
             outside[day] -= amount
         else:

@@ -1,15 +1,14 @@
 """What the setting on the form would have done in the last thirty days of the real ledger.
 
 Up to `EXACT` entries are moved again one by one; a longer ledger day by day, from its sums. The
-top-ups that really came are left out, all other credits come as they came. Sums of days know
-top-ups by their label alone (queries/forecast/days.py).
+top-ups that really came are left out, all other credits come as they came.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -24,7 +23,7 @@ from dashboard.queries.top_up.expected import expected_on
 from dashboard.templatetags.reelroom import credits
 from proxyapi.forecast import Day, Movement, Offer, Point, Replay, replay, replay_days
 from proxyapi.models import Account, CreditPack, TopUpType
-from proxyapi.top_up import Setting, says_so
+from proxyapi.top_up import Setting, is_top_up, says_so
 
 DAYS = 30
 WEEKS = 8  # that the pattern of spending is told from
@@ -121,7 +120,12 @@ def played_of(
     if len(rows) <= EXACT:
         return replay(max(opening, Decimal(0)), since, movements_of(rows), offer), days
     dates = [first + timedelta(days=number) for number in range(days)]
-    dated = [(last_moment(day, account.vault.zone), ledger.days.get(day, Day())) for day in dates]
+    came, zone = topped_up(account, since), account.vault.zone
+    lived = {day: ledger.days.get(day, Day()) for day in dates}
+    dated = [
+        (last_moment(day, zone), replace(one, into=max(0, one.into - whole(came[day]))))
+        for day, one in lived.items()
+    ]
     return replay_days(max(opening, Decimal(0)), since, dated, offer), days
 
 
@@ -130,18 +134,27 @@ def last_moment(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time.max, zone).astimezone(UTC)
 
 
+def topped_up(account: Account, since: datetime) -> defaultdict[date, Decimal]:
+    """What automatic top-ups brought, by day: only rows have all their words. Credits are few."""
+    came: defaultdict[date, Decimal] = defaultdict(Decimal)
+    for entry in account.entries.filter(amount__gt=0, charge=None, happened_at__gte=since):
+        if is_top_up(entry):
+            came[entry.happened_at.astimezone(account.vault.zone).date()] += entry.amount
+    return came
+
+
 def rows_since(account: Account, since: datetime) -> list[Any]:
     rows = account.entries.filter(happened_at__gte=since).order_by("happened_at", "position")
     words = ("label", "content_type", "transaction_type")
-    return list(rows.values_list("happened_at", "amount", "via_api", *words)[: EXACT + 1])
+    return list(rows.values_list("happened_at", "amount", "via_api", "charge", *words)[: EXACT + 1])
 
 
 def movements_of(rows: Sequence[Any]) -> list[Movement]:
     """Where it is not read yet whether an entry came through the API, it is taken to have."""
     return [
         Movement(at, amount, via_api is not False)
-        for at, amount, via_api, *words in rows
-        if amount < 0 or not says_so(*words)
+        for at, amount, via_api, charge, *words in rows
+        if amount < 0 or charge or not says_so(*words)
     ]
 
 

@@ -20,8 +20,10 @@ from proxyapi import calls
 from proxyapi.models import Account, CreditPack, Entry
 from proxyapi.top_up import Setting
 from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, text_of, wish
+from tests.factories import ChargeFactory
 
 Spend = Callable[..., Entry]
+REFUND = "Refund"
 
 
 @pytest.fixture(autouse=True)
@@ -56,14 +58,30 @@ def test_without_top_up_it_is_what_it_was(spent: Account) -> None:
     assert found.chart is not None and found.chart.sentence.endswith("200 credits today.")
 
 
+@pytest.mark.parametrize("exactly", [400, 3])
 @pytest.mark.parametrize("said_in", ["label", "content_type", "transaction_type"])
 def test_the_top_ups_that_really_came_are_left_out(
-    said_in: str, spent: Account, spend: Spend
+    said_in: str, exactly: int, spent: Account, spend: Spend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(query, "EXACT", exactly)
     spend("2000.0000", days=5, **{"label": "Credits", said_in: "Auto top-up"})
     found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
     assert [gap.needed for gap in found.gaps] == [Decimal(300)] * len(found.gaps)
-    assert found.gap_count == 6
+    assert (found.gap_count, found.by_day) == (6, exactly == 3)
+
+
+@pytest.mark.parametrize("exactly", [400, 3])
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_what_gives_back_a_film_about_top_ups_is_none(
+    is_ours: bool, exactly: int, spent: Account, spend: Spend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refund may bear its debit's label, and that the film's title."""
+    monkeypatch.setattr(query, "EXACT", exactly)
+    charge = ChargeFactory(job__account=spent) if is_ours else None
+    said = {"charge": charge, "confidence": "certain"} if is_ours else {"transaction_type": REFUND}
+    spend("2000.0000", days=5, label="How to top up a phone", **said)
+    found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
+    assert found.gap_count == (1 if found.by_day else 2)  # by day it comes before what is spent
 
 
 def test_other_credits_come_as_they_came(spent: Account, spend: Spend) -> None:

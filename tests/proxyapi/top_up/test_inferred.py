@@ -11,6 +11,7 @@ import pytest
 from proxyapi.models import Account, Entry, TopUp
 from proxyapi.top_up import Setting, infer, stopped_by_failures
 from proxyapi.top_up.setting import MOST_UNITS, PRESETS, is_legal
+from tests.factories import ChargeFactory
 
 NOW = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)  # 02:30 in Berlin, half an hour before it is again
 
@@ -43,6 +44,7 @@ def test_pitfall_68_the_day_of_the_cap_is_the_utc_day(account: Account) -> None:
         ("0.5000", "topup", 1),
         ("2000.00", "Refund of a clip", 0),
         ("2000.00", "Monthly plan", 0),
+        ("20.00", "Refund: how to top up a phone", 0),
         ("-4.0000", "A script about a top-up", 0),
     ],
 )
@@ -51,6 +53,13 @@ def test_an_entry_is_a_top_up_by_its_own_words(
 ) -> None:
     enter(account, NOW, amount, label)
     assert infer(account, None, NOW).today == counts
+
+
+def test_what_gives_back_a_charge_of_ours_is_no_top_up(account: Account) -> None:
+    entry = enter(account, NOW, "20.00", "How to top up a phone")
+    entry.charge, entry.confidence = ChargeFactory(job__account=account), "certain"
+    entry.save()
+    assert infer(account, None, NOW).today == 0
 
 
 def test_pitfall_81_it_rests_a_day_after_the_failure_that_was_seen(account: Account) -> None:
