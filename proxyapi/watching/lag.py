@@ -32,6 +32,7 @@ SELDOM = 3600.0  # seconds
 MIDDLE = 180.0  # seconds; half of the imagined durations are shorter, before any is learned
 IMAGINED = 1.0  # durations' worth of doubt beside what was learned
 LIKE = tuple(exp(tenths / 10) for tenths in range(-2, 3))  # times a duration: as likely as it was
+NEAR = 30.0  # seconds between two looks, for a duration however short
 LEAST = 0.0005  # seconds of expected lag; a look for less is not worth a request
 
 
@@ -63,15 +64,16 @@ class Durations:
         alive = middle * (atan(age / middle) - atan(seen / middle)) * (1 + (seen / middle) ** 2)
         return max(0.0, age - seen - alive)
 
-    def estimate(self, seen: float, age: float, chance: Random) -> float:
+    def estimate(self, seen: float, age: float, chance: Random) -> float | None:
         """When a job finished that was running at `seen` and was not at `age`.
 
-        Halfway; where that says little, one of the durations that others had in between.
+        Halfway; where that says little, one of the durations that others had in between. None
+        where nothing tells: what Reelroom slept in between is no duration.
         """
         inside = self._learned[bisect_right(self._learned, seen) : bisect_right(self._learned, age)]
         if inside and age - seen > age / 5:
             return chance.choice(inside)
-        return (seen + age) / 2
+        return halfway(seen, age)
 
     def rest(self, seen: float) -> float:
         """Seconds from a look at the age `seen` until another one may be worth its request."""
@@ -81,3 +83,9 @@ class Durations:
         while wait < LONGEST and self.lag(seen, seen + wait) < LEAST:
             wait *= 1.25
         return min(wait, LONGEST)
+
+
+def halfway(seen: float, age: float) -> float | None:
+    """How long a job took that was running at the age `seen` and was not at `age`, where these
+    two looks were near each other; at worst a third of it is wrong."""
+    return (seen + age) / 2 if age - seen <= max(NEAR, age / 2) else None

@@ -89,24 +89,20 @@ def this_run(job: Job) -> QuerySet[Job]:
 def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
     """Note what a look saw."""
     durations = Experience({job.kind}).durations(Sort.of(job))
-    fields: dict[str, object] = {
-        "looked_at": asked_at,
-        "crashes": 0,
-        "look_error": "",
-        "look_error_since": None,
-    }
+    fields: dict[str, object] = {"crashes": 0, "look_error": "", "look_error_since": None}
     if sight.raw:
         fields["raw_status"] = sight.raw
     if sight.state in (JobState.COMPLETED, JobState.FAILED):
         fields |= ending(sight)
     else:
-        fields |= going_on(job, sight, asked_at, durations)
+        fields |= {"looked_at": asked_at, **going_on(job, sight, asked_at, durations)}
     if this_run(job).update(**fields) and "finished_at" in fields:
         learn(job, asked_at, durations)
     publish(job.vault_id, Event.JOB, job.pk)
 
 
 def ending(sight: Sight) -> dict[str, object]:
+    """`looked_at` stays that of the last look that saw it running: between the two it ended."""
     now = timezone.now()
     fields: dict[str, object] = {"state": sight.state, "finished_at": now}
     if sight.state == JobState.COMPLETED:
@@ -129,10 +125,13 @@ def going_on(job: Job, sight: Sight, asked_at: datetime, durations: Durations) -
 
 
 def learn(job: Job, asked_at: datetime, durations: Durations) -> None:
-    """It ended between the last look that saw it running and this one."""
-    if job.started_at is not None:
-        seen = age_of(job, job.looked_at or job.started_at)
-        Pace.objects.learn(job, durations.estimate(seen, age_of(job, asked_at), chance))
+    """It ended between the last look that saw it running and this one, if these were near."""
+    if job.started_at is None:
+        return
+    seen = age_of(job, job.looked_at or job.started_at)
+    took = durations.estimate(seen, age_of(job, asked_at), chance)
+    if took is not None:
+        Pace.objects.learn(job, took)
 
 
 def age_of(job: Job, at: datetime) -> float:

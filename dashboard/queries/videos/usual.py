@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models.fields.json import KT
@@ -17,6 +18,7 @@ from django.db.models.functions import Length
 from dashboard.queries.videos.words import spread
 from dashboard.templatetags.reelroom import duration
 from proxyapi.models import Job, JobState
+from proxyapi.watching.lag import halfway
 
 RECENT = 300  # renders that are looked back on
 ENOUGH_FOR_BAND = 3
@@ -54,12 +56,23 @@ def usuals(vault_id: UUID) -> Mapping[Class, Usual]:
         KT("wanted__type"),
         Length(KT("wanted__script")),
         "started_at",
+        "looked_at",
         "finished_at",
     )
     took: dict[Class, list[float]] = defaultdict(list)
-    for kind, type_, letters, started_at, finished_at in finished.values_list(*columns)[:RECENT]:
-        took[class_of(kind, type_, letters)].append((finished_at - started_at).total_seconds())
+    for kind, type_, letters, *times in finished.values_list(*columns)[:RECENT]:
+        if (seconds := seconds_of(*times)) is not None:
+            took[class_of(kind, type_, letters)].append(seconds)
     return defaultdict(Usual, {name: usual(seconds) for name, seconds in took.items()})
+
+
+def seconds_of(
+    started_at: datetime, looked_at: datetime | None, finished_at: datetime
+) -> float | None:
+    """How long a render took. None where it was last seen running long before it was seen finished:
+    Reelroom slept or the service was away, and that is no time of the render's."""
+    age = (finished_at - started_at).total_seconds()
+    return halfway((looked_at - started_at).total_seconds(), age) if looked_at else age
 
 
 def class_of(kind: str, type_: str | None, letters: int | None) -> Class:

@@ -88,7 +88,8 @@ class Ours:
     def finished(self, job: Job, now: float) -> None:
         if self._learns:
             seen, age = job.seen - job.started, job.asked - job.started
-            self._known[job.sort].append(self._laws[job.sort].estimate(seen, age, self._chance))
+            took = self._laws[job.sort].estimate(seen, age, self._chance)
+            self._known[job.sort] += [] if took is None else [took]
             self._laws[job.sort] = Durations(self._known[job.sort])
 
 

@@ -119,6 +119,14 @@ def test_another_length_is_another_class(film):
     assert video_of(film("running")).card.bar.note == "first of its kind"
 
 
+def test_the_time_that_reelroom_slept_is_not_usual(film):
+    """Started 400 s before; the last look before the end was 5 s or hours earlier."""
+    for _ in range(4):
+        film("completed", started_at=ago(400), looked_at=ago(105), finished_at=ago(100))
+        film("completed", started_at=ago(9000), looked_at=ago(8940), finished_at=ago(100))
+    assert video_of(film("running")).card.bar.note == "usually 5 min"
+
+
 def test_other_vaults_do_not_say_what_is_usual_here(film, otto):
     elsewhere = TokenFactory.create(
         account=AccountFactory.create(vault=otto.team.vault), owner=otto.user

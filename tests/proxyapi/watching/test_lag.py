@@ -92,6 +92,14 @@ def test_an_end_lies_halfway_or_where_others_ended():
     assert durations.estimate(200, 400, chance) == 300
 
 
+def test_looks_far_apart_tell_no_duration_that_nobody_had():
+    """The portal slept in between, or its service was away."""
+    durations, chance = Durations([100.0]), Random(1)  # noqa: S311 - no secret
+    assert durations.estimate(110, 8 * 3600, chance) is None
+    assert Durations().estimate(0, 31, chance) is None
+    assert Durations().estimate(0, 30, chance) == 15
+
+
 def candidate(name: str, seen: float, age: float, weight: float = 1.0) -> Candidate[str]:
     return Candidate(name, seen, age, Durations([100.0, 110, 120]), weight)
 

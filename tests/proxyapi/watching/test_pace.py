@@ -33,6 +33,20 @@ def test_an_end_teaches_how_long_it_took(running, upstream, end):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("end", [DONE, FAILED])
+def test_the_time_that_reelroom_slept_is_no_duration(running, upstream, end):
+    """Nor is the time that its worker stood still or the service was away."""
+    job = running(age=8 * 3600, seen=8 * 3600 - 60)
+    seen_running_at = job.looked_at
+    upstream.on("GET", f"/faceless/{job.remote_id}", end)
+    looking.look(job.pk)
+    assert not Pace.objects.exists()
+    job.refresh_from_db()
+    assert job.finished_at is not None
+    assert job.looked_at == seen_running_at, "so that others know how near the end was seen"
+
+
+@pytest.mark.django_db
 def test_an_end_that_was_noted_before_teaches_nothing_twice(running, upstream):
     job = running()
 
