@@ -9,6 +9,9 @@ Events: `hello` ("fresh", or "stale" when something changed since the page was m
 bundle of elements that replace those of the same id), `touched` (what the news was about, as words
 of `Event` with spaces between: parts of a page that depend on the reader fetch themselves then),
 `refetch` (look at everything again).
+
+The id of a message is a time, and whoever got the message knows all that was heard before. A page
+that comes back names the last one: at worst it looks again without need, it never misses a change.
 """
 
 from __future__ import annotations
@@ -49,6 +52,7 @@ IDLE = (
     60.0  # seconds the subscription stays without a page, so that going from page to page keeps it
 )
 BRIEF = 30.0  # seconds for which a page may miss whether the service answers: it is told again
+APART = 1.0  # seconds between which two processes hear the same news, or ask the clock
 PATIENCE = 2.0  # seconds to wait for Redis
 END = b""
 
@@ -75,7 +79,7 @@ class Listener:
             self.queue.put_nowait(message)
         except asyncio.QueueFull:
             self.empty()
-            self.queue.put_nowait(event("refetch", "overflow"))
+            self.queue.put_nowait(event("refetch", "overflow", time.time()))
 
     def end(self) -> None:
         """Nothing that waits is delivered any more."""
@@ -120,9 +124,11 @@ class Hub:
             listener.end()
 
     def missed(self, vault: UUID, since: float) -> bool:
-        """Whether something may have changed since then that this page was not told."""
+        """Whether something may have changed since then that this page was not told. A time to
+        come is one of before the clock was put back, and says nothing."""
         asked = self._asked.get(vault, 0.0) >= since + BRIEF
-        return self.since > since or self._latest.get(vault, 0.0) >= since or asked
+        told = self.since <= since <= time.time() + APART
+        return not told or self._latest.get(vault, 0.0) >= since or asked
 
     async def close(self) -> None:
         """Stop listening; every stream ends."""
@@ -166,16 +172,18 @@ class Hub:
                 await self._push(*self._news.popitem())
 
     async def _push(self, vault: UUID, news: set[News]) -> None:
+        # What is heard while this is rendered is not in it.
+        at = time.time()
         told = [one for one in self.listeners if one.ticket.vault == vault]
         if not told:
             return
         try:
             pushed = await in_thread(rendered, vault, news, {one.ticket for one in told})
-            message = event("news", pushed.html) + event("touched", topics(news))
+            message = event("news", pushed.html) + event("touched", topics(news), at)
         except Exception:
             # One change that cannot be drawn must not silence the others.
             log.exception("live: a change was not rendered")
-            pushed, message = Pushed("", frozenset()), event("refetch", "unrendered")
+            pushed, message = Pushed("", frozenset()), event("refetch", "unrendered", at)
         for listener in told:
             listener.end() if listener.ticket in pushed.lapsed else listener.offer(message)
 
@@ -223,7 +231,7 @@ async def stream(listener: Listener, since: float) -> AsyncGenerator[bytes, None
     try:
         told_by.add(listener)
         stale = told_by.missed(listener.ticket.vault, since)
-        yield event("hello", "stale" if stale else "fresh")
+        yield event("hello", "stale" if stale else "fresh", time.time())
         while time.monotonic() < ends_at:
             try:
                 message = await asyncio.wait_for(listener.queue.get(), HEARTBEAT)
@@ -236,10 +244,12 @@ async def stream(listener: Listener, since: float) -> AsyncGenerator[bytes, None
         told_by.listeners.discard(listener)
 
 
-def event(name: str, data: str) -> bytes:
-    """A message of the stream; its id is the time from which on nothing was missed."""
+def event(name: str, data: str, at: float | None = None) -> bytes:
+    """An event of the stream. The last one of a message has the id: what was heard before `at` is
+    known then."""
+    id = "" if at is None else f"id: {int(at - APART)}\n"
     lines = "".join(f"data: {line}\n" for line in data.splitlines() if line.strip())
-    return f"id: {int(time.time())}\nevent: {name}\n{lines}\n".encode()
+    return f"{id}event: {name}\n{lines}\n".encode()
 
 
 def topics(news: Collection[News]) -> str:

@@ -23,11 +23,11 @@
       tell("htmx:sseOpen");
       if (event.data === "stale") refetch();
     });
-    source.addEventListener("news", (event) => {
-      since = event.lastEventId;
-      tell("live:news", event.data);
+    source.addEventListener("news", (event) => tell("live:news", event.data));
+    source.addEventListener("touched", (event) => {
+      since = event.lastEventId; // the last event of a message has its id
+      tell("live:touched", event.data);
     });
-    source.addEventListener("touched", (event) => tell("live:touched", event.data));
     source.addEventListener("refetch", refetch);
     source.addEventListener("error", () => {
       node.dataset.state = "gone";

@@ -215,6 +215,53 @@ def test_a_page_is_told_when_it_missed_something(film, priya, ticket_of):
         assert hub.missed(job.vault_id, hub.since)
 
 
+def id_of(message: str) -> float:
+    """What the browser names when it comes back; both events of a message stand behind it."""
+    before, _, after = message.partition("id: ")
+    assert "event: news" in before
+    assert after.partition("\n")[2].startswith("event: touched")
+    return float(after.partition("\n")[0])
+
+
+def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundle(
+    film, priya, ticket_of, monkeypatch
+):
+    job, clock = film("running"), Mock(wraps=time)
+    monkeypatch.setattr(live, "time", clock)
+
+    def slowly(*_: object) -> str:
+        clock.time.return_value = began + 60
+        return "<p>drawn</p>"
+
+    monkeypatch.setattr(live, "bundle", slowly)
+    began = clock.time.return_value = time.time() + 60
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        announce(job.vault_id, Event.JOB, job.pk)
+        id = id_of(await heard(listener))
+        assert began - 2 <= id <= began
+        assert hub.missed(job.vault_id, id + 3600), "an id of before the clock was put back"
+
+
+def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
+    at = 1_800_000_000.01
+    assert b"id: 1799999999\n" in live.event("touched", "job", at)
+
+
+def test_a_subscription_that_broke_ends_the_streams(priya, ticket_of):
+    """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
+    vault = priya.team.vault_id
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            client.client_kill_filter(_type="pubsub")
+        assert await heard(listener) == ""
+        await hub.ready()
+        assert hub.missed(vault, hub.since - 1), "it hears anew"
+
+
 def test_a_new_page_is_not_sent_to_look_for_an_answer_of_the_service(priya, ticket_of):
     """It is told of the next one; who was away for longer looks."""
     vault = priya.team.vault_id
