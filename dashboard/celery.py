@@ -8,12 +8,17 @@ by one process of many threads, for all they do is wait.
 
 from __future__ import annotations
 
+import os
+
 from celery import Celery
 from django.conf import settings
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
 VISIBILITY_SECONDS = 600
 SLOW, POST = {"queue": "slow"}, {"queue": "post"}
+
+# `celery -A dashboard` begins here, without manage.py and its default.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 app = Celery("reelroom")
 app.conf.update(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,7 +29,7 @@ class Control:
         while True:
             try:
                 self._ask("GET", "/_sandbox/clock")
-            except ConnectionError:
+            except (ConnectionError, TimeoutError, socket.gaierror):  # nor has it a name at first
                 if time.monotonic() > last:
                     raise
                 time.sleep(0.05)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import uuid4
@@ -14,6 +17,7 @@ from dashboard import doorbell
 from dashboard.celery import app
 from dashboard.install import ROOT
 from dashboard.up import __main__ as up
+from dashboard.up.place import Place
 from proxyapi import tasks
 from proxyapi.allowance import connection
 from tests.factories import ChargeFactory
@@ -55,6 +59,18 @@ def test_every_queue_has_one_worker_here_and_in_production() -> None:
     for worker, slow in ([up.WORKER, up.SLOW], composed):
         assert queues_of(worker) == {"work"}
         assert queues_of(slow) == WAYS.keys() - {"work"}
+
+
+def test_celery_finds_the_settings_by_itself(tmp_path) -> None:
+    """In production nobody names them: `make run` and manage.py do."""
+    place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
+    place.keep_secrets()
+    environ = {"PATH": os.environ["PATH"], "REELROOM_VAR": str(tmp_path)}
+
+    command = [sys.executable, "-m", "celery", "-A", "dashboard", "inspect", "--help"]
+    ended = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=False)
+
+    assert ended.returncode == 0, ended.stderr.decode()
 
 
 def test_each_slow_thread_has_two_connections_to_the_database() -> None:
