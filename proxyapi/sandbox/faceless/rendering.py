@@ -18,6 +18,7 @@ from proxyapi.sandbox.money import Use
 from proxyapi.sandbox.records import Charge, Job, Video
 from proxyapi.sandbox.voice_clones import narrators
 from proxyapi.sandbox.world import World
+from proxyapi.sandbox.writer import tongue
 
 FEATURE = "faceless_render"
 BUSY = ("rendering", "syncing")
@@ -92,7 +93,7 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
     plain = values | {
         "script": video.script or "",
         "title": video.title or "",
-        "language": voice.code if voice else "en",
+        "language": (voice and voice.code) or tongue.language_of(video.script or ""),
         "gender": voice.gender if voice else "female",
         "voice_seed": voice.seed if voice else 0,
         "genre": catalogue.genre_slug(chosen["genre_id"]) or _GENRES.get(video.type, "cinematic"),

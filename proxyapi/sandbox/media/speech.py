@@ -108,7 +108,8 @@ def voice(language: str, gender: str, seed: int) -> Voice:
     code = language.lower().replace("_", "-") or "en"
     base = code.split("-")[0]
     accents = (code,) if "-" in code else _ACCENTS.get(base, (base,))
-    accent = dice.choice(accents)
+    # Chance of its own: the same speaker in another language sounds like herself.
+    accent = random.Random(f"home/{seed}").choice(accents)  # noqa: S311
     variant = dice.choice(_FEMALE if female else _MALE)
     return Voice(
         names=(f"{accent}+{variant}", f"{base}+{variant}", base, f"en-us+{variant}"),
@@ -166,6 +167,7 @@ def _settle(library: Any, speaker: Voice) -> None:
     values = {_RATE: speaker.rate, _VOLUME: 100, _PITCH: speaker.pitch, _RANGE: speaker.range}
     for parameter, value in {**values, _WORDGAP: 0}.items():
         library.espeak_SetParameter(parameter, value, 0)
+    library.espeak_ng_SetRandSeed(1)  # else the time of day decides how some of them breathe
 
 
 def _utter(library: Any, sentence: str) -> Utterance:

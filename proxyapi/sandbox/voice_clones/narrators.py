@@ -9,11 +9,11 @@ from proxyapi.sandbox.catalogue.voices import VOICES, Voice
 from proxyapi.sandbox.holdings import Clone
 from proxyapi.sandbox.world import World
 
-LANGUAGE = "English"  # the specification shows no language of a clone
+LANGUAGE = "English"  # of a clone, in the list; the specification shows none
 
 
 class Narrator(NamedTuple):
-    code: str  # of the language
+    code: str | None  # of the language; None speaks that of the script
     gender: str
     seed: int
 
@@ -30,7 +30,7 @@ def find(world: World, account_id: int, voice_id: int | None) -> Narrator | None
     if stock is not None:
         return Narrator(stock.code, stock.gender, stock.id)
     own = next((it for it in _finished(world, account_id) if it.voice_id == voice_id), None)
-    return Narrator("en", own.gender, own.seed) if own is not None else None
+    return Narrator(None, own.gender, own.seed) if own is not None else None
 
 
 def _finished(world: World, account_id: int) -> list[Clone]:

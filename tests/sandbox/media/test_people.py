@@ -94,3 +94,25 @@ def test_without_the_extra_a_voice_hums(monkeypatch, tmp_path: Path) -> None:
     samples.make(Sample("Nora"), path := tmp_path / "voice.wav")
     length, sound = heard(path)
     assert length == pytest.approx(3, abs=0.1) and np.abs(sound).max() > 0.2
+
+
+@pytest.mark.parametrize(("gender", "seed"), [("female", 1), ("male", 7), ("female", 90_213)])
+def test_a_voice_sounds_like_itself_in_every_language(gender: str, seed: int) -> None:
+    from proxyapi.sandbox.media import speech
+
+    spoken = [speech.voice(code, gender, seed) for code in ("en", "de", "es", "fr", "pt")]
+    assert len({it.names[0].partition("+")[0] for it in spoken}) == 5
+    assert len({(it.names[0].partition("+")[2], it.rate, it.pitch) for it in spoken}) == 1
+
+
+def test_a_breathing_voice_is_the_same_at_every_time_of_day() -> None:
+    """The library takes its chance from the second in which it is started."""
+    from proxyapi.sandbox.media import speech
+
+    speaker, said = speech.Voice(("en-us+f3",), 168, 54, 53), []
+    for second in (1, 2):
+        with speech._library() as library:
+            library.espeak_ng_SetRandSeed(second)
+            speech._settle(library, speaker)
+            said.append(speech._utter(library, "A red fox walks home.").samples)
+    assert np.array_equal(said[0], said[1])
