@@ -18,14 +18,15 @@ from dashboard.actions.charging import in_the_way, locked
 from dashboard.caps import Standing
 from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
-from proxyapi import tasks
+from proxyapi import costs, tasks
 from proxyapi.charges import release, withdraw
 from proxyapi.events import Event, publish
-from proxyapi.models import Charge
+from proxyapi.models import Charge, ChargeState
 from proxyapi.refusals import Refusal, Stale, credits
 
 DECIDED = "This was decided already. Nothing was changed."
 CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
+DEARER = "It was asked for at {seen} cr and costs {now} cr now. Nothing was sent. Ask again."
 NOT_A_MAKER = "Whoever asked makes no videos in this team any more. Nothing was sent."
 OTHER = (
     "The budget in the way is not as it was shown any more. It is shown as it is now; look and "
@@ -43,9 +44,9 @@ def approve(
     """Send what was asked for, this once, also above the budget; `hard` raises that budget first.
 
     `drawn` names the budget that was shown in the way, as `Standing.in_a_word` does, "" for none.
-    It ends as `STALE` when it is not what was asked for any more: then nothing is sent. Raises
-    `Stale` when somebody decided it before or another budget is in the way, `NotEnoughCredits`
-    when the account is short.
+    It ends as `STALE` when it is not what was asked for any more, or dearer: then nothing is sent.
+    Raises `Stale` when somebody decided it before or another budget is in the way,
+    `NotEnoughCredits` when the account is short.
     """
     check(by, Permission.MANAGE_MONEY)
     asker = Membership.objects.filter(team=by.team, user=ask.member_id).first()
@@ -55,10 +56,10 @@ def approve(
         return closed(by, ask, Decision.STALE, NOT_A_MAKER)
     check_shown(over, hard, drawn)
     try:
-        check_price(ask.charge)
+        set_price(ask.charge)
         release(ask.charge)
-    except Stale:
-        return closed(by, ask, Decision.STALE, CHANGED)
+    except Stale as stale:
+        return closed(by, ask, Decision.STALE, stale.sentence)
     if over and hard is not None:
         check_raise(over, hard)
         change_budget(by=by, budget=over.budget, soft=over.budget.soft, hard=hard)
@@ -120,13 +121,27 @@ def waiting(ask: Ask) -> Ask:
     return row
 
 
-def check_price(charge: Charge) -> None:
-    """The service has named no other price since, and the video is still there."""
-    job = charge.job
-    if job is None:
-        return
-    if job.hidden_at or (charge.operation == "faceless.render" and job.estimate != charge.quote):
+def set_price(charge: Charge) -> None:
+    """It goes at the price of now, never above the one that was seen. Raises `Stale` when it is
+    dearer by now, has no price any more, or its video is gone."""
+    seen, now = charge.price, price_of(charge)
+    if now is None or (charge.job and charge.job.hidden_at):
         raise Stale(CHANGED)
+    if now > seen:
+        raise Stale(DEARER.format(seen=credits(seen), now=credits(now)))
+    if now < seen:
+        hold = now if charge.operation in costs.EXACT else costs.hold_for(now)
+        drafts = Charge.objects.filter(pk=charge.pk, state=ChargeState.DRAFT)
+        drafts.update(quote=now, hold=hold)
+
+
+def price_of(charge: Charge) -> Decimal | None:
+    """What that which was asked for costs now; None where nothing tells it."""
+    if charge.operation in costs.SCRIPTS:
+        return costs.script(charge.account)
+    if charge.job is None:
+        return charge.price
+    return costs.retry(charge.job) if charge.operation == "faceless.retry" else charge.job.estimate
 
 
 def closed(by: Membership, ask: Ask, decision: Decision, words: str) -> Ask:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import uuid
 from decimal import Decimal
 
 import pytest
 from django.db import IntegrityError, transaction
 
-from dashboard.actions import asks
+from dashboard.actions import asks, studio
 from dashboard.actions.charging import ask_for, charge
 from dashboard.caps import OverBudget
 from dashboard.models import Ask, AuditEvent, Decision, Role
 from proxyapi import tasks
-from proxyapi.models import ChargeState
+from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.refusals import NotEnoughCredits, Stale
 from tests.dashboard.budgets.conftest import NOON, drawn, intent
 
@@ -107,7 +108,7 @@ def test_declined_the_asker_reads_why_beside_the_video(ask, thea, priya, client_
     assert rung == []
 
 
-@pytest.mark.parametrize("change", ["edited", "repriced", "hidden"])
+@pytest.mark.parametrize("change", ["edited", "unpriced", "hidden"])
 def test_what_changed_since_is_not_sent_and_the_decider_is_told(
     ask, thea, client_of, rung, change, time_machine
 ):
@@ -116,8 +117,8 @@ def test_what_changed_since_is_not_sent_and_the_decider_is_told(
     match change:
         case "edited":
             job.edited_at = NOON.replace(minute=1)
-        case "repriced":
-            job.estimate = Decimal(97)
+        case "unpriced":
+            job.estimate = None
         case "hidden":
             job.hidden_at = NOON
     job.save()
@@ -126,6 +127,61 @@ def test_what_changed_since_is_not_sent_and_the_decider_is_told(
     ask.refresh_from_db()
     assert (ask.decision, ask.charge.state) == ("stale", ChargeState.REFUSED)
     assert rung == []
+
+
+@pytest.fixture(params=["faceless.render", "faceless.retry", "faceless.scripts"])
+def priced(request, mira, thea, priya, budget, video, account):
+    """Priya's ask for each thing that can be asked for, at 96 credits, and what sets its price."""
+    budget(priya, 50)
+    account.costs = {"CONTENT_PROMPT_REQUESTED": {"credits": 96}}
+    account.save()
+    job = video(priya, state="failed" if request.param == "faceless.retry" else "draft")
+    ways = {"by": priya, "job": job, "nonce": uuid.uuid4(), "words": ""}
+    if request.param == "faceless.render":
+        studio.render(seen=Decimal(96), **ways)
+    elif request.param == "faceless.retry":
+        studio.retry(**ways)
+    else:
+        studio.write_script(topic="Ice", duration=60, style="", tone="", language="", **ways)
+
+    def costs(credits: int) -> None:
+        account.costs["CONTENT_PROMPT_REQUESTED"]["credits"] = credits
+        account.save()
+        Job.objects.update(estimate=Decimal(credits))
+
+    return Ask.objects.get(), costs
+
+
+def test_what_costs_more_by_now_is_not_sent_and_both_prices_are_told(
+    priced, thea, priya, client_of, rung, time_machine
+):
+    ask, costs = priced
+    costs(97)
+    html = press(client_of(thea), ask, follow=True).content.decode()
+    told = "It was asked for at 96 cr and costs 97 cr now. Nothing was sent. Ask again."
+    assert told in html
+    ask.refresh_from_db()
+    assert (ask.decision, ask.charge.state) == ("stale", ChargeState.REFUSED)
+    assert ask.charge.reason == told
+    assert rung == []
+
+
+def test_what_costs_less_by_now_is_sent_at_the_lower_price(priced, thea, client_of, rung):
+    ask, costs = priced
+    margin = 5 if ask.charge.hold > 96 else 0
+    costs(50)
+    press(client_of(thea), ask)
+    ask.charge.refresh_from_db()
+    assert (ask.charge.state, ask.charge.quote) == (ChargeState.HELD, 50)
+    assert ask.charge.hold == 50 + margin
+    assert rung == [ask.charge.pk]
+
+
+def test_what_costs_the_same_is_sent_as_it_was_asked_for(priced, thea, client_of, rung):
+    ask, _ = priced
+    press(client_of(thea), ask)
+    sent = Charge.objects.get()
+    assert (sent.state, sent.quote, sent.hold) == (ChargeState.HELD, 96, ask.charge.hold)
 
 
 def test_who_left_or_renders_no_more_gets_nothing_sent(ask, thea, priya, rung):
