@@ -116,8 +116,9 @@ def refresh_account(account_id: str) -> None:
 @shared_task
 def refresh_accounts() -> None:
     """Every minute: accounts whose profile is old; lapsed ones sooner, so that they resume by
-    themselves. And jobs that a clock put back left behind."""
+    themselves. And jobs that a clock put back left behind, and refunds that nobody noted."""
     due.mend()
+    due.owe()
     now = timezone.now()
     old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - REFRESH_AFTER)
     lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)

@@ -14,11 +14,14 @@ from random import randrange
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from proxyapi import allowance
 from proxyapi.allowance import AllowanceUnknown, Lane, connection
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
+from proxyapi.models.charge import REFUNDED, SPENT
 from proxyapi.watching import interest, outage
 from proxyapi.watching.choice import Candidate, best
 from proxyapi.watching.experience import Experience, Sort
@@ -32,6 +35,7 @@ HEARD_WITHIN = timedelta(seconds=15)
 EARLY = timedelta(milliseconds=200)
 BATCH = 50
 PUT_BACK = timedelta(minutes=1)  # a clock that is further ahead was put back
+OWED_FOR = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
 FARTHEST = timedelta(minutes=20)  # that a charge waits for its next turn
 FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
 
@@ -71,6 +75,32 @@ def mend() -> int:
     open_charges.filter(due_at__gt=now + FARTHEST).update(due_at=now)
     open_charges.filter(alive_at__gt=now + PUT_BACK).update(alive_at=now)
     return ahead.update(looked_at=now, next_look_at=now + timedelta(seconds=SHORTEST))
+
+
+@transaction.atomic
+def owe() -> int:
+    """Clips that were seen failed, and what they took was not noted as owed: each is owed it once.
+
+    So it is when its price was settled in the same moment, and for those of an older release.
+    """
+    now = timezone.now()
+    failed = Job.objects.filter(
+        vault__in=Vault.objects.all(),  # the index of ended jobs begins with it
+        state=JobState.FAILED,
+        finished_at__gt=now - OWED_FOR,
+        kind=JobKind.CLIP,
+    )
+    unnoted = Charge.objects.filter(
+        job=OuterRef("pk"),
+        operation__in=REFUNDED,
+        state__in=SPENT,
+        cost__gt=0,
+        refund_owed_at=None,
+    )
+    clips = failed.filter(Exists(unnoted)).select_for_update(of=("self",))
+    for clip in clips:
+        Charge.objects.owe(clip, now)
+    return len(clips)
 
 
 def rooms_of(tokens: list[tuple[UUID, str]]) -> dict[UUID, int]:

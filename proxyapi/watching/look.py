@@ -8,6 +8,7 @@ from random import SystemRandom
 from threading import Event as Alarm
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Least
 from django.utils import timezone
@@ -15,7 +16,7 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
-from proxyapi.models import Job, JobState, Pace
+from proxyapi.models import Charge, Job, JobState, Pace
 from proxyapi.upstream import errors
 from proxyapi.watching import outage
 from proxyapi.watching.experience import Experience, Sort
@@ -96,9 +97,19 @@ def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
         fields |= ending(sight)
     else:
         fields |= {"looked_at": asked_at, **going_on(job, sight, asked_at, durations)}
-    if this_run(job).update(**fields) and "finished_at" in fields:
+    if noted(job, fields) and "finished_at" in fields:
         learn(job, asked_at, durations)
     publish(job.vault_id, Event.JOB, job.pk)
+
+
+@transaction.atomic
+def noted(job: Job, fields: dict[str, object]) -> bool:
+    """Whether the run was still the one that was looked at. A failed clip is owed what it took, in
+    the same step (spec, Credit charges): no later look comes by that would see it fail."""
+    taken = this_run(job).update(**fields)
+    if taken and fields.get("state") == JobState.FAILED:
+        Charge.objects.owe(job, timezone.now())
+    return bool(taken)
 
 
 def ending(sight: Sight) -> dict[str, object]:

@@ -1,0 +1,95 @@
+"""A clip that a look sees failed is owed what it took, whichever was known first (pitfall 45)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
+from proxyapi.watching import due
+from proxyapi.watching.look import look
+from tests.factories import ChargeFactory
+from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.watching.conftest import Running, ago
+
+CREATE = "text_to_video.create"
+
+
+def paid(job: Job, operation: str = CREATE, cost: int | None = 6, **more: Any) -> Charge:
+    state = ChargeState.CONFIRMED
+    fields = {"operation": operation, "state": state, "cost": cost, "sent_at": ago(60)}
+    return ChargeFactory.create(job=job, effect_at=ago(59), **(fields | more))
+
+
+def seen(job: Job, upstream: Upstream, status: str) -> None:
+    asset = {"id": 1, "status": status, "failure": "Not allowed.", "url": "http://127.0.0.1/a.mp4"}
+    upstream.on("GET", f"/text-to-video/{job.remote_id}", answer({"asset": asset}))
+    look(job.pk)
+    job.refresh_from_db()
+
+
+def test_pitfall_45_a_clip_that_is_paid_and_then_seen_failed_is_owed_back(
+    running: Running, upstream: Upstream
+) -> None:
+    job = running(kind=JobKind.CLIP)
+    charge = paid(job)
+    seen(job, upstream, "failed")
+    charge.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert charge.refund_owed_at == pytest.approx(job.finished_at, abs=timedelta(seconds=1))
+
+
+def test_a_clip_that_succeeds_is_owed_nothing(running: Running, upstream: Upstream) -> None:
+    job = running(kind=JobKind.CLIP)
+    charge = paid(job)
+    seen(job, upstream, "success")
+    assert due.owe() == 0
+    charge.refresh_from_db()
+    assert (job.state, charge.refund_owed_at) == (JobState.COMPLETED, None)
+
+
+def test_a_look_that_cannot_note_what_is_owed_ends_nothing(
+    running: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both or neither: the next look sees it fail again."""
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("the database went away")
+
+    job = running(kind=JobKind.CLIP)
+    paid(job)
+    monkeypatch.setattr(type(Charge.objects.all()), "owe", breaks)
+    monkeypatch.setattr(type(Charge.objects), "owe", breaks)
+    with pytest.raises(RuntimeError):
+        seen(job, upstream, "failed")
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+
+
+def test_clips_that_failed_without_a_note_are_owed_back_once(
+    running: Running, django_assert_num_queries: Any
+) -> None:
+    ended = {"state": JobState.FAILED, "finished_at": ago(3600), "kind": JobKind.CLIP}
+    first, again = running(**ended), running(**ended)
+    charge, other = paid(first), paid(again, cost=9)
+    paid(running(**ended, variety="free"), cost=0)
+    assert due.owe() == 2
+    charge.refresh_from_db()
+    other.refresh_from_db()
+    assert charge.refund_owed_at
+    assert other.cost == Decimal(9)
+    assert other.refund_owed_at
+    with django_assert_num_queries(3):  # with the two of its savepoint
+        assert due.owe() == 0
+
+
+def test_pitfall_44_only_clips_are_owed_back(running: Running) -> None:
+    film = running(state=JobState.FAILED, finished_at=timezone.now())
+    charge = paid(film, "faceless.render")
+    assert due.owe() == 0
+    charge.refresh_from_db()
+    assert charge.refund_owed_at is None
