@@ -15,3 +15,4 @@ class TeamRequest(HttpRequest):
     htmx: HtmxDetails
     membership: Membership
     team: Team
+    entered_at: int  # seconds since 1970

@@ -5,6 +5,7 @@ What a page tells of days and clock times is told in the team's time zone.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
@@ -43,6 +44,8 @@ class TeamMiddleware:
 
 def enter_team(request: HttpRequest) -> bool:
     """Put the team of the signed-in person into the request; False when they have none."""
+    # Before anything is read: what is announced from now on may be missing on the page.
+    request.entered_at = int(time.time())  # type: ignore[attr-defined]
     membership = membership_of(request)
     if membership is not None:
         request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]

@@ -27,6 +27,7 @@ from dashboard import live
 from dashboard.fragments import bundle
 from dashboard.live import BRIEF, DEPTH, Hub, HubAway, Listener
 from dashboard.models import Membership
+from dashboard.queries.videos.library import library_of
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import CHANNEL, Event, News, publish
 
@@ -417,3 +418,15 @@ def test_the_page_names_its_stream_and_when_it_was_made(vera, client_of):
     page = client_of(vera).get("/library/").content.decode()
     assert re.search(r'data-live="/live/" data-since="\d{10}"', page)
     assert page.count("data-live=") == 1
+
+
+def test_what_comes_while_a_page_is_made_is_news_to_it(vera, client_of, monkeypatch, time_machine):
+    browser, asked_at = client_of(vera), int(time.time())
+    time_machine.move_to(asked_at, tick=False)
+
+    def slowly(*args: Any) -> Any:
+        time_machine.shift(5)
+        return library_of(*args)
+
+    monkeypatch.setattr("dashboard.views.library.library_of", slowly)
+    assert f'data-since="{asked_at}"' in browser.get("/library/").content.decode()
