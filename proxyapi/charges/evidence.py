@@ -19,7 +19,7 @@ from proxyapi.models.charge import CREATES
 from proxyapi.upstream import wire
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
-from proxyapi.watching.states import WAYS, inner
+from proxyapi.watching.states import WAYS, alone, inner
 from proxyapi.watching.states import read as sight_of
 
 Record = dict[str, Any]
@@ -87,9 +87,20 @@ def made(charge: Charge, record: Record) -> str:
     """The id of what a creating call made; empty where the record tells none."""
     if charge.job is None:
         return ""
-    id = inner(record, WAYS[charge.job.kind].inner).get("id")
-    fits = isinstance(id, int | str) and not isinstance(id, bool) and 0 < len(str(id)) <= 64
-    return str(id) if fits else ""
+    ids = (holder.get("id") for holder in holders(charge, record))
+    return next((str(id) for id in ids if is_id(id)), "")
+
+
+def holders(charge: Charge, record: Record) -> list[Record]:
+    """Where what a creating call made may stand, as the spec does not show its body: as the reads
+    show it, in the record itself, or in the one object that it holds."""
+    way = WAYS[charge.job.kind if charge.job else JobKind.FACELESS]
+    return [inner(record, way.inner), record, alone(record)]
+
+
+def is_id(value: object) -> bool:
+    is_plain = isinstance(value, int | str) and not isinstance(value, bool)
+    return is_plain and 0 < len(str(value)) <= 64
 
 
 def resource(charge: Charge, lane: Lane) -> Record:
@@ -230,9 +241,10 @@ TABLE: Mapping[Evidence, Row] = {
 
 
 def status_of(charge: Charge, record: Record) -> str:
-    way = WAYS[charge.job.kind] if charge.job else WAYS[JobKind.FACELESS]
-    status = inner(record, way.inner).get("status")
-    return status if isinstance(status, str) else ""
+    # A read shows its status in one place; another word beside it is not the video's (pitfall 5).
+    places = holders(charge, record) if charge.operation in CREATES else holders(charge, record)[:1]
+    words = (place.get("status") for place in places)
+    return next((word for word in words if isinstance(word, str) and word), "")
 
 
 def failure_of(charge: Charge, record: Record) -> dict[str, str] | None:

@@ -68,12 +68,19 @@ def inner(data: Any, name: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         return {}
     if not name:
-        return data
+        return data if "status" in data else alone(data)
     found = data.get(name)
     if isinstance(found, dict):
         return found
     nested = [value[name] for value in data.values() if isinstance(value, dict) and name in value]
     return nested[0] if nested and isinstance(nested[0], dict) else {}
+
+
+def alone(data: dict[str, Any]) -> dict[str, Any]:
+    """The one object in `data`, under whatever name, where `data` is no record itself."""
+    nested = [value for value in data.values() if isinstance(value, dict)]
+    is_record = "id" in data or "status" in data
+    return nested[0] if len(nested) == 1 and not is_record else data
 
 
 def failure(value: Any) -> tuple[str, str]:

@@ -125,6 +125,21 @@ def test_a_finished_film_whose_address_died_is_read_again(job: Job, upstream: Up
     assert job.media_url.endswith("b.mp4")
 
 
+@pytest.mark.parametrize(
+    ("kind", "record"),
+    [
+        (JobKind.CLONE, {"id": 5, "status": "completed", "preview_url": "http://127.0.0.1/a.mp3"}),
+        (JobKind.CHARACTER, {"id": 5, "status": "ready"}),
+    ],
+)
+def test_a_record_is_read_whether_it_stands_alone_or_under_a_name(kind: str, record: Any) -> None:
+    """The spec names its fields and not where they stand (pitfall 5)."""
+    for data in (record, {"record": record}):
+        assert read(kind, data).state == JobState.COMPLETED
+    assert read(kind, {"status": "pending", "record": record}).state == JobState.RUNNING
+    assert read(kind, {"a": record, "b": {}}).state is None
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: (

@@ -49,6 +49,37 @@ def test_pitfall_13_a_clip_gets_its_id_from_the_answer_and_runs(
     assert (job.remote_id, job.state, job.raw_status) == ("88", JobState.RUNNING, "draft")
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"id": "a1", "status": "draft"},
+        {"id": "a1", "asset": {"status": "draft"}},
+        {"id": "a1", "status": "draft", "model": {"id": "brook"}},
+        {"clip": {"id": "a1", "status": "draft"}},
+        {"data": {"asset": {"id": "a1", "status": "draft"}}},
+    ],
+)
+def test_pitfall_13_a_clip_finds_its_id_wherever_the_answer_has_it(
+    data: Any, clip: Charge, upstream: Upstream
+) -> None:
+    """The spec does not show what creating one answers."""
+    upstream.on("POST", "/text-to-video", charged(data, 6))
+    assert sent(clip).state == ChargeState.CONFIRMED
+    job = Job.objects.get(charges=clip)
+    assert (job.remote_id, job.state, job.raw_status) == ("a1", JobState.RUNNING, "draft")
+
+
+@pytest.mark.parametrize(
+    "data", [{"status": "draft", "model": {"id": 3}}, {"a": {"id": 3}, "b": {}}, [], None]
+)
+def test_a_clip_takes_no_other_things_id_for_its_own(
+    data: Any, clip: Charge, upstream: Upstream
+) -> None:
+    upstream.on("POST", "/text-to-video", charged(data, 6))
+    assert sent(clip).state == ChargeState.UNKNOWN
+    assert Job.objects.get(charges=clip).remote_id is None
+
+
 def test_pitfall_15_a_clip_without_an_id_in_its_answer_is_read_back(
     clip: Charge, upstream: Upstream
 ) -> None:
