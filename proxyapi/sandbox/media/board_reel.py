@@ -83,12 +83,18 @@ class BoardReel:
         return np.asarray(total * min(1.0, 0.85 / max(loudest, 1e-6)), np.float32)
 
     def _readings(self) -> Iterator[tuple[Reading, int]]:
-        """What each scene is about, and its seed; a chain keeps those of its first scene."""
+        """What each scene is about, and its seed; a chain keeps those of its first scene.
+
+        A scene that names no place plays where the others do.
+        """
         about, seed = theme("", "", 0), 0
+        told = " ".join(clips.plot(it["prompt"]) for it in self.board.scenes)
+        usual = theme("", told, self.board.seed).setting
         for scene in self.board.scenes:
             if not scene["chained"]:
                 seed = scene["seed"]
-                about = replace(theme("", clips.plot(scene["prompt"]), seed), subject="")
+                about = theme("", clips.plot(scene["prompt"]), seed)
+                about = replace(about, subject="", setting=usual)
             yield about, seed
 
     def _moves(self) -> Iterator[Move]:

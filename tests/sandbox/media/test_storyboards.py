@@ -11,6 +11,7 @@ from PIL import Image
 
 from proxyapi.sandbox.media import clips, storyboard, storyboards
 from proxyapi.sandbox.media.board_reel import BoardReel
+from proxyapi.sandbox.media.reading import read
 from tests.sandbox.media.films_on_disk import length, pictures, sound
 
 SIZE = (192, 108)
@@ -99,3 +100,14 @@ def test_assigned_frames_are_seen_at_their_ends(tmp_path: Path) -> None:
     assert shown[-2].mean() < 30
     assert 40 < shown[len(shown) // 2].mean() < 210
     assert frames(tmp_path, scene(SEA, first={"file": "gone.png"}))[2].std() > 10
+
+
+def test_a_scene_that_names_no_place_stays_where_the_storyboard_plays(tmp_path: Path) -> None:
+    for seed in range(6):
+        storm = scene("The storm comes", seed=seed)
+        board = storyboard.Storyboard([scene("A boat at sea"), storm, scene("A lighthouse")])
+        boat, between, _ = BoardReel(board, SIZE, tmp_path).readings
+        assert (boat[0].setting, between[0].setting) == ("sea", "sea")
+    named = storyboard.Storyboard([scene("A boat at sea"), scene("A train in the desert")])
+    told = BoardReel(named, SIZE, tmp_path).readings[1]
+    assert read("A train in the desert", told[1], told[0]).setting == "desert"
