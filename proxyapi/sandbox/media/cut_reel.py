@@ -73,17 +73,21 @@ class CutReel(Reel):
     def _asset(self, scene: int) -> dict[str, Any] | None:
         """The assets share the film in their order; few pictures of a page come again.
 
-        Clips and footage are made for the film: pictures of one's own take a scene each.
+        Those that somebody chose have a scene each, however few there are; clips and footage
+        are made for all others.
         """
         assets, scenes = self.cut.pictures, len(self.story.scenes)
         if not assets:
             return None
         if self.cut.manner == "page":
             return assets[scene % len(assets)]
-        if self.cut.manner == "scenes":
-            return assets[scene * len(assets) // scenes]
-        at = {scenes * (2 * n + 1) // (2 * len(assets)): it for n, it in enumerate(assets)}
-        return at.get(scene)
+        chosen = {
+            scenes * (2 * n + 1) // (2 * len(assets)): it
+            for n, it in enumerate(assets)
+            if it["roll"] or "file" in it or "still" in it
+        }
+        shared = assets[scene * len(assets) // scenes] if self.cut.manner == "scenes" else None
+        return chosen.get(scene, shared)
 
     def _outside(self, asset: dict[str, Any], size: tuple[int, int]) -> Picture | None:
         """The asset's own picture; None for one that is drawn with its scene."""

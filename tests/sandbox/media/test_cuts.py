@@ -122,3 +122,12 @@ def test_pictures_of_ones_own_take_one_scene_each_of_clips(tmp_path: Path) -> No
     made = reel(tmp_path, "clips", {"seed": 1, "roll": 0, "file": "a.png"})
     made.story = replace(made.story, scenes=made.story.scenes * 3)
     assert [made._asset(n) is not None for n in range(3)] == [False, True, False]
+
+
+@pytest.mark.parametrize("chosen", [{"file": "a.png"}, {"still": STILL}, {"roll": 1}])
+def test_a_film_of_few_scenes_leaves_no_chosen_picture_out(chosen: dict[str, Any]) -> None:
+    drawn: dict[str, Any] = {"seed": 1, "roll": 0}
+    assets = [drawn, drawn, drawn, drawn, {**drawn, **chosen}]
+    made = reel(Path(), "scenes", *assets)
+    made.story = replace(made.story, scenes=made.story.scenes[:1] * 2)
+    assert [made._asset(n) for n in range(2)] == [drawn, assets[-1]]
