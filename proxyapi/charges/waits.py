@@ -30,8 +30,8 @@ def ended(charge: Charge) -> datetime:
     """When the service was done with it at the latest, whatever became of the answer.
 
     An ordinary call is charged at once or never. One that may take minutes, such as a search, may
-    be charged when it ends, long after the line broke.
+    be charged when it ends, long after the line broke; one with files begins when they are there.
     """
-    now, timeout = timezone.now(), operation(charge.operation).timeout
-    longest = timedelta(seconds=timeout if timeout > settings.CHARGE_LONG_CALL else 0)
-    return max(now, (charge.sent_at or now) + longest)
+    now, row = timezone.now(), operation(charge.operation)
+    at_most = row.longest if row.timeout > settings.CHARGE_LONG_CALL else 0
+    return max(now, (charge.sent_at or now) + timedelta(seconds=at_most))

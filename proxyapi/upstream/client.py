@@ -22,13 +22,13 @@ import httpx
 from proxyapi.upstream import envelope
 from proxyapi.upstream.catalog import CATALOG, Operation, Retry
 from proxyapi.upstream.envelope import Files, Form, Path, Query
+from proxyapi.upstream.operation import LONGEST_UPLOAD
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.transport import Exchange, Outgoing
 
 CONNECT = POOL = 5.0  # seconds
-WRITE = 60.0  # seconds for one piece of an upload
-LONGEST_UPLOAD = 120.0  # seconds for all of them
+WRITE = 60.0  # seconds for one piece of an upload; all: `LONGEST_UPLOAD`
 # Servers close idle connections after 5 s and more; we let go of them before.
 KEPT = httpx.Limits(max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0)
 # A kept connection can be closed by the server in the moment we use it again. For a read that is

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+LONGEST_UPLOAD = 120.0  # seconds for all pieces of a form with files
+
 
 class Retry(StrEnum):
     SAFE = "safe"  # repeating it costs nothing and changes nothing more: GETs, scrape-images
@@ -65,6 +67,12 @@ class Operation:
     def parameters(self) -> tuple[str, ...]:
         """The names in the path template, in order."""
         return tuple(re.findall(r"{(\w+)}", self.path))
+
+    @property
+    def longest(self) -> float:
+        """Seconds until its whole answer is in: first its files go out, then its own time runs."""
+        sending = LONGEST_UPLOAD if self.body is Body.MULTIPART else 0.0
+        return sending + self.timeout
 
     @property
     def read_back(self) -> str | None:

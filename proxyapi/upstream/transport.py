@@ -30,7 +30,8 @@ class Exchange:
     def __init__(self, operation: Operation, token: Secret) -> None:
         self._operation = operation
         self._token = token
-        self._until = time.monotonic() + operation.timeout + GRACE
+        # The answer's own time begins when a form's files are out, which may take long itself.
+        self._until = time.monotonic() + operation.longest + GRACE
         self._status: int | None = None
         self._headers: dict[str, str] = {}
         self._body = bytearray()

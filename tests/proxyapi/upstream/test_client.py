@@ -8,7 +8,7 @@ import ssl
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -314,3 +314,28 @@ def test_a_client_refuses_a_bad_address_when_it_is_made():
     for kind in (Client, AsyncClient):
         with pytest.raises(ValueError, match="ends in /v2"):
             kind("http://upstream.test/")
+
+
+class SlowLine(httpx.BaseTransport):
+    """Samples take 100 s to send and a minute to be answered, by a clock of its own."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        for number, _ in enumerate(cast(httpx.SyncByteStream, request.stream)):
+            self.now += 0 if number else 100
+        self.now += 60
+        return httpx.Response(201, json={"data": {"id": 5}})
+
+
+def test_what_an_upload_takes_is_not_taken_off_its_answers_time(monkeypatch):
+    line = SlowLine()
+    monkeypatch.setattr(transport, "time", line)
+    sample = ("samples[]", ("a.wav", b"RIFF", "audio/wav"))
+    with Client("http://127.0.0.1:8001/v2", transport=line) as door:
+        reply = door.call("voice_clones.create", TOKEN, data={"name": "Thea"}, files=[sample])
+    assert line.now == 1160
+    assert reply.data == {"id": 5}
