@@ -1,8 +1,9 @@
 """Caps: how budgets stand, in spent + held credits of their period (law 3).
 
-A charge counts in the period it was created in: with its cost once it is settled, with its hold
-until then. What was refunded counts nothing. A day, week (from Monday) or month begins at midnight
-of the team's time zone, whatever the clocks do in between.
+A charge counts in the period it was created in, one that was asked for in the period it was
+approved in: with its cost once it is settled, with its hold until then. What was refunded counts
+nothing. A day, week (from Monday) or month begins at midnight of the team's time zone, whatever the
+clocks do in between.
 """
 
 from __future__ import annotations

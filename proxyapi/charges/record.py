@@ -97,6 +97,7 @@ def ask(intent: Intent) -> Charge:
 def release(charge: Charge) -> Charge:
     """Consent to a draft: its hold is reserved and it may be sent. Twice is once.
 
+    As a charge it is of now: a budget counts it in the period of the consent.
     Raises `NotEnoughCredits`, and `Stale` when it was withdrawn or its video is another by now.
     """
     account = Account.objects.select_for_update().get(pk=charge.account_id)
@@ -108,7 +109,8 @@ def release(charge: Charge) -> Charge:
     check_as_asked(charge)
     check_fits(account, charge.hold)
     now = timezone.now()
-    Charge.objects.move(charge, ChargeState.HELD, held_at=now, due_at=now + SWEEP_AFTER, reason="")
+    moved = {"created_at": now, "held_at": now, "due_at": now + SWEEP_AFTER, "reason": ""}
+    Charge.objects.move(charge, ChargeState.HELD, **moved)
     publish(charge.vault_id, Event.CHARGE, charge.pk)
     return charge
 

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from dashboard.actions import asks, studio
 from dashboard.actions.charging import ask_for, charge
-from dashboard.caps import OverBudget
-from dashboard.models import Ask, AuditEvent, Decision, Role
+from dashboard.caps import OverBudget, standings
+from dashboard.models import Ask, AuditEvent, Budget, Decision, Period, Role
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.refusals import NotEnoughCredits, Stale
@@ -72,6 +73,23 @@ def test_this_once_lets_nothing_else_through(ask, mira, priya, video, rung):
     asks.approve(by=mira, ask=ask)
     with pytest.raises(OverBudget, match="0 of your 2,500 are left"):
         charge(priya, intent(video(priya), 1))
+
+
+@pytest.mark.parametrize("period", [Period.DAY, Period.MONTH])
+def test_what_is_approved_in_a_later_period_counts_in_that_one(
+    ask, mira, thea, priya, video, rung, time_machine, period
+):
+    budget = ask.team.budgets.get()
+    Budget.objects.update(period=period, hard=110)
+    time_machine.move_to(NOON.replace(month=12, day=2), tick=False)
+    asks.approve(by=thea, ask=ask)
+    budget.refresh_from_db()
+    assert standings(ask.team, [budget], timezone.now())[0].held == 106
+    assert standings(ask.team, [budget], NOON)[0].held == 0
+    with pytest.raises(OverBudget, match="4 of your 110 are left"):
+        charge(priya, intent(video(priya)))
+    ask.refresh_from_db()
+    assert ask.asked_at == NOON
 
 
 def test_raising_the_budget_sends_it_within(ask, thea, client_of, rung):
