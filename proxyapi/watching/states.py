@@ -55,12 +55,19 @@ def read(kind: str, data: Any) -> Sight:
     url = status_holder.get(way.media)
     media_url = url if isinstance(url, str) else ""
     if raw in way.completed:
-        # Done without its file is not done yet (pitfall 10).
-        state = JobState.COMPLETED if media_url or kind == JobKind.CHARACTER else JobState.RUNNING
-        return Sight(state, raw, media_url)
+        is_whole = bool(media_url) or needs_no_file(kind, status_holder)
+        return Sight(JobState.COMPLETED if is_whole else JobState.RUNNING, raw, media_url)
     if raw in way.failed:
         return Sight(JobState.FAILED, raw, "", *failure(status_holder.get("failure")))
     return Sight(JobState.RUNNING, raw)
+
+
+def needs_no_file(kind: str, holder: Mapping[str, Any]) -> bool:
+    """Done without its file is not done yet (pitfall 10). But a character has none, and of a
+    storyboard's video the spec names no address: one that is shown, and empty, is still to come."""
+    if kind == JobKind.STORYBOARD:
+        return WAYS[kind].media not in holder
+    return kind == JobKind.CHARACTER
 
 
 def inner(data: Any, name: str) -> dict[str, Any]:

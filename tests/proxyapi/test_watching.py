@@ -140,6 +140,17 @@ def test_a_record_is_read_whether_it_stands_alone_or_under_a_name(kind: str, rec
     assert read(kind, {"a": record, "b": {}}).state is None
 
 
+def test_a_storyboard_whose_file_the_service_does_not_show_is_done() -> None:
+    """The spec names its `completed` and no address; one that is shown empty is still to come."""
+    for video, state in (
+        ({"status": "completed"}, JobState.COMPLETED),
+        ({"status": "completed", "url": "http://127.0.0.1/a.mp4"}, JobState.COMPLETED),
+        ({"status": "completed", "url": None}, JobState.RUNNING),
+    ):
+        assert read(JobKind.STORYBOARD, {"id": 3, "scenes": [], "video": video}).state == state
+    assert read(JobKind.FACELESS, {"video": {"status": "completed"}}).state == JobState.RUNNING
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: (
