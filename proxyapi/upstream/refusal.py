@@ -16,7 +16,8 @@ from proxyapi.upstream.errors import Said, UpstreamError
 from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import Answer
 
-# GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more.
+# GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more, though
+# nothing of the plan or the e-mail address, which have codes of their own.
 _BY_CODE: Mapping[str, type[UpstreamError]] = {
     "GEN-UNAUTHORIZED": errors.Unauthorized,
     "GEN-NOT-FOUND": errors.NotFound,
@@ -37,12 +38,16 @@ _BY_PROSE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
     (403, r"script\b.*\b(required|missing|before)", errors.ScriptMissing),
     (403, r"voice\b.*\bnot found|unknown voice", errors.VoiceUnknown),
     (403, r"voice\b.*\b(not provided|required|missing)", errors.VoiceMissing),
+    (422, r"genre\b.*\brequired", errors.GenreMissing),
+    (422, r"payment method", errors.PaymentMethodMissing),
+)
+
+# These stop a whole token: prose is asked only where no code was given at all.
+_BY_PROSE_ALONE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
     (403, r"\btrials?\b", errors.PaidSubscriptionRequired),
     (403, r"\bsubscription\b", errors.SubscriptionRequired),
     (403, r"e-?mail\b.*\bverif|verif\w+\b.*\be-?mail", errors.EmailNotVerified),
     (409, r"e-?mail\b.*\bverif|verif\w+\b.*\be-?mail", errors.EmailNotVerified),
-    (422, r"genre\b.*\brequired", errors.GenreMissing),
-    (422, r"payment method", errors.PaymentMethodMissing),
 )
 
 _BY_STATUS: Mapping[int, type[UpstreamError]] = {
@@ -82,7 +87,8 @@ def _kind(operation: Operation, said: Said) -> type[UpstreamError]:
     if said.code in _BY_CODE:
         return _BY_CODE[said.code]
     words = " ".join([said.words, *(line for lines in said.fields.values() for line in lines)])
-    for its_status, pattern, kind in _BY_PROSE:
+    patterns = _BY_PROSE if said.code else (*_BY_PROSE, *_BY_PROSE_ALONE)
+    for its_status, pattern, kind in patterns:
         if status == its_status and re.search(pattern, words, re.IGNORECASE):
             return kind
     if status == 422 and "assets" in said.fields and operation.name.endswith(".render"):

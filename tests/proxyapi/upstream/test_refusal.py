@@ -64,9 +64,6 @@ def test_each_code_of_the_spec_is_its_error(code, status, kind):
         (403, "This video is currently being processed.", errors.Busy),
         (422, "A genre is required for AI visuals and AI clips.", errors.GenreMissing),
         (422, "A saved payment method is required.", errors.PaymentMethodMissing),
-        (403, "Trials are not eligible for API access", errors.PaidSubscriptionRequired),
-        (403, "An active subscription is required", errors.SubscriptionRequired),
-        (409, "Verify your e-mail address first", errors.EmailNotVerified),
         (403, "Something new", errors.Forbidden),
         (422, "Something new", errors.Invalid),
     ],
@@ -77,6 +74,23 @@ def test_known_prose_says_more_than_a_vague_code(status, message, kind, code):
     assert type(refused(status, coded(code, message))) is kind
     in_error = {"error": {"code": code, "message": message}}
     assert type(refused(status, in_error)) is kind
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind", "coded_as"),
+    [
+        (403, "Trials are not eligible.", errors.PaidSubscriptionRequired, errors.Forbidden),
+        (403, "Your subscription lacks this voice.", errors.SubscriptionRequired, errors.Forbidden),
+        (403, "Verify your e-mail address first", errors.EmailNotVerified, errors.Forbidden),
+        (409, "Verify your e-mail address first", errors.EmailNotVerified, errors.Conflict),
+    ],
+)
+def test_what_stops_a_token_is_taken_from_prose_only_where_there_is_no_code(
+    status, message, kind, coded_as
+):
+    """pitfall_82: "your subscription does not include this voice" is no lapsed plan."""
+    assert type(refused(status, coded("", message))) is kind
+    assert type(refused(status, coded("GEN-FORBIDDEN", message))) is coded_as
 
 
 @pytest.mark.parametrize(
