@@ -5,7 +5,10 @@ from __future__ import annotations
 import redis
 from django.db import InterfaceError, OperationalError
 
-AWAY: tuple[type[BaseException], ...] = (OperationalError, InterfaceError, redis.ConnectionError)
+AWAY: tuple[type[BaseException], ...] = (
+    *(OperationalError, InterfaceError),
+    *(redis.ConnectionError, redis.TimeoutError),  # neither is the other's kind
+)
 RETRY_AFTER = 10  # seconds
 
 

@@ -18,6 +18,7 @@ ERRORS = [
     OperationalError("connection refused"),
     InterfaceError("the cursor is closed"),
     redis.ConnectionError("nobody listens"),
+    redis.TimeoutError("it hangs"),
 ]
 
 
