@@ -1,4 +1,5 @@
-"""Puts the team into the request: the one chosen in the session, else the first one joined.
+"""The door in front of every page, and the team behind it: the one chosen in the session, else the
+first one joined.
 
 What a page tells of days and clock times is told in the team's time zone.
 """
@@ -7,14 +8,49 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render, resolve_url
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.models import Membership
 
 TEAM_IN_SESSION = "team"
+
+
+class DoorMiddleware(LoginRequiredMiddleware):
+    """Nobody passes unknown. Signing in leads back to a page, never to what only a form sends to.
+
+    A session may end while a page stands open: its parts then take the whole window to the door.
+    """
+
+    def handle_no_permission(  # type: ignore[override]  # htmx redirects with 200
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
+    ) -> HttpResponseBase:
+        part = "HX-Request" in request.headers  # HtmxMiddleware has not seen it yet
+        if not part and request.method in ("GET", "HEAD"):
+            return super().handle_no_permission(request, view_func)
+        page = request.headers.get("HX-Current-URL" if part else "Referer", "")
+        door = redirect_to_login(
+            path_of(request, page),
+            resolve_url(self.get_login_url(view_func)),
+            self.get_redirect_field_name(view_func),
+        )
+        return HttpResponseClientRedirect(door.url) if part else door
+
+
+def path_of(request: HttpRequest, page: str) -> str:
+    """The path and the query of a whole address of this site; of any other one the start page."""
+    if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
+        return "/"
+    path = urlsplit(page)._replace(scheme="", netloc="", fragment="").geturl()
+    # `//somewhere` behind our own host would be another host by itself.
+    return path if path.startswith("/") and url_has_allowed_host_and_scheme(path, None) else "/"
 
 
 class TeamMiddleware:
@@ -25,7 +61,7 @@ class TeamMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with timezone.override(None):  # process_view chooses the team's
-            response = self.get_response(request)
+            response = said(request, self.get_response(request))
         if request.user.is_authenticated:
             # Pages of a team are nobody else's to keep, the back button of a shared computer
             # included.
@@ -40,6 +76,15 @@ class TeamMiddleware:
         if not enter_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "dashboard/teamless.html", status=403)
         return None
+
+
+def said(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Who opens an address that only a form sends to is told so on a page."""
+    if response.status_code != 405 or request.method != "GET" or "HX-Request" in request.headers:
+        return response
+    page = render(request, "405.html", status=405)
+    page["Allow"] = response.headers.get("Allow", "")
+    return page
 
 
 def enter_team(request: HttpRequest) -> bool:
