@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import NamedTuple
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet, Sum
@@ -71,7 +72,7 @@ class Standing:
 
     @property
     def in_a_word(self) -> str:
-        """Which budget it is and its limits, for a form to tell which one it was drawn with."""
+        """Which budget it is and its limits."""
         return f"{self.budget.pk}/{self.budget.in_a_word}"
 
     @property
@@ -145,11 +146,21 @@ def standings(team: Team, budgets: Iterable[Budget], at: datetime) -> list[Stand
 def tightest(found: Iterable[Standing]) -> Standing | None:
     """Of those with a hard limit the one with the least left, or the most above it; of several
     the first by its key, so that a page and the action behind it mean the same one."""
-    return min(
-        (one for one in found if one.budget.hard is not None),
-        key=lambda one: ((one.budget.hard or NOTHING) - one.taken, one.budget.pk),
-        default=None,
-    )
+    return min((one for one in found if one.budget.hard is not None), key=room, default=None)
+
+
+def above(found: Iterable[Standing], amount: Decimal) -> list[Standing]:
+    """Those that do not take that much more, the tightest first."""
+    return sorted((one for one in found if not one.takes(amount)), key=room)
+
+
+def named(found: Iterable[Standing]) -> str:
+    """Which budgets they are and their limits, for a form to tell which it was drawn with."""
+    return " ".join(one.in_a_word for one in found)
+
+
+def room(standing: Standing) -> tuple[Decimal, UUID]:
+    return (standing.budget.hard or NOTHING) - standing.taken, standing.budget.pk
 
 
 def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | None, Taken]:

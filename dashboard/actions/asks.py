@@ -5,6 +5,7 @@ Budgets are locked before the ask, the ask before the account (see `charging`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from django.db import transaction
@@ -14,8 +15,8 @@ from dashboard import doorbell
 from dashboard.access import can, check
 from dashboard.actions.audit import note
 from dashboard.actions.budgets import change_budget, plain
-from dashboard.actions.charging import in_the_way, locked
-from dashboard.caps import Standing
+from dashboard.actions.charging import locked
+from dashboard.caps import Standing, above, named
 from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
 from proxyapi import costs, tasks
@@ -28,6 +29,10 @@ DECIDED = "This was decided already. Nothing was changed."
 CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
 DEARER = "It was asked for at {seen} cr and costs {now} cr now. Nothing was sent. Ask again."
 NOT_A_MAKER = "Whoever asked makes no videos in this team any more. Nothing was sent."
+SEVERAL = (
+    "It goes above more than one budget. Raise these first, or approve it this once. Nothing was "
+    "sent."
+)
 OTHER = (
     "The budget in the way is not as it was shown any more. It is shown as it is now; look and "
     "approve again. Nothing was sent."
@@ -41,16 +46,17 @@ TAKEN_BACK = "Taken back before it was decided. Nothing was sent."
 def approve(
     *, by: Membership, ask: Ask, hard: Decimal | None = None, drawn: str | None = None
 ) -> Ask:
-    """Send what was asked for, this once, also above the budget; `hard` raises that budget first.
+    """Send what was asked for, this once, also above budgets; `hard` first raises the one that is
+    in the way, where it is only one.
 
-    `drawn` names the budget that was shown in the way, as `Standing.in_a_word` does, "" for none.
+    `drawn` names the budgets that were shown in the way, as `caps.named` does, "" for none.
     It ends as `STALE` when it is not what was asked for any more, or dearer: then nothing is sent.
-    Raises `Stale` when somebody decided it before or another budget is in the way,
+    Raises `Stale` when somebody decided it before or other budgets are in the way,
     `NotEnoughCredits` when the account is short.
     """
     check(by, Permission.MANAGE_MONEY)
     asker = Membership.objects.filter(team=by.team, user=ask.member_id).first()
-    over = in_the_way(locked(asker), ask.charge.hold) if asker else None
+    over = above(locked(asker), ask.charge.hold) if asker else []
     ask = waiting(ask)
     if asker is None or not can(asker, Permission.RENDER):
         return closed(by, ask, Decision.STALE, NOT_A_MAKER)
@@ -62,32 +68,40 @@ def approve(
         return closed(by, ask, Decision.STALE, stale.sentence)
     if over and hard is not None:
         check_raise(over, hard)
-        change_budget(by=by, budget=over.budget, soft=over.budget.soft, hard=hard)
+        raised = over[0].budget
+        change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
     tasks.ring(tasks.sender(ask.charge), ask.charge.pk)
     return decided(by, ask, Decision.APPROVED, "", **sides(over, ask.charge.hold))
 
 
-def check_shown(over: Standing | None, hard: Decimal | None, drawn: str | None) -> None:
+def check_shown(over: Sequence[Standing], hard: Decimal | None, drawn: str | None) -> None:
     """What is in the way is what the decider saw there. That nothing is by now hinders no sending,
     only a raise."""
-    fits = over is None and hard is None
-    if drawn is not None and not fits and drawn != (over.in_a_word if over else ""):
+    fits = not over and hard is None
+    if drawn is not None and not fits and drawn != named(over):
         raise Stale(OTHER)
 
 
-def check_raise(over: Standing, hard: Decimal) -> None:
-    limit = over.budget.hard
+def check_raise(over: Sequence[Standing], hard: Decimal) -> None:
+    """One raise is not to seem to make room where it makes none."""
+    if len(over) > 1:
+        raise Stale(SEVERAL)
+    limit = over[0].budget.hard
     if limit is not None and hard <= limit:
         raise Refusal(LOWER.format(limit=credits(limit)), field="hard")
 
 
-def sides(over: Standing | None, hold: Decimal) -> dict[str, object]:
-    """What of the budget was gone before and after, for the audit."""
-    if over is None:
-        return {}
-    limit, taken = plain(over.budget.hard or hold), over.taken
+def sides(over: Sequence[Standing], hold: Decimal) -> dict[str, object]:
+    """What of the budgets was gone before and after, for the audit: of the tightest, and `also`."""
+    each = [sides_of(one, hold) for one in over]
+    also = {"also": each[1:]} if each[1:] else {}
+    return {**each[0], **also} if each else {}
+
+
+def sides_of(standing: Standing, hold: Decimal) -> dict[str, object]:
+    limit, taken = plain(standing.budget.hard or hold), standing.taken
     return {
-        "budget": str(over.budget.pk),
+        "budget": str(standing.budget.pk),
         "before": {"hard": limit, "taken": plain(taken), "state": "draft"},
         "after": {"hard": limit, "taken": plain(taken + hold), "state": "held"},
     }

@@ -83,7 +83,7 @@ class BudgetForm(LimitsForm):
 
 
 class ApprovalForm(forms.Form):
-    """Once, or with a higher limit from now on; `drawn` is the budget that was shown in the way."""
+    """Once, or with a higher limit from now on; `drawn`: the budgets that were shown in the way."""
 
     # With room for it by now, the dialog asks neither.
     how = forms.ChoiceField(
@@ -99,7 +99,7 @@ class ApprovalForm(forms.Form):
     def redrawn(self, answer: Answer) -> Self:
         """The same choice on top of what is in the way now; a limit typed for another is not."""
         typed, drawn = self.data.get("hard", ""), self.data.get("drawn", "")
-        same = drawn.partition("/")[0] == answer.drawn.partition("/")[0]
+        same = keys(drawn) == keys(answer.drawn)
         hard = typed if same else answer.raised
         fresh = {"how": self.data.get("how", ""), "hard": hard, "drawn": answer.drawn}
         return type(self)(fresh, answer)
@@ -112,6 +112,11 @@ class ApprovalForm(forms.Form):
             self.errors.pop("hard", None)
             self.cleaned_data["hard"] = None
         return self.cleaned_data
+
+
+def keys(drawn: str) -> list[str]:
+    """Which budgets a form was drawn with, whatever their limits."""
+    return [one.partition("/")[0] for one in drawn.split(" ")]
 
 
 def whole(limit: Decimal | None) -> str:

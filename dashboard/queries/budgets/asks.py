@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.access import can
-from dashboard.caps import Standing, standings, tightest
+from dashboard.caps import Standing, above, named, standings, tightest
 from dashboard.models import Ask, Budget, Membership
 from dashboard.queries.budgets.line import note_of
 from dashboard.queries.videos.words import deed
@@ -42,9 +42,19 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """What is left of a budget before an approval, and how far above it goes."""
+
+    label: str
+    left: Decimal
+    over: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The question before an approval. `budget` stands before it; `over` is how far it goes above;
-    `raised` is the least limit that it would fit under, of the budget that `drawn` names."""
+    """The question before an approval. `budgets`: all that it goes above, else the tightest;
+    `raised` is the least limit that it would fit under, where only one is in the way; `drawn`
+    names those that are."""
 
     id: UUID
     who: str
@@ -53,9 +63,7 @@ class Answer:
     amount: Decimal
     free: Decimal
     note: str
-    budget: str
-    left: Decimal
-    over: Decimal
+    budgets: tuple[Bound, ...]
     raised: int | None
     drawn: str
 
@@ -79,13 +87,22 @@ def shortest(reader: Membership, asks: Sequence[Ask]) -> dict[int, Standing]:
     """By asker, the budget with the least left."""
     if not asks:
         return {}
-    budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
-    found = standings(reader.team, budgets, timezone.now())
+    found = bounds(reader)
     return {
         who: short
         for who in {ask.member_id for ask in asks}
-        if (short := tightest(one for one in found if one.budget.member_id in (None, who)))
+        if (short := tightest(binding(found, who)))
     }
+
+
+def bounds(reader: Membership) -> list[Standing]:
+    """All budgets of the team with a hard limit."""
+    budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
+    return standings(reader.team, budgets, timezone.now())
+
+
+def binding(found: Iterable[Standing], who: int) -> list[Standing]:
+    return [one for one in found if one.budget.member_id in (None, who)]
 
 
 def waiting(ask: Ask, reader: Membership, short: Standing | None, *, decides: bool) -> Waiting:
@@ -123,10 +140,10 @@ def url_of(charge: Charge) -> str:
 def answer_of(ask: Ask) -> Answer:
     """What the one who decides reads before it is sent. At most five queries."""
     asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
-    short = shortest(asker, [ask]).get(ask.member_id) if asker else None
+    found = binding(bounds(asker), ask.member_id) if asker else []
     hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
-    left = (short.left or NOTHING) if short else NOTHING
-    over = short if short and not short.takes(hold) else None
+    over, short = above(found, hold), tightest(found)
+    shown = over or ([short] if short else [])
     return Answer(
         id=ask.pk,
         who=ask.member.first_name,
@@ -135,16 +152,17 @@ def answer_of(ask: Ask) -> Answer:
         amount=hold,
         free=account.free_to_spend(),
         note=ask.note,
-        budget=budget_of(ask, short),
-        left=left,
-        over=max(hold - left, NOTHING) if short else NOTHING,
-        raised=ceil(over.taken + hold) if over else None,
-        drawn=over.in_a_word if over else "",
+        budgets=tuple(bound(ask, standing) for standing in shown),
+        raised=ceil(over[0].taken + hold) if len(over) == 1 else None,
+        drawn=named(over),
     )
 
 
-def budget_of(ask: Ask, short: Standing | None) -> str:
-    if short is None or short.budget.hard is None:
-        return ""
-    whose = f"{ask.member.first_name}’s" if short.budget.member_id else "the team’s"
-    return f"Left of {whose} {credits(short.budget.hard)} until {short.until}"
+def bound(ask: Ask, standing: Standing) -> Bound:
+    whose = f"{ask.member.first_name}’s" if standing.budget.member_id else "the team’s"
+    hard, left = credits(standing.budget.hard), standing.left or NOTHING
+    return Bound(
+        label=f"Left of {whose} {hard} until {standing.until}",
+        left=left,
+        over=max(ask.charge.hold - left, NOTHING),
+    )

@@ -1,4 +1,5 @@
-"""The budget that an approval raises is the one that its dialog showed, or nothing is raised."""
+"""The budget that an approval raises is the one that its dialog showed and the only one in the way,
+or nothing is raised."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from decimal import Decimal
 import pytest
 
 from dashboard.actions.charging import ask_for
-from dashboard.models import Budget
+from dashboard.models import AuditEvent, Budget
 from proxyapi import tasks
+from proxyapi.models import ChargeState
 from tests.dashboard.budgets.conftest import NOON, drawn, intent
 
 OTHER = "The budget in the way is not as it was shown any more."
@@ -30,10 +32,17 @@ def caps(priya, budget):
 
 @pytest.fixture
 def ask(caps, mira, thea, priya, spent, video):
-    """Priya's, for 106 credits; both budgets are 45 over."""
+    """Priya's, for 106 credits; hers is 45 over, the team's has room for 106."""
     spent(priya, 2545)
-    spent(mira, 7500)
+    spent(mira, 7349)
     return ask_for(priya, intent(video(priya)))
+
+
+@pytest.fixture
+def both(ask, luca, spent):
+    """The same, with the team's 44 over as well."""
+    spent(luca, 150)
+    return ask
 
 
 def url(ask):
@@ -44,44 +53,76 @@ def limits():
     return {row.member.first_name if row.member else "": row.hard for row in Budget.objects.all()}
 
 
-def test_of_two_as_far_over_the_one_that_is_shown_is_raised(ask, thea, client_of):
+def test_of_one_that_is_over_only_that_one_is_shown_and_raised(ask, thea, client_of):
     browser = client_of(thea)
     dialog = browser.get(url(ask))
     assert "Left of Priya’s 2,500" in dialog.content.decode()
+    assert "Left of the team’s" not in dialog.content.decode()
     browser.post(url(ask), {"how": "raise", "hard": "2651", "drawn": drawn(dialog)})
     assert limits() == {"": 10_000, "Priya": 2651}
 
 
-def test_the_one_that_is_further_over_is_shown_whatever_its_key(ask, thea, luca, spent, client_of):
-    spent(luca, 1)
+def test_of_two_that_are_over_both_are_shown_and_it_goes_this_once(both, thea, caps, client_of):
     browser = client_of(thea)
-    dialog = browser.get(url(ask))
-    assert "Left of the team’s 10,000" in dialog.content.decode()
-    assert 'value="10152"' in dialog.content.decode()
-    browser.post(url(ask), {"how": "raise", "hard": "10152", "drawn": drawn(dialog)})
-    assert limits() == {"": 10_152, "Priya": 2500}
+    dialog = browser.get(url(both))
+    seen = dialog.content.decode()
+    for words in ("Left of the team’s 10,000", "Left of Priya’s 2,500", "more than one budget"):
+        assert words in seen
+    assert "It fits from" not in seen
+    assert browser.post(url(both), {"drawn": drawn(dialog)}).url == "/budgets/"
+    assert limits() == {"": 10_000, "Priya": 2500}
+    told = AuditEvent.objects.get(action="ask.approved").details
+    assert (told["budget"], told["after"]["taken"]) == (str(caps[1].pk), "2651")
+    (also,) = told["also"]
+    assert (also["budget"], also["before"]["taken"]) == (str(caps[0].pk), "10044")
+
+
+def test_of_two_that_are_over_none_is_raised(both, thea, client_of):
+    """A raise of one would leave it above the other."""
+    browser = client_of(thea)
+    fields = {"how": "raise", "hard": "9999", "drawn": drawn(browser.get(url(both)))}
+    answer = browser.post(url(both), fields)
+    assert answer.status_code == 422
+    assert "It goes above more than one budget. Raise these first" in answer.content.decode()
+    assert limits() == {"": 10_000, "Priya": 2500}
+    both.refresh_from_db()
+    assert both.is_waiting
+    assert both.charge.state == ChargeState.DRAFT
 
 
 @pytest.mark.parametrize("how", ["raise", "once"])
 def test_another_one_in_the_way_by_now_is_shown_before_anything_is_sent(
-    ask, thea, luca, spent, client_of, how
+    ask, thea, luca, caps, spent, client_of, how
 ):
     browser = client_of(thea)
     fields = {"how": how, "hard": "2651", "drawn": drawn(browser.get(url(ask)))}
-    spent(luca, 1)
+    Budget.objects.filter(pk=caps[1].pk).update(hard=20_000)
+    spent(luca, 151)
     answer = browser.post(url(ask), fields)
     seen = answer.content.decode()
     assert answer.status_code == 422
     assert OTHER in seen
     assert "Left of the team’s 10,000" in seen
     assert f'value="{how}" checked' in seen
-    assert 'value="10152"' in seen
+    assert 'value="10151"' in seen
     assert 'value="2651"' not in seen
     ask.refresh_from_db()
     assert ask.is_waiting
-    fields = {"how": how, "hard": "10152", "drawn": drawn(answer)}
+    fields = {"how": how, "hard": "10151", "drawn": drawn(answer)}
     assert browser.post(url(ask), fields).url == "/budgets/"
-    assert limits() == {"": 10_152 if how == "raise" else 10_000, "Priya": 2500}
+    assert limits() == {"": 10_151 if how == "raise" else 10_000, "Priya": 20_000}
+
+
+def test_a_second_one_in_the_way_by_now_is_shown_before_it_goes_above_both(
+    ask, thea, luca, spent, client_of
+):
+    browser = client_of(thea)
+    fields = {"how": "once", "drawn": drawn(browser.get(url(ask)))}
+    spent(luca, 150)
+    answer = browser.post(url(ask), fields)
+    assert OTHER in answer.content.decode()
+    assert "Left of the team’s 10,000" in answer.content.decode()
+    assert browser.post(url(ask), {**fields, "drawn": drawn(answer)}).url == "/budgets/"
 
 
 def test_a_limit_that_somebody_changed_meanwhile_is_shown_and_what_was_typed_stays(
