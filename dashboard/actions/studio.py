@@ -55,7 +55,7 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
 
 def token_of(by: Membership) -> Token:
     mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
-    token = mine.select_related("account").order_by("-created_at").first()
+    token = mine.select_related("account").best_first().first()
     if token is None:
         raise TokenRefused(TOKENLESS)
     return token

@@ -7,7 +7,7 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, When
 
 from proxyapi.models.account import Account
 from proxyapi.models.vault import Vault
@@ -26,6 +26,13 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
     def standing(self) -> Self:
         return self.exclude(state=TokenState.REMOVED)
+
+    def best_first(self) -> Self:
+        """The order in which something new chooses its token: one that works before one that
+        waits for its plan before one that stopped, and of these the newest."""
+        states = (TokenState.WORKING, TokenState.PAUSED)
+        rank = Case(*(When(state=it, then=n) for n, it in enumerate(states)), default=len(states))
+        return self.order_by(rank, "-created_at")
 
 
 class Token(models.Model):

@@ -94,8 +94,6 @@ def draft_of(job: Job) -> Draft:
 
 
 def token_of(reader: Membership) -> Token | None:
-    """The reader's own token that new drafts run on, the newest one; else one that stopped."""
+    """The reader's own token that new drafts run on; else one that stopped."""
     mine = Token.objects.standing().filter(vault=reader.team.vault_id, owner=reader.user_id)
-    tokens = list(mine.select_related("account").order_by("-created_at"))
-    usable = [token for token in tokens if token.state != TokenState.REVOKED]
-    return next(iter(usable or tokens), None)
+    return mine.select_related("account").best_first().first()

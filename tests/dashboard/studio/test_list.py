@@ -10,7 +10,7 @@ from dashboard.models import AuditEvent, Membership
 from proxyapi.models import Job, JobState, Plan, Token, TokenState
 from proxyapi.models.charge import ChargeState
 from tests.dashboard.studio.conftest import Browser, page
-from tests.factories import ChargeFactory
+from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 
 LIST = reverse("studio")
 NEW = reverse("drafts")
@@ -81,6 +81,25 @@ def test_a_trial_is_told_before_a_draft_is_started(
     token.account.plan = Plan.TRIAL
     token.account.save()
     assert "paid plans only, not on trials" in page(client_of(priya), LIST)
+
+
+def test_a_newer_token_of_a_trial_takes_no_draft_while_another_one_works(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    trial = AccountFactory.create(vault=priya.team.vault, plan=Plan.TRIAL)
+    TokenFactory.create(account=trial, owner=priya.user, state=TokenState.PAUSED)
+    browser = client_of(priya)
+    assert "not on trials" not in page(browser, LIST)
+    browser.post(NEW, TOPIC)
+    assert Job.objects.get().token == token
+
+
+def test_of_two_tokens_that_work_the_newer_one_takes_the_draft(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    newer = TokenFactory.create(account=token.account, owner=priya.user)
+    client_of(priya).post(NEW, TOPIC)
+    assert Job.objects.get().token == newer
 
 
 def test_starting_without_a_token_is_refused_with_the_words_kept(
