@@ -112,8 +112,7 @@ local function room_for(lane, cost)
 end
 
 if verb == 'room' then
-  local room = room_for(lane_of(5), 1)
-  return {room, 0}
+  return {room_for(lane_of(5), 1)}
 end
 
 if verb == 'take' then

@@ -171,22 +171,33 @@ def rooms(store: redis.Redis, names: Sequence[str], lane: Lane) -> list[int]:
     raise AllowanceUnknown(1.0)
 
 
-def draw(store: redis.Redis, pool: Pool, account_id: object, timeout: float) -> None:
-    """Take one from a pool of the account's, waiting up to `timeout` seconds.
+def await_pool(store: redis.Redis, pool: Pool, account_id: object, timeout: float) -> None:
+    """Wait up to `timeout` seconds until the account's pool has one left, and take none of it.
 
     Of the scraping pool nobody tells the size: it is open until a 429 pauses it. Raises
     PoolExhausted.
     """
+    until = time.monotonic() + timeout
+    while (wait := _wait_of(store, pool, account_id)) > 0:
+        if time.monotonic() + wait > until:
+            raise PoolExhausted(wait)
+        Event().wait(min(wait, 0.5))
+
+
+def _wait_of(store: redis.Redis, pool: Pool, account_id: object) -> float:
     name = pool.of(account_id)
+    if pool is Pool.SCRAPING:
+        return paused(store, name)
+    room, wait = _run(store, name, "room", *_numbers(Lane.PERSON), limit=PREVIEWS)
+    return 0.0 if room else max(1, wait) / 1000
+
+
+def draw(store: redis.Redis, pool: Pool, account_id: object) -> None:
+    """Take one from a pool of the account's that is counted. Raises PoolExhausted."""
     if pool is Pool.PREVIEWS:
-        try:
-            wait_for(store, name, Lane.PERSON, timeout, limit=PREVIEWS)
-        except AllowanceUnknown:
-            raise
-        except AllowanceExhausted as exhausted:
-            raise PoolExhausted(exhausted.wait) from None
-    elif (wait := paused(store, name)) > 0:
-        raise PoolExhausted(wait)
+        grant = take(store, pool.of(account_id), Lane.PERSON, limit=PREVIEWS)
+        if not grant.granted:
+            raise PoolExhausted(grant.wait)
 
 
 def wait_for(

@@ -44,6 +44,7 @@ POOLS = {
     "url_to_video.scrape_images": Pool.SCRAPING,
     "url_to_video.scrape_script": Pool.SCRAPING,
 }
+WINDOW = 60.0  # seconds; the limit of a token counts in these
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 OUTCOMES = {
     errors.Outcome.NOT_SENT: CallOutcome.NOT_SENT,
@@ -82,16 +83,19 @@ def was_sent(row: Operation) -> None:
 def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") -> None:
     """Take one request from the token's allowance, waiting up to `patience` seconds.
 
-    An operation with a limit of its own takes one of that, too. Raises
-    `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the service has
-    refused before: nobody asks again with it (pitfall 88).
+    An operation with a limit of its own takes one of that, too, and of neither while the other has
+    none left. Raises `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the
+    service has refused before: nobody asks again with it (pitfall 88).
     """
     if token.state in (TokenState.REVOKED, TokenState.REMOVED):
         raise errors.Unauthorized()
-    store = allowance.connection()
+    store, until = allowance.connection(), time.monotonic() + patience
     if pool := POOLS.get(operation):
-        allowance.draw(store, pool, token.account_id, patience)
+        allowance.await_pool(store, pool, token.account_id, patience)
+        patience = max(0.0, until - time.monotonic())
     allowance.wait_for(store, str(token.pk), lane, patience)
+    if pool:
+        allowance.draw(store, pool, token.account_id)
 
 
 def call(token: Token, name: str, lane: Lane, *, patience: float = 0, **parts: Any) -> Reply:
@@ -166,11 +170,8 @@ def note_allowance(token: Token, seen: Allowance | None) -> None:
 
 def note_failure(token: Token, error: errors.UpstreamError) -> None:
     note_allowance(token, error.allowance)
-    if isinstance(error, errors.RateLimited) and error.token_wide:
-        with suppress(AllowanceUnknown):
-            allowance.pause(allowance.connection(), str(token.pk), error.retry_after or 60)
-    elif isinstance(error, errors.RateLimited):
-        pause_pool(token, error)
+    if isinstance(error, errors.RateLimited):
+        pause(token, error)
     elif isinstance(error, errors.Unauthorized):
         change_state(token, TokenState.REVOKED)
     elif isinstance(error, PLAN_ERRORS):
@@ -178,13 +179,20 @@ def note_failure(token: Token, error: errors.UpstreamError) -> None:
         change_state(token, TokenState.PAUSED)
 
 
-def pause_pool(token: Token, error: errors.RateLimited) -> None:
-    """Requests are left: it is the limit of this operation that is used up, for the whole account
-    (pitfall 27)."""
-    if error.operation and (pool := POOLS.get(error.operation.name)):
-        with suppress(AllowanceUnknown):
-            name = pool.of(token.account_id)
-            allowance.pause(allowance.connection(), name, error.retry_after or 60)
+def pause(token: Token, error: errors.RateLimited) -> None:
+    """Grant nothing of what is used up. With requests left that is the limit of this operation
+    alone, for the whole account (pitfall 27).
+
+    With none left it may be either: then the time that was told is the operation's, and the token's
+    own window is over in a minute.
+    """
+    told, store = error.wait(WINDOW), allowance.connection()
+    pool = POOLS.get(error.operation.name) if error.operation else None
+    with suppress(AllowanceUnknown):
+        if pool:
+            allowance.pause(store, pool.of(token.account_id), told)
+        if error.token_wide:
+            allowance.pause(store, str(token.pk), min(told, WINDOW) if pool else told)
 
 
 def note_plan(token: Token, error: errors.UpstreamError) -> None:

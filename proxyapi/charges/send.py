@@ -150,5 +150,7 @@ def again_at(charge: Charge, error: Exception) -> datetime:
 def pause(error: Exception) -> timedelta:
     if isinstance(error, AllowanceExhausted):
         return timedelta(seconds=max(1.0, error.wait))
-    told = getattr(error, "retry_after", None)
-    return timedelta(seconds=float(told)) if told else waits.again_after()
+    untold = waits.again_after()
+    if isinstance(error, errors.UpstreamError):
+        return timedelta(seconds=error.wait(untold.total_seconds()))
+    return untold

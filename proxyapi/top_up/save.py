@@ -87,7 +87,7 @@ def send(change: TopUpChange) -> None:
     except AllowanceExhausted as exhausted:
         wait(change, exhausted.wait, exhausted.user_message)
     except errors.RateLimited as error:
-        wait(change, error.retry_after or 60, error.user_message)
+        wait(change, error.wait(60), error.user_message)
     except errors.OutcomeUnknown:
         lost(change)
     except errors.UpstreamError as error:

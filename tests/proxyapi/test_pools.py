@@ -25,10 +25,12 @@ def token(db: None) -> Token:
     return token
 
 
-def used_up(left: int) -> httpx.Response:
+def used_up(left: int, seconds: int = 40) -> httpx.Response:
     headers = {
-        "X-RateLimit-Limit": "30", "X-RateLimit-Remaining": str(left), "Retry-After": "40"
-    }  # fmt: skip
+        "X-RateLimit-Limit": "30",
+        "X-RateLimit-Remaining": str(left),
+        "Retry-After": str(seconds),
+    }
     return httpx.Response(429, json={"message": "Too many", "status": 429}, headers=headers)
 
 
@@ -50,6 +52,33 @@ def test_b4_pitfall_27_a_429_of_the_scraping_pool_stops_scraping_alone(
     assert caught.value.user_message.startswith("Nothing was sent.")
     assert calls.call(token, "faceless.get", Lane.PERSON, path={"id": "7"}).data == {"id": 7}
     assert len(upstream.requests) == 2
+
+
+def test_pitfall_27_with_the_last_request_the_token_waits_a_minute_and_scraping_as_told(
+    token: Token, upstream: Upstream
+) -> None:
+    """It may be the token's window or the pool; five minutes are not the token's."""
+    upstream.on("POST", "/faceless/7/scrape-images", used_up(left=0, seconds=300))
+    with pytest.raises(errors.RateLimited):
+        scrape(token)
+    store = allowance.connection()
+    assert 59 < allowance.paused(store, str(token.pk)) <= 60
+    assert 299 < allowance.paused(store, allowance.Pool.SCRAPING.of(token.account_id)) <= 300
+
+
+@pytest.mark.parametrize(("told", "least"), [(0, 0.5), (2, 1.5)])
+def test_pitfall_26_a_429_that_ends_at_once_pauses_no_minute(
+    told: int, least: float, token: Token, upstream: Upstream
+) -> None:
+    upstream.on("POST", "/faceless/7/scrape-images", used_up(left=9, seconds=told))
+    upstream.on("GET", "/faceless/7", used_up(left=0, seconds=told))
+    with pytest.raises(errors.RateLimited):
+        scrape(token)
+    with pytest.raises(errors.RateLimited):
+        calls.call(token, "faceless.get", Lane.PERSON, path={"id": "7"})
+    store = allowance.connection()
+    for name in (str(token.pk), allowance.Pool.SCRAPING.of(token.account_id)):
+        assert least < allowance.paused(store, name) <= max(1, told)
 
 
 def test_another_account_scrapes_on(token: Token, upstream: Upstream) -> None:
@@ -84,6 +113,30 @@ def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
         calls.admit(other, Lane.PERSON, 0, PREVIEW)
     assert 55 < caught.value.wait <= 61
     calls.admit(other, Lane.PERSON, 0, "me.get")
+
+
+def test_pitfall_28_a_preview_that_waits_for_its_token_uses_up_no_preview(token: Token) -> None:
+    store = allowance.connection()
+    store.set("allowance:epoch", 1)
+    allowance.pause(store, str(token.pk), 60)
+    for _ in range(5):
+        with pytest.raises(allowance.AllowanceExhausted) as caught:
+            calls.admit(token, Lane.PERSON, 0, PREVIEW)
+        assert not isinstance(caught.value, PoolExhausted)
+    other = TokenFactory.create(account=token.account)
+    for _ in range(5):
+        calls.admit(other, Lane.PERSON, 0, PREVIEW)
+
+
+def test_a_preview_beyond_the_five_uses_up_no_request(token: Token) -> None:
+    store = allowance.connection()
+    store.set("allowance:epoch", 1)
+    for _ in range(5):
+        calls.admit(token, Lane.PERSON, 0, PREVIEW)
+    before = allowance.peek(store, str(token.pk)).left
+    with pytest.raises(PoolExhausted):
+        calls.admit(token, Lane.PERSON, 0, PREVIEW)
+    assert allowance.peek(store, str(token.pk)).left == before
 
 
 def test_without_redis_a_pool_grants_nothing(token: Token, settings: Any, tmp_path: Any) -> None:

@@ -66,6 +66,10 @@ class UpstreamError(Exception):
         """What happened and what it cost; `detail` may be quoted beside it, escaped."""
         return self.sentence
 
+    def wait(self, otherwise: float) -> float:
+        """Seconds until it makes sense to ask again: as told, 1 at least; `otherwise` if untold."""
+        return otherwise if self.retry_after is None else max(1.0, self.retry_after)
+
     def __str__(self) -> str:
         name = self.operation.name if self.operation else "call"
         status = f" ({self.status})" if self.status else ""

@@ -136,6 +136,19 @@ def test_pitfall_26_a_429_waits_as_long_as_it_says(held: Held, upstream: Upstrea
     assert charge.due_at > timezone.now() + timedelta(seconds=35)
 
 
+def test_pitfall_26_a_429_that_is_over_at_once_does_not_wait_longer(
+    held: Held, upstream: Upstream
+) -> None:
+    upstream.on(
+        *RENDER, httpx.Response(429, json={"message": "slow"}, headers={"Retry-After": "0"})
+    )
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+    assert charge.due_at < timezone.now() + timedelta(seconds=2)
+
+
 @pytest.mark.parametrize(
     ("status", "code", "message"),
     [

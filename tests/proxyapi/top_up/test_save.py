@@ -150,6 +150,15 @@ def test_a_429_waits_its_turn_and_not_for_ever(asked: Asked, upstream: Upstream)
     assert change.state == TopUpChangeState.REFUSED
 
 
+def test_pitfall_26_a_429_that_is_over_at_once_costs_no_minute(
+    asked: Asked, upstream: Upstream
+) -> None:
+    upstream.on("PUT", PATH, httpx.Response(429, headers={"Retry-After": "0"}))
+    change = after(asked())
+    assert change.state == TopUpChangeState.ASKED
+    assert change.due_at < timezone.now() + timedelta(seconds=2)
+
+
 @pytest.mark.parametrize(
     ("sent", "puts"), [(False, 1), (True, 0)], ids=["before the PUT", "perhaps after it"]
 )
