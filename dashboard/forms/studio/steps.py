@@ -55,6 +55,10 @@ class StepForm(forms.Form):
             if isinstance(field, OptionField)
         }
 
+    def first_error(self) -> str:
+        """The sentence of the first field that is not usable; empty for a valid form."""
+        return next((str(sentences[0]) for sentences in self.errors.values()), "")
+
     def changes(self) -> dict[str, Any]:
         """What the draft does not hold yet. Needs a valid form."""
         chosen = {name: self.cleaned_data.get(name) for name in self.kept}

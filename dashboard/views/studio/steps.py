@@ -34,7 +34,9 @@ def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
         return show_step(request, job, slug)
     form = FORMS[slug](job, options_in(job.account.options), request.POST)
     if not form.is_valid():
-        return HttpResponse(status=204) if request.htmx else show_step(request, job, slug, form)
+        if request.htmx:
+            return show_saved(request, job, form, slug, form.first_error())
+        return show_step(request, job, slug, form)
     refusal = save(request, job, form)
     if not refusal and not request.htmx:
         return redirect("studio-step", job.pk, after(slug))

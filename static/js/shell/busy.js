@@ -11,9 +11,9 @@
   function goAfter(form, submitter) {
     submitter?.setAttribute("aria-busy", "true");
     // The next field that waits to be saved starts within the event: look once it is over.
-    form.addEventListener("htmx:afterRequest", () => setTimeout(() => {
+    form.addEventListener("htmx:afterRequest", ({ detail }) => setTimeout(() => {
       submitter?.removeAttribute("aria-busy");
-      if (form.isConnected && !sent.has(form)) form.requestSubmit(submitter);
+      if (detail.successful && form.isConnected && !sent.has(form)) form.requestSubmit(submitter);
     }), { once: true });
   }
 

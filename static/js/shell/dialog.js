@@ -1,22 +1,29 @@
 // Opens dialog[data-open] as a modal: the one that came with the page, and each that htmx puts into #dialogs.
 // [data-dialog="id"] opens one that is already there. Focus starts on [data-cancel] and goes back on close.
 (() => {
+  let opener = null;
+
+  // A dialog may replace another one, and the part with its opener may be laid anew meanwhile.
+  function place() {
+    const twins = [...document.querySelectorAll("a[href]")].filter((link) => link.href === opener?.href);
+    return [opener, ...twins].find((one) => one?.checkVisibility()) ?? document.getElementById("main");
+  }
+
   function open(dialog) {
-    if (dialog.open && dialog.matches(":modal")) return;
-    const opener = document.activeElement;
+    if (!dialog || (dialog.open && dialog.matches(":modal"))) return;
+    const active = document.activeElement;
+    if (!active.matches("body, dialog *")) opener = active;
     dialog.removeAttribute("open");
     dialog.showModal();
     dialog.querySelector("[data-cancel]")?.focus();
-    dialog.addEventListener("close", () => closed(dialog, opener), { once: true });
+    dialog.addEventListener("close", () => closed(dialog), { once: true });
   }
 
-  function closed(dialog, opener) {
-    if (dialog.hasAttribute("data-page")) {
-      location.assign(dialog.querySelector("[data-cancel]").href);
-      return;
-    }
+  function closed(dialog) {
+    if (dialog.hasAttribute("data-page")) return location.assign(dialog.querySelector("[data-cancel]").href);
     if (dialog.closest("#dialogs")) dialog.remove();
-    if (opener?.isConnected) opener.focus();
+    place()?.focus({ preventScroll: true });
+    opener = null;
   }
 
   function openAll(root) {
@@ -26,14 +33,12 @@
 
   document.addEventListener("click", (event) => {
     const closer = event.target.closest("dialog [data-close]");
-    const opener = event.target.closest("[data-dialog]");
+    const id = event.target.closest("[data-dialog]")?.dataset.dialog;
+    if (closer || id) event.preventDefault();
     if (closer) {
-      event.preventDefault();
       closer.closest("dialog").close();
-    } else if (opener) {
-      event.preventDefault();
-      const dialog = document.getElementById(opener.dataset.dialog);
-      if (dialog) open(dialog);
+    } else if (id) {
+      open(document.getElementById(id));
     } else if (event.target.matches("dialog") && event.target.matches(":modal")) {
       event.target.close(); // the press fell on the ground beside it
     }

@@ -3,8 +3,7 @@
 (() => {
   const PATIENCE = 3000; // a stream that comes back at once, or a page being left, is no news
   const EVERY = 10000;
-  let waiting = null;
-  let polling = null;
+  let [waiting, polling] = [null, null];
 
   function show() {
     const banner = document.querySelector("[data-offline]");
@@ -13,7 +12,7 @@
     const now = new Date().toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     banner.querySelector("[data-offline-title]").textContent = away ? "You are offline." : "Live news is interrupted.";
     banner.querySelector("[data-offline-text]").textContent = away
-      ? `What you see is from ${now}. Renders go on, and nothing is lost.`
+      ? `What you see is from ${now}. Renders go on. Nothing can be sent until the network is back.`
       : "This page looks again every 10 s.";
     banner.hidden = false;
     polling ??= setInterval(poll, EVERY);
@@ -34,6 +33,14 @@
     waiting = polling = null;
     document.querySelectorAll("[data-offline]").forEach((banner) => (banner.hidden = true));
   }
+
+  // A form that is sent now would leave the page for one of the browser's own.
+  window.addEventListener("submit", (event) => {
+    if (navigator.onLine || event.target.method === "dialog") return;
+    event.preventDefault();
+    event.stopPropagation();
+    show();
+  }, true);
 
   document.addEventListener("htmx:sseOpen", back);
   document.addEventListener("htmx:sseError", gone);

@@ -140,11 +140,34 @@ def test_a_field_is_saved_when_it_is_left(
     assert draft.wanted["voice_id"] == 7
 
 
-def test_a_field_that_is_not_usable_yet_is_left_alone(
-    priya: Membership, draft: Job, client_of: Browser
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [("", "Write or paste a script first"), ("ice " * 3005, "3,005 words are too many.")],
+)
+def test_a_field_that_cannot_be_saved_says_why_beside_the_form(
+    priya: Membership, ready: Job, client_of: Browser, words: str, sentence: str
 ) -> None:
-    answer = client_of(priya).post(at(draft, "script"), {"script": ""}, headers=HTMX)
-    assert (answer.status_code, answer.content) == (204, b"")
+    answer = client_of(priya).post(at(ready, "script"), {"script": words}, headers=HTMX)
+    html = answer.content.decode()
+    assert html.strip().startswith('<div id="refusal" hx-swap-oob="true">')
+    assert sentence in html
+    assert 'id="marks"' not in html
+    ready.refresh_from_db()
+    assert ready.wanted["script"] == SCRIPT
+
+
+@pytest.mark.parametrize("free", [0, 3])
+def test_once_there_are_words_the_offer_to_write_says_that_it_replaces_them(
+    priya: Membership, draft: Job, client_of: Browser, free: int
+) -> None:
+    draft.account.costs = {"content_prompt_requested": {"credits": 6, "free": free}}
+    draft.account.save()
+    browser, warning = client_of(priya), "It replaces the script you see here."
+    assert warning not in page(browser, at(draft, "script"))
+    answer = browser.post(at(draft, "script"), {"script": "My own words."}, headers=HTMX)
+    html = answer.content.decode()
+    assert '<span id="write-note" hx-swap-oob="true">' + warning in html
+    assert "Have another one written" in html
 
 
 def test_words_of_people_are_never_markup(

@@ -1,0 +1,41 @@
+// A request of htmx that failed says so: in the dialog it was pressed in, else as a toast, which stays until it is
+// closed or a press went through. Live parts that fetch themselves say nothing here: offline.js has their banner.
+(() => {
+  const OLD = "This page is too old. Reload it; nothing was sent.";
+  const DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most.";
+  const LOST = "Reelroom did not answer. What you changed is not saved.";
+  const AGAIN = "Reelroom did not answer. Try it again.";
+  const PRESSES = ["click", "submit", "change", "input", "search"];
+  let leaving = false;
+
+  function isPressed({ requestConfig: { verb, triggeringEvent } }) {
+    return verb !== "get" || PRESSES.includes(triggeringEvent?.type);
+  }
+
+  function words({ elt, xhr, requestConfig: { verb } }) {
+    if (xhr.status >= 400 && xhr.status < 500) return OLD;
+    if (verb === "get") return AGAIN;
+    return elt.closest("form")?.elements.nonce ? DOUBT : LOST;
+  }
+
+  function clear() {
+    document.querySelectorAll("[data-failed]").forEach((one) => one.remove());
+  }
+
+  function tell({ detail }) {
+    if (leaving || !isPressed(detail)) return;
+    if (!navigator.onLine && detail.elt.matches("[data-saver]")) return; // the banner and the draft say it
+    const one = document.getElementById("failed").content.firstElementChild.cloneNode(true);
+    one.dataset.failed = "";
+    one.querySelector("b").textContent = words(detail);
+    clear();
+    const dialog = detail.elt.closest("dialog")?.querySelector(".dialog__body");
+    (dialog ?? document.getElementById("toasts")).prepend(one);
+    one.scrollIntoView({ block: "nearest" });
+  }
+
+  for (const name of ["responseError", "sendError", "timeout"]) document.addEventListener(`htmx:${name}`, tell);
+  document.addEventListener("htmx:afterRequest", ({ detail }) => detail.successful && isPressed(detail) && clear());
+  window.addEventListener("pagehide", () => (leaving = true));
+  window.addEventListener("pageshow", () => (leaving = false));
+})();

@@ -1,0 +1,139 @@
+"""What was typed or chosen is saved, or the page says that it is not; and no failure is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Dialog, Page, Request, expect
+
+from tests.browser.desk import PRICED, Desk
+from tests.browser.stage import Stage
+
+DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most."
+OLD = "This page is too old. Reload it; nothing was sent."
+OTHER_PRICE = "document.querySelector('#confirm [name=price]').value = '1'"
+
+
+@pytest.fixture
+def luca(desk_of: Callable[..., Desk], stage: Stage) -> Iterator[Desk]:
+    luca = desk_of("Luca")
+    luca.join(stage.account())
+    yield luca
+    luca.page.unroute_all(behavior="ignoreErrors")
+
+
+@pytest.fixture
+def step(luca: Desk) -> Callable[[str], Page]:
+    """Opens a step of a new draft of Luca's."""
+    job = luca.draft("Kept or told")
+
+    def open_step(name: str) -> Page:
+        luca.page.goto(f"/studio/{job}/{name}/")
+        expect(luca.page.locator("#live")).to_have_attribute("data-state", "open")
+        return luca.page
+
+    return open_step
+
+
+def fail_posts(page: Page, path: str, status: int = 0) -> None:
+    """Without a status nobody answers."""
+    page.unroute_all()
+    page.route(
+        path,
+        lambda route: (
+            route.fallback()
+            if route.request.method == "GET"
+            else route.fulfill(status=status, body="")
+            if status
+            else route.abort()
+        ),
+    )
+
+
+def test_a_priced_press_without_an_answer_is_told_in_its_dialog(luca: Desk) -> None:
+    dialog = luca.ask_to_render(luca.draft("Sent or not"))
+    alert, render = dialog.get_by_role("alert"), dialog.get_by_role("button", name="Render")
+    for status, sentence in ((0, DOUBT), (503, DOUBT), (403, OLD)):
+        fail_posts(luca.page, "**/renders/", status)
+        render.click()
+        expect(alert).to_have_text(sentence)
+    luca.page.unroute_all()
+    luca.confirm(dialog)
+
+
+def test_after_a_refused_render_the_focus_is_back_on_its_link(luca: Desk) -> None:
+    dialog = luca.ask_to_render(luca.draft("Another price"))
+    luca.page.evaluate(OTHER_PRICE)
+    dialog.get_by_role("button", name="Render").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    luca.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(luca.page.locator(".btn--primary:visible", has_text="Render")).to_be_focused()
+
+
+def test_what_was_chosen_offline_is_sent_when_the_network_is_back(
+    step: Callable[[str], Page],
+) -> None:
+    page = step("voice")
+    page.context.set_offline(True)
+    page.locator("#voices input:not(:checked)").first.check(force=True)
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    expect(page.get_by_text("Draft saved")).to_be_hidden()
+    page.locator(".actbar [form=step]").click()
+    expect(page.get_by_text("Nothing can be sent until the network is back.")).to_be_visible()
+    assert page.url.endswith("/voice/")
+    chosen = page.locator("#voices input:checked").get_attribute("id")
+    page.context.set_offline(False)
+    expect(page.get_by_text("Draft saved")).to_be_visible(timeout=PRICED)
+    expect(page.get_by_text("Not saved yet")).to_be_hidden()
+    page = step("voice")
+    expect(page.locator("#voices input:checked")).to_have_id(chosen or "")
+
+
+def test_a_field_that_is_refused_is_told_and_not_left_unseen(step: Callable[[str], Page]) -> None:
+    page = step("type")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.get_by_label("Title").click()
+    page.get_by_label("Title").fill("")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("alert")).to_contain_text("A video needs a title")
+    page.locator("#steps a", has_text="Voice").click()
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    assert (asked, page.url.endswith("/type/")) == (["beforeunload"], True)
+    page.get_by_label("Title").fill("It has one")
+    page.locator("#steps a", has_text="Voice").click()
+    page.wait_for_url("**/voice/")
+    assert asked == ["beforeunload"]
+
+
+def test_typing_is_saved_while_one_types_and_not_again_on_leaving(
+    step: Callable[[str], Page],
+) -> None:
+    page = step("script")
+    words, sent = page.locator("textarea[name=script]"), []
+
+    def count(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(request.url)
+
+    page.on("request", count)
+    words.click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("New words. ")
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    page.keyboard.type("And")
+    assert words.input_value().startswith("New words. And")
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    page.keyboard.press("Tab")
+    typed = words.input_value()
+    page.reload()
+    expect(words).to_have_value(typed)
+    assert len(sent) == 2
