@@ -11,15 +11,17 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
+from redis import RedisError
 
 from dashboard.access import fetch_job
 from dashboard.database import give_back
 from dashboard.http import TeamRequest
+from proxyapi.allowance import connection
 from proxyapi.media import Film, MediaError, MediaGone, open_film
 from proxyapi.models import Job, JobState
 from proxyapi.watching.look import refresh_media
 
-JUST_READ = timedelta(seconds=60)  # an address that was read since then is not read again
+JUST_READ = timedelta(seconds=60)  # an address that was asked for since then is not asked for again
 AWAY = "The service does not give the film now. It is not lost; play it again in a minute."
 
 
@@ -51,10 +53,18 @@ async def opened(request: TeamRequest, job: Job, *, renew: bool) -> Film:
 
 
 def renewed(job: Job) -> bool:
-    """Have the address read again, unless that was done just now."""
+    """Have the address read again, unless that was done just now, or tried, whatever came of it."""
     if job.media_as_of and timezone.now() - job.media_as_of < JUST_READ:
         return False
-    return refresh_media(job)
+    return may_ask(job) and refresh_media(job)
+
+
+def may_ask(job: Job) -> bool:
+    """Once a minute for each film, however often it is played (law 9); never uncounted."""
+    try:
+        return bool(connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=JUST_READ))
+    except RedisError:
+        return False
 
 
 def answer(request: TeamRequest, job: Job, film: Film) -> HttpResponseBase:

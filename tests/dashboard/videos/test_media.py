@@ -296,6 +296,25 @@ def test_an_expired_address_is_read_again_once(film, vera, upstream, client_of, 
     assert "It is not lost" in answer.content.decode()
 
 
+def test_an_address_that_cannot_be_renewed_is_asked_for_once_a_minute(
+    film, vera, upstream, client_of, monkeypatch
+):
+    refresh = Mock(return_value=False)
+    monkeypatch.setattr(view, "refresh_media", refresh)
+    gone, other = film("completed"), film("completed")
+    client = client_of(vera)
+    for job in (gone, gone, gone, other):
+        upstream(MediaGone())
+        assert client.get(f"/videos/{job.pk}/media/").status_code == 502
+    assert [call.args for call in refresh.call_args_list] == [(gone,), (other,)]
+
+
+def test_without_redis_no_address_is_renewed(film, vera, settings, tmp_path, monkeypatch):
+    settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
+    monkeypatch.setattr(view, "refresh_media", lambda job: pytest.fail("it was read again"))
+    assert not view.renewed(film("completed"))
+
+
 def test_a_still_never_costs_a_request_to_the_service(film, vera, upstream, client_of, monkeypatch):
     monkeypatch.setattr(view, "refresh_media", lambda job: pytest.fail("it was read again"))
     upstream(MediaGone())
