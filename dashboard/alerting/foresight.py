@@ -52,7 +52,7 @@ def title(days: int) -> str:
 
 
 def outlook_now(account: Account, now: datetime) -> Outlook:
-    """As the page of the forecast has it; four queries."""
+    """As the page of the forecast has it; five queries at most."""
     row = getattr(account, "top_up", None)
     known = row if isinstance(row, TopUp) and row.read_at else None
     setting = Setting.of_row(known) if known else Setting()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
-from django.db.models import Sum
+from django.db.models import Exists, Sum
 
 from proxyapi.day_sums import CreditSum
 from proxyapi.forecast import Day
@@ -31,16 +31,23 @@ class Ledger:
 
 
 def ledger_of(account: Account, today: date, back: int) -> Ledger:
-    """The last `back` days and today, in the team's days. One query."""
+    """The last `back` days and today, in the team's days. One query, two where they were quiet.
+
+    With a row before them all these days are known: the mirror has no gaps.
+    """
     since = today - timedelta(days=back)
+    older = DayFlow.objects.filter(account=account, day__lt=since)
     rows = DayFlow.objects.filter(account=account, day__gte=since, day__lte=today)
-    split = rows.order_by().values("day", "is_credit", "via_api")
+    told = rows.order_by().annotate(goes_back=Exists(older))
+    split = told.values("day", "is_credit", "via_api", "goes_back")
     sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     moved: dict[date, Decimal] = defaultdict(Decimal)
     api: dict[date, tuple[Decimal, int]] = {}
     outside: dict[date, Decimal] = defaultdict(Decimal)
     into: dict[date, Decimal] = defaultdict(Decimal)
+    goes_back: bool | None = None
     for row in sums:
+        goes_back = row["goes_back"]
         day, amount = row["day"], row["sum"]
         moved[day] += amount
         if row["is_credit"]:
@@ -54,7 +61,9 @@ def ledger_of(account: Account, today: date, back: int) -> Ledger:
         day: day_of(*api.get(day, (NOTHING, 0)), outside.get(day, NOTHING), into.get(day, NOTHING))
         for day in moved
     }
-    return Ledger(first_known(account, moved, since), days, moved)
+    if goes_back or since in moved or (goes_back is None and older.exists()):
+        return Ledger(since, days, moved)
+    return Ledger(first_known(account, moved), days, moved)
 
 
 def day_of(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> Day:
@@ -63,14 +72,14 @@ def day_of(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> Day:
     return Day(api, max(1, round(api / count)) if count else 1, whole(outside), whole(into))
 
 
-def first_known(account: Account, days: Collection[date], since: date) -> date | None:
+def first_known(account: Account, days: Collection[date]) -> date | None:
     """Where the mirror is not whole the oldest day may be a part of one: then the next counts."""
     if not days:
         return None
+    oldest = min(days)
     ledger = getattr(account, "ledger", None)
     is_whole = ledger is not None and ledger.is_whole
-    oldest = min(days)
-    return oldest if is_whole or oldest == since else oldest + timedelta(days=1)
+    return oldest if is_whole else oldest + timedelta(days=1)
 
 
 def whole(amount: Decimal) -> int:

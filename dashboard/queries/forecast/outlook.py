@@ -29,7 +29,7 @@ class Outlook:
 def outlook_of(
     account: Account, standing: Standing, offer: Offer | None, inferred: Inferred, now: datetime
 ) -> Outlook:
-    """One query. A pack that nobody described counts as no top-up."""
+    """One query, two of quiet days. A pack that nobody described counts as no top-up."""
     zone = account.vault.zone
     today = now.astimezone(zone).date()
     ledger = ledger_of(account, today, 7 * WEEKS)

@@ -75,7 +75,7 @@ UNFINISHED = WhatIf("", 0, trouble="The form above is not finished. Then it is r
 
 
 def what_if_of(account: Account, setting: Setting) -> WhatIf:
-    """Three queries, and no request to the service."""
+    """Four queries at most, and no request to the service."""
     now, packs = timezone.now(), packs_of(account)
     today = now.astimezone(account.vault.zone).date()
     ledger = ledger_of(account, today, 7 * WEEKS)

@@ -10,7 +10,7 @@ import pytest
 from dashboard.alerting import foresight
 from dashboard.alerting.evaluate import evaluate
 from dashboard.models import AlertEvent, Watch
-from proxyapi.models import DayTotal, Ledger
+from proxyapi.models import DayFlow, Ledger
 from tests.dashboard.alerts.conftest import NOON
 
 
@@ -19,7 +19,7 @@ def spending(account):
     """Three weeks of 100 credits a day, all of them read."""
     Ledger.objects.create(account=account, read_at=NOON)
     for back in range(1, 22):
-        DayTotal.objects.create(
+        DayFlow.objects.create(
             account=account,
             day=(NOON - timedelta(days=back)).date(),
             entries=1,
@@ -50,6 +50,19 @@ def test_credits_that_do_not_last(northlight, spending, rule, balance, threshold
     spending.save()
     assert told(northlight) == expected
     assert told(northlight) == expected  # once a week
+
+
+def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
+    """A row before the eight weeks says that these were quiet, and not unknown."""
+    rule(Watch.FORECAST, 21)
+    account.balance = Decimal(4000)
+    account.save()
+    Ledger.objects.create(account=account, read_at=NOON)
+    for back, amount in ((8, -2000), (58, -20)):
+        day = (NOON - timedelta(days=back)).date()
+        debit = {"is_credit": False, "is_matched": True, "via_api": True}
+        DayFlow.objects.create(account=account, day=day, entries=1, amount=amount, **debit)
+    assert told(northlight) == []
 
 
 def test_a_plan_that_renews_before_is_no_news(northlight, spending, rule):

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from proxyapi import calls
-from proxyapi.models import Account, CreditPack, Entry, Plan, TopUp
+from proxyapi.models import Account, CreditPack, Entry, Ledger, Plan, TopUp
 from proxyapi.top_up import Setting
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
 from tests.factories import ChargeFactory, JobFactory
@@ -97,6 +97,28 @@ def test_without_an_entry_there_is_no_day_to_promise(browser: Client) -> None:
 def test_days_of_nothing_are_said_to_be_that(browser: Client, spend: Spend) -> None:
     spend("500.0000", days=20, label="Monthly plan")
     assert "Nothing is spent" in text_of(browser.get(PAGE))
+
+
+def test_a_ledger_that_was_quiet_for_eight_weeks_is_not_without_an_entry(
+    browser: Client, spend: Spend
+) -> None:
+    spend("-200.0000", days=70)
+    page = text_of(browser.get(PAGE))
+    assert "Nothing is spent" in page
+    assert "no entry yet" not in page
+
+
+@pytest.mark.parametrize("low", [0, 40])
+def test_quiet_days_after_older_rows_are_days_that_are_known(
+    browser: Client, account: Account, spend: Spend, low: int
+) -> None:
+    """Of eight weeks with one expensive day 55 were quiet, whether the history is whole or not."""
+    off()
+    spend("-200.0000", days=70)
+    spend("-2000.0000", days=8)
+    Ledger.objects.filter(account=account).update(low=low, high=low + 2)
+    page = text_of(browser.get(PAGE))
+    assert "out of the last 56" in page
 
 
 def test_whether_it_lasts_until_the_plan_renews(

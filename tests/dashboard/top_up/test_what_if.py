@@ -177,3 +177,12 @@ def test_an_unfinished_form_is_not_replayed_and_without_script_the_page_replays(
     assert "The form above is not finished." in text_of(unfinished)
     led = browser.get("/top-up/what-if/", {"account": str(spent.pk)}, follow=True)
     assert "it would have bought once, 2,000 credits" in text_of(led)
+
+
+def test_a_ledger_that_was_quiet_for_eight_weeks_is_replayed(
+    account: Account, spend: Spend
+) -> None:
+    spend("-200.0000", days=70)
+    found = what_if_of(account, ON)
+    assert found.trouble == ""
+    assert found.top_ups == 0
