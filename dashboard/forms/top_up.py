@@ -49,7 +49,11 @@ class TopUpForm(forms.Form):
     units = forms.CharField(required=False)
     more = forms.CharField(required=False, label="More than 100 units")
     plan_id = forms.CharField(required=False)
-    seen = forms.CharField(widget=forms.HiddenInput, error_messages={"required": OUTDATED})
+    seen = forms.CharField(
+        widget=forms.HiddenInput,
+        max_length=500,
+        error_messages=dict.fromkeys(("required", "max_length"), OUTDATED),
+    )
 
     def __init__(self, packs: Iterable[CreditPack], drawn: Setting, data: Any = None) -> None:
         self.packs, self.drawn = list(packs), drawn
@@ -72,7 +76,7 @@ class TopUpForm(forms.Form):
     def clean_seen(self) -> Setting:
         try:
             kept = json.loads(self.cleaned_data["seen"])
-        except ValueError:
+        except (ValueError, RecursionError):
             raise forms.ValidationError(OUTDATED) from None
         return Setting.of(kept if isinstance(kept, dict) else {})
 

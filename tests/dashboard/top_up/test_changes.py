@@ -232,3 +232,12 @@ def test_a_pack_that_nobody_described_stays_choosable_while_it_is_set(
     assert "nobody has said how much that holds" in text_of(browser.get(PAGE))
     press(browser, account, seen=seen, type="extra-credits", plan_id="777")
     assert len(rung) == 1
+
+
+@pytest.mark.parametrize("seen", ["[" * 200_000, '{"units": ' * 50_000, "1" * 5000])
+def test_a_setting_that_no_page_drew_is_outdated(
+    browser: Client, account: Account, rung: list[str], seen: str
+) -> None:
+    answer = browser.post(reverse("top-up-changes"), {**wish(account), "seen": seen})
+    assert answer.status_code == 422
+    assert rung == []
