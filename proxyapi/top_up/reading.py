@@ -110,7 +110,8 @@ def take(row: TopUp, reading: Reading, asked_at: datetime) -> None:
         row.found_off_at = None
     elif known and row.enabled:
         row.found_off_at = asked_at
-    if reading.failures > row.consecutive_failures:
+    # Lower, too: a top-up that succeeded began the count anew, and then another one failed.
+    if reading.failures and reading.failures != row.consecutive_failures:
         row.failure_seen_at = asked_at if known else None
     for name, value in reading.setting.kept().items():
         setattr(row, name, value)

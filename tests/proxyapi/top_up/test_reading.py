@@ -159,3 +159,17 @@ def test_an_account_that_no_token_opens_any_more_is_not_asked(
     Token.objects.update(state=TokenState.REVOKED)
     assert top_up.due(timezone.now()) == []
     assert "No token of the team" in read(account, upstream, answer(preference())).read_error
+
+
+@pytest.mark.parametrize(("failures", "is_new"), [(3, True), (1, True), (2, False), (0, False)])
+def test_a_count_that_fell_is_a_failure_since_the_last_reading_too(
+    account: Account, failures: int, is_new: bool
+) -> None:
+    """A top-up that went off begins the count anew: of 2, then 1, the 1 is new."""
+    now = timezone.now()
+    earlier = now - timedelta(days=2)
+    TopUp.objects.create(
+        account=account, consecutive_failures=2, failure_seen_at=earlier, read_at=earlier
+    )
+    row = reading.note(account, reading.Reading(ON, None, failures), now)
+    assert row.failure_seen_at == (now if is_new else earlier)
