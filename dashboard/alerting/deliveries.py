@@ -6,6 +6,7 @@ Each try is claimed by one conditional update. A worker that dies in one leaves 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
@@ -18,6 +19,8 @@ from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.caps import deciders
 from dashboard.models import AlertEvent, Channel, Delivery, DeliveryState, User, Webhook
 from proxyapi.events import Event, publish
+
+log = logging.getLogger(__name__)
 
 # Pauses after the first try, the second, and so on; after the last one it is parked.
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
@@ -70,6 +73,10 @@ def deliver(delivery_id: UUID) -> None:
         park(delivery, error)
     except DeliveryFailed as error:
         pause(delivery, error)
+    except Exception as error:
+        name = type(error).__name__  # its words may hold a secret
+        log.error("alert delivery %s: %s", delivery.pk, name)
+        pause(delivery, DeliveryFailed(f"It was not sent, for a fault of the portal ({name})."))
     else:
         delivery.state, delivery.said = DeliveryState.DELIVERED, ""
         delivery.delivered_at = timezone.now()

@@ -22,7 +22,8 @@ def send(delivery: Delivery) -> None:
     with timezone.override(event.team.vault.zone):
         body = render_to_string("dashboard/alerts/email.txt", context)
     message = EmailMessage(
-        subject=f"{event.team.name}: {event.title}",
+        # A header has no line breaks; names of earlier days may have some.
+        subject=" ".join(f"{event.team.name}: {event.title}".split()),
         body=body,
         to=[delivery.address],
         headers={"Auto-Submitted": "auto-generated", "X-Reelroom-Alert": str(event.pk)},

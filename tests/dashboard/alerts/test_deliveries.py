@@ -255,3 +255,27 @@ def test_after_a_charge_was_sent_or_settled_its_team_is_looked_at(
     task = {"send": proxy_tasks.send_charge, "settle": proxy_tasks.settle_charge}[name]
     task.apply(args=(str(charge.pk),))
     assert rung == [str(northlight.pk)]
+
+
+def test_what_nobody_thought_of_is_tried_again_and_parked_and_says_no_more_than_its_kind(
+    one, monkeypatch, caplog, time_machine
+):
+    def break_(delivery):
+        raise RuntimeError("whsec_and-more")
+
+    monkeypatch.setitem(deliveries.SENDERS, "webhook", break_)
+    for _ in range(len(PAUSES) + 1):
+        deliver(one.pk)
+        time_machine.move_to(again(one).due_at)
+    assert (one.state, one.tries) == ("parked", len(PAUSES) + 1)
+    assert "RuntimeError" in one.said and "RuntimeError" in caplog.text
+    assert "whsec_" not in one.said + caplog.text
+
+
+def test_a_line_break_in_a_name_breaks_no_mail(event, mira, northlight):
+    northlight.name = "North\nlight"
+    northlight.save()
+    (sent,) = schedule(event())
+    deliver(sent.pk)
+    assert again(sent).state == "delivered"
+    assert mail.outbox[0].subject.startswith("North light: ")
