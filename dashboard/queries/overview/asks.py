@@ -18,9 +18,10 @@ from dashboard.queries.ledger.words import feature
 from dashboard.queries.overview.concerns import Concern
 from dashboard.queries.videos.cost import Amount
 from dashboard.queries.videos.progress import seconds_until
+from dashboard.queries.videos.sayings import NO_TRIALS, READABLE
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, day
-from proxyapi.models import Account, Ledger, TopUp
+from proxyapi.models import Account, Ledger, Plan, TopUp
 from proxyapi.top_up import FAILURES, stopped_by_failures
 
 MOST = 6  # that stand open; the others unfold
@@ -132,11 +133,17 @@ def token(one: Concern, now: datetime) -> Ask:
 
 
 def plan(one: Concern, now: datetime) -> Ask:
+    """A plan that lapsed, or a trial, which never had one."""
+    trial, name = one.word == Plan.TRIAL, one.what or "the account"
     return Ask(
         kind="plan",
         state="paused",
-        title=f"The plan of {one.what or 'the account'} lapsed {on(one.since)}",
-        text="Nothing is lost: videos stay here, watching is paused and goes on by itself when "
+        title=f"{name[:1].upper()}{name[1:]} is on a trial"
+        if trial
+        else f"The plan of {name} lapsed {on(one.since)}",
+        text=f"{NO_TRIALS} {READABLE}"
+        if trial
+        else "Nothing is lost: videos stay here, watching is paused and goes on by itself when "
         "the plan is paid.",
         act="See the tokens",
         url=reverse("tokens"),

@@ -135,6 +135,7 @@ def plans(vault: UUID) -> Rows:
         account=Cast("account", CharField()),
         since=Min("state_since"),
         what=Max("account__name"),
+        word=Max("account__plan"),
         many=Count("pk"),
     )
 

@@ -15,11 +15,13 @@ from dashboard.queries.videos.progress import LATE, elapsed_of
 from dashboard.queries.videos.states import Shown
 from dashboard.queries.videos.words import deed, quoted
 from dashboard.templatetags.reelroom import clock, credits, day, duration
-from proxyapi.models import Charge, ChargeState, Job, JobState, Token, TokenState
+from proxyapi.models import Charge, ChargeState, Job, JobState, Plan, Token, TokenState
 from proxyapi.models.charge import PARKED_AFTER
 
 DECIDED_WITHIN = timedelta(minutes=15)
 NO_REFUND = "the service does not refund renders by itself"
+NO_TRIALS = "The service allows its API on paid plans only, not on trials."
+READABLE = "The balance and the ledger can be read meanwhile."
 NO_REASON = "The service gave no reason."
 STARTING = ("faceless.render", "faceless.retry", "faceless.export")
 
@@ -59,7 +61,7 @@ def short(told: Told) -> str:
     if told.state.name == "failed":
         return f"{reason(told.job)} Not refunded."
     if told.state.name == "paused":
-        return stopped(told.token)
+        return stopped(told)
     return told.refused.reason if told.refused is not None else ""
 
 
@@ -74,7 +76,7 @@ def whole(told: Told) -> str:
         case "late":
             return of_lateness(told)
         case "paused":
-            return f"{stopped(told.token)} {afterwards(told.token)}"
+            return f"{stopped(told)} {afterwards(told)}"
         case "running":
             return of_running(told)
         case "draft" if told.refused is None:
@@ -150,24 +152,34 @@ def of_running(told: Told) -> str:
     return "The service tells a state, not a percent."
 
 
-def stopped(token: Token) -> str:
+def stopped(told: Told) -> str:
+    token = told.token
     whose, since = f"{token.owner.first_name}’s", token.state_since
     match token.state:
         case TokenState.REVOKED:
             return f"{whose} token stopped working at {clock(since)}."
         case TokenState.REMOVED:
             return f"{whose} token was removed at {clock(since)}."
+    if is_trial(told):
+        return NO_TRIALS
     lapsed = day(since)
     return f"The plan lapsed {lapsed if lapsed == 'today' else f'on {lapsed}'}."
 
 
-def afterwards(token: Token) -> str:
-    if token.state == TokenState.PAUSED:
+def afterwards(told: Told) -> str:
+    if is_trial(told):
+        return f"{READABLE} Watching is paused and goes on by itself when a plan is paid."
+    if told.token.state == TokenState.PAUSED:
         return "Nothing is lost: watching is paused and goes on by itself when the plan is paid."
-    name = token.owner.first_name
+    name = told.token.owner.first_name
     return (
         f"The render goes on at the service; Reelroom sees it again when {name} adds a new token."
     )
+
+
+def is_trial(told: Told) -> bool:
+    """Whether the token waits for a first plan: nothing lapsed."""
+    return told.token.state == TokenState.PAUSED and told.job.account.plan == Plan.TRIAL
 
 
 def reason(job: Job) -> str:

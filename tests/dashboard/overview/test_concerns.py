@@ -9,11 +9,12 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Ask
+from dashboard.queries.overview.asks import asks_from
 from dashboard.queries.overview.concerns import concerns_of
-from proxyapi.models import Rewrite, TokenState
+from proxyapi.models import Plan, Rewrite, TokenState
 from proxyapi.models.job import PARKED_AFTER
 from tests.dashboard.overview.conftest import ago, video
-from tests.factories import TokenFactory
+from tests.factories import AccountFactory, TokenFactory
 
 
 @pytest.fixture
@@ -71,6 +72,21 @@ def test_they_come_with_what_the_sentences_need(everything, northlight, account)
 def test_another_team_sees_nothing_of_it(everything, account, otto):
     now = timezone.now()
     assert concerns_of(otto.team, [], now - timedelta(days=20), now) == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "title", "text"),
+    [
+        (Plan.TRIAL, "Northlight Trial is on a trial", "paid plans only, not on trials."),
+        (Plan.NONE, "The plan of Northlight Trial lapsed today", "Nothing is lost"),
+    ],
+)
+def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
+    account = AccountFactory.create(vault=northlight.vault, name="Northlight Trial", plan=plan)
+    TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
+    (ask,) = asks_from([], found(northlight, account), timezone.now()).shown
+    assert ask.title == title
+    assert text in ask.text
 
 
 def test_what_was_settled_waits_for_nobody(northlight, account, ledger, token, book, charged):

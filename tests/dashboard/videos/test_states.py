@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.queries.videos import pages
 from dashboard.queries.videos.usual import usual
-from proxyapi.models import Job, TokenState
+from proxyapi.models import Job, Plan, TokenState
 from proxyapi.models.job import PARKED_AFTER
 from proxyapi.watching.parking import PARKED
 from tests.dashboard.videos.conftest import ago
@@ -70,6 +70,18 @@ def test_a_token_that_stopped_pauses_the_watching_not_the_render(stopped, film, 
     assert "Priya’s token" in video.story or "plan lapsed" in video.story
     assert "Last seen" not in video.story
     assert video.card.fresh.seen == "rendering"
+
+
+def test_a_trial_did_not_lapse(film, token):
+    job = film("running")
+    type(token).objects.update(state=TokenState.PAUSED)
+    type(job.account).objects.update(plan=Plan.TRIAL)
+    story = video_of(job).story
+    assert story.startswith(
+        "The service allows its API on paid plans only, not on trials. The balance and the ledger "
+        "can be read meanwhile."
+    )
+    assert "lapsed" not in story
 
 
 def test_the_first_of_its_kind_has_no_band(film):
