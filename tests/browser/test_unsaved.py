@@ -59,6 +59,11 @@ def test_a_priced_press_without_an_answer_is_told_in_its_dialog(luca: Desk) -> N
         render.click()
         expect(alert).to_have_text(sentence)
     luca.page.unroute_all()
+    luca.page.context.set_offline(True)
+    render.click()
+    expect(dialog.get_by_role("status")).to_contain_text("Nothing can be sent until the network")
+    luca.page.context.set_offline(False)
+    expect(dialog.get_by_text("You are offline.")).to_be_hidden(timeout=PRICED)
     luca.confirm(dialog)
 
 

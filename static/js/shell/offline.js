@@ -18,13 +18,8 @@
     polling ??= setInterval(poll, EVERY);
   }
 
-  function poll() {
-    if (navigator.onLine) document.body.dispatchEvent(new CustomEvent("poll"));
-  }
-
-  function gone() {
-    waiting ??= setTimeout(show, PATIENCE);
-  }
+  const poll = () => navigator.onLine && document.body.dispatchEvent(new CustomEvent("poll"));
+  const gone = () => (waiting ??= setTimeout(show, PATIENCE));
 
   function back() {
     clearTimeout(waiting);
@@ -40,6 +35,9 @@
     event.preventDefault();
     event.stopPropagation();
     show();
+    const body = event.target.closest("dialog")?.querySelector(".dialog__body"); // it stands before the banner
+    body?.querySelector("[data-offline]")?.remove();
+    body?.prepend(document.querySelector("[data-offline]").cloneNode(true));
   }, true);
 
   document.addEventListener("htmx:sseOpen", back);
