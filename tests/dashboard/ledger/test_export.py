@@ -12,10 +12,12 @@ from django.db import connection
 from django.test import AsyncClient
 from django.test.utils import CaptureQueriesContext
 
+from dashboard.archive.team import Size, make
 from dashboard.queries.ledger import export
 from dashboard.queries.ledger.export import HEAD, next_lines, safe, source_of
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.views.ledger_export import name_of
+from proxyapi.models import Entry
 from tests.dashboard.ledger.conftest import ago
 from tests.factories import EntryFactory
 
@@ -153,3 +155,17 @@ def test_the_file_of_a_stranger_has_no_row_of_ours(book, otto):
         return await whole(answer)
 
     assert asyncio.run(fetched()).decode("utf-8-sig").splitlines() == [",".join(HEAD)]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
+def test_no_line_is_lost_while_the_days_of_another_zone_are_counted_anew(mira, monkeypatch, zone):
+    team = make(Size(entries=300, members=4, jobs=40, days=120), mira.user, seed=3)
+    monkeypatch.setattr(export, "STRETCH", 50)
+    team.vault.time_zone = zone
+    team.vault.save()
+    team.refresh_from_db()
+    source, place, count = export.source_of(team, filters_of({"period": "all"})), None, 0
+    while count == 0 or place is not None:
+        text, place = export.next_lines(source, place)
+        count += text.count("\r\n")
+    assert count == Entry.objects.count()

@@ -127,3 +127,13 @@ def test_the_seeded_archive_agrees_with_itself(ada):
         assert account.ledger.high == len(rows)
     for sums in (DaySum, DayTotal):
         assert sum(row.entries for row in sums.objects.all()) == 900
+
+
+@pytest.mark.parametrize("sort", ["", "oldest"])
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
+def test_no_row_is_lost_while_the_days_of_another_zone_are_counted_anew(ada, zone, sort):
+    ada.team.vault.time_zone = zone
+    ada.team.vault.save()
+    ada.team.refresh_from_db()
+    listed = [place for page in walk(ada, period="all", sort=sort) for place in places(page)]
+    assert len(listed) == len(set(listed)) == Entry.objects.count()
