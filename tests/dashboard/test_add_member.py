@@ -50,3 +50,10 @@ def test_what_cannot_be_is_said(team: str, email: str, says: str, mira: Membersh
     with pytest.raises(CommandError, match=says):
         added(team, email, NAME)
     assert not User.objects.filter(name=NAME).exists()
+
+
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_nobody_is_without_a_name(blank: str, mira: Membership) -> None:
+    with pytest.raises(CommandError, match="example needs a name"):
+        added(mira.team.name, "nora@northlight.example", blank)
+    assert not User.objects.filter(email="nora@northlight.example").exists()

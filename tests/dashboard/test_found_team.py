@@ -25,3 +25,10 @@ def test_the_owner_signs_in_with_what_the_command_shows(client):
 def test_an_address_is_taken_once(mira):
     with pytest.raises(CommandError, match="has an account already"):
         call_command("found_team", "Other", "MIRA@northlight.example", "Mira")
+
+
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_nobody_is_without_a_name(blank):
+    with pytest.raises(CommandError, match="The owner needs a name"):
+        call_command("found_team", "Northlight", "mira@northlight.example", blank)
+    assert not Team.objects.exists()

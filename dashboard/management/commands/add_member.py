@@ -44,6 +44,8 @@ def team_of(name: str) -> Team:
 
 
 def person(email: str, password: str, name: str) -> User:
+    if not name.strip():
+        raise CommandError(f"{email} needs a name: the team finds people by it.")
     try:
         User(email=email, name=name).clean_fields(exclude=["password"])
     except ValidationError as error:

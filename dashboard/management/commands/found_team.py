@@ -25,6 +25,8 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
+        if not name.strip():
+            raise CommandError("The owner needs a name: the team finds people by it.")
         if User.objects.filter(email__iexact=email).exists():
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)

@@ -149,7 +149,7 @@ def bars(sums: Sums, total: Decimal) -> Bars:
 
 def series_of(coloured: Sequence[Spender]) -> list[Series]:
     colours = tones(one.id for one in coloured)
-    own = [Series(str(one.id), one.name.split()[0], colours[one.id]) for one in coloured]
+    own = [Series(str(one.id), one.first_name, colours[one.id]) for one in coloured]
     return [Series(REST, "others", OTHERS), *own, Series(ELSEWHERE, "outside the portal", OUTSIDE)]
 
 

@@ -17,17 +17,21 @@ from uuid import UUID
 
 from django.db.models import (
     BigIntegerField,
+    Case,
     CharField,
     Count,
     DateField,
     DecimalField,
+    F,
     OuterRef,
     QuerySet,
     Subquery,
     Sum,
     Value,
+    When,
 )
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Trim
+from django.db.models.lookups import Exact
 
 from dashboard.models import Membership, Team, User
 from dashboard.queries.overview.window import Window, month_before
@@ -66,6 +70,11 @@ class Spender(NamedTuple):
     id: int
     name: str
     spent: Decimal
+
+    @property
+    def first_name(self) -> str:
+        """As `User.first_name`, for a name that may be an e-mail address."""
+        return (self.name.split() or ["member"])[0].partition("@")[0]
 
 
 class Others(NamedTuple):
@@ -195,7 +204,8 @@ def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, A
     shown = debits(accounts, window).filter(member__in=first)
     rows = shown.values("member", "is_credit", "is_matched")
     # Once a member: joined, or grouped by, a name would be looked up for each of their days.
-    name = Subquery(User.objects.filter(pk=OuterRef("member")).values("name"))
+    users = User.objects.filter(pk=OuterRef("member"))
+    name = Subquery(users.annotate(called=named("")).values("called"))
     return (
         rows.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
         .annotate(part=text("member"), never=never(), name=name, nothing=text(""), none=text(""))
@@ -240,6 +250,7 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
         .annotate(
             part=text("colour"),
             never=never(),
+            called=named("user__"),
             nothing=text(""),
             none=text(""),
             no=Value(False),
@@ -247,9 +258,15 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
             rows=Value(0),
         )
         .values_list(
-            "part", "never", "user", "user__name", "nothing", "none", "no", "no", "zero", "rows"
+            "part", "never", "user", "called", "nothing", "none", "no", "no", "zero", "rows"
         )
     )
+
+
+def named(user: str) -> Case:
+    """The name, or of who has none the address."""
+    blank = When(Exact(Trim(f"{user}name"), Value("")), then=F(f"{user}email"))
+    return Case(blank, default=F(f"{user}name"), output_field=CharField())
 
 
 def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember]:

@@ -20,8 +20,9 @@ from dashboard.queries.overview.window import (
     week_start,
     window_of,
 )
-from proxyapi.models import Ledger
-from tests.factories import MembershipFactory
+from dashboard.queries.purse import purse_of
+from proxyapi.models import Ledger, Token, TokenState
+from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory
 
 FRIDAY = date(2026, 11, 20)
 
@@ -167,6 +168,16 @@ def test_members_have_their_colours_and_outside_has_none(book, charged, priya, l
     ]
 
 
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_who_has_no_name_goes_by_the_address(blank, book, charged, priya, told):
+    type(priya.user).objects.filter(pk=priya.user_id).update(name=blank)
+    now = timezone.now()
+    book(-96, now, charge=charged(96, priya))
+    spend = spend_from(told(now))
+    assert [one.label for one in spend.bars.series] == ["priya"]
+    assert [one.name for one in spend.members] == [priya.user.email]
+
+
 def test_a_refund_is_no_spend_and_no_feature(book, charged, priya, told):
     now = timezone.now()
     charge = charged(98, priya)
@@ -203,3 +214,17 @@ def test_an_hour_more_or_less_moves_no_day(northlight, book, told):
         book(-1, night.astimezone(UTC) + timedelta(seconds=hours))
     sums = told(at(FRIDAY))
     assert sums.spent(date(2026, 10, 25), date(2026, 10, 25)) == 50
+
+
+def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(
+    account, token, mira, priya, charged
+):
+    charged(member=priya, state="unknown", hold=Decimal(700))
+    other = AccountFactory.create(vault=account.vault, balance=Decimal(1000))
+    TokenFactory.create(account=other, owner=mira.user)
+    held = TokenFactory.create(account=other, owner=priya.user)
+    job = JobFactory.create(account=other, token=held)
+    charged(member=priya, state="held", hold=Decimal(90), job=job)
+    Token.objects.filter(account=account).update(state=TokenState.REMOVED)
+    purse = purse_of(account.vault)
+    assert (purse.balance, purse.held, purse.free) == (1000, 90, 910)
