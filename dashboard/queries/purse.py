@@ -80,13 +80,20 @@ def purse_of(vault: Vault) -> Purse:
 
 
 def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
-    """Credits held, and what moves and what is unknown, in one query."""
+    """Credits held on accounts that a token opens, and what moves and what is unknown, in one
+    query."""
+    opened = Token.objects.standing().filter(account=OuterRef("account"))
     charges = Charge.objects.filter(vault=OuterRef("pk"), state__in=HOLDING).order_by()
     jobs = Job.objects.shown().filter(vault=OuterRef("pk"), state=JobState.RUNNING).order_by()
     row = (
         Vault.objects.filter(pk=vault.pk)
         .annotate(
-            held=Subquery(charges.values("vault").annotate(sum=Sum("hold")).values("sum")),
+            held=Subquery(
+                charges.filter(Exists(opened))
+                .values("vault")
+                .annotate(sum=Sum("hold"))
+                .values("sum")
+            ),
             holding=Coalesce(
                 Subquery(charges.values("vault").annotate(n=Count("pk")).values("n")), 0
             ),
