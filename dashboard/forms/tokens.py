@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
+from dashboard.forms.studio.fields import no_nul
 from proxyapi.upstream.secret import Secret
 
 HELP = (
@@ -24,6 +27,10 @@ class TokenForm(forms.Form):
             attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"},
         ),
     )
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        no_nul(self.fields["token"])
 
     def clean_token(self) -> Secret:
         """Wrapped from here on: no report of an error finds it in a variable on its way."""

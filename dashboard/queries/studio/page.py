@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from dashboard.access import can
@@ -16,6 +17,7 @@ from dashboard.queries.studio.script import (
     Length,
     ScriptPrice,
     Writing,
+    asked_with,
     length_of,
     script_price,
     writing_of,
@@ -41,6 +43,7 @@ class Page:
     script: str
     length: Length
     writing: Writing
+    asked_with: dict[str, Any]
     script_price: ScriptPrice
     nonce: UUID
 
@@ -81,6 +84,7 @@ def page_of(job: Job, reader: Membership, step: Slug) -> Page:
         script=str(job.wanted.get("script") or ""),
         length=length_of(job.wanted.get("script")),
         writing=writing_of(job),
+        asked_with=asked_with(job),
         script_price=script_price(job.account),
         nonce=uuid.uuid4(),
     )

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db.models import prefetch_related_objects
@@ -95,12 +96,22 @@ def script_price(account: Account) -> ScriptPrice:
 
 def writing_of(job: Job) -> Writing:
     """A script that arrived is at rest: it stands in the draft."""
-    asked = [charge for charge in charges_of(job) if charge.operation == OPERATION]
-    if not asked:
+    latest = last_asked(job)
+    if latest is None:
         return Writing(job.pk)
-    latest = max(asked, key=lambda charge: charge.created_at)
     state, title, sentence = told(latest)
     return Writing(job.pk, state, title, sentence, latest.created_at)
+
+
+def asked_with(job: Job) -> dict[str, Any]:
+    """Topic, length, style, tone and language of the last script that was asked for."""
+    latest = last_asked(job)
+    return dict(latest.body) if latest else {}
+
+
+def last_asked(job: Job) -> Charge | None:
+    asked = [charge for charge in charges_of(job) if charge.operation == OPERATION]
+    return max(asked, key=lambda charge: charge.created_at, default=None)
 
 
 def charges_of(job: Job) -> list[Charge]:

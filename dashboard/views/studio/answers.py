@@ -65,8 +65,9 @@ def script_part(request: TeamRequest, job: Job, **more: Any) -> HttpResponse:
 
 
 def write_form(page: Page, job: Job) -> WriteForm:
-    first = {"topic": job.wanted.get("topic") or job.title, "duration": 60, "nonce": page.nonce}
-    return WriteForm(page.options, initial=first)
+    """Drawn with what the last script was asked for with, if one was."""
+    first = {"topic": job.wanted.get("topic") or job.title, "duration": 60}
+    return WriteForm(page.options, initial={**first, **page.asked_with, "nonce": page.nonce})
 
 
 def wish_in(request: TeamRequest) -> Wish:

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Job, Token
 from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page, to
 from tests.factories import ChargeFactory
 
@@ -91,6 +91,36 @@ def test_when_it_arrives_the_part_holds_the_words(
     assert "ice ice" in html
     assert "every 2s" not in html
     assert "60 s, 151 words" in html
+
+
+def test_what_was_asked_for_stands_in_the_form_for_the_next_one(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    ChargeFactory.create(
+        job=draft,
+        operation="faceless.scripts",
+        state=ChargeState.CONFIRMED,
+        cost=Decimal(4),
+        sent_at=timezone.now(),
+        body={"topic": "Whales in winter", "duration": 30, "style": "Story", "language": "German"},
+    )
+    html = page(client_of(priya), at(draft, "script"))
+    assert "Whales in winter</textarea>" in html
+    for value in ("30", "Story", "German"):
+        assert re.search(rf'<option value="{value}"\s+selected', html)
+
+
+def test_a_character_nobody_sees_is_refused_in_our_words(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    new = {"title": "Be\x00es", "source": "topic", "topic": "How\x00 bees vote"}
+    pages = [
+        client_of(priya).post("/studio/drafts/", new).content.decode(),
+        client_of(priya).post("/tokens/", {"token": "sbx_\x00"}).content.decode(),
+    ]
+    for html in pages:
+        assert "Null characters" not in html
+        assert "A character that cannot be seen is in it" in html
 
 
 def test_a_lost_answer_is_told_as_a_doubt(
