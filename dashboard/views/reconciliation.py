@@ -105,7 +105,8 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
         except Refusal as refusal:
             error = refusal.sentence
         else:
-            messages.success(request, f"Row {rewrite.position:,} reads as the service shows it.")
+            row = rewrite.position + 1
+            messages.success(request, f"Row {row:,} reads as the service shows it.")
             return back(rewrite.account_id)
     context = {"question": queries.rewording(rewrite), "act": "Take this version", "error": error}
     return asked(request, "_question", rewrite.account_id, context, bad=bool(error))

@@ -143,3 +143,21 @@ def test_a_lost_charge_is_looked_for_again_by_whoever_may(
     assert answer.status_code == (200 if acts else 403)
     assert ("asked now. Nothing is sent again." in answer.content.decode()) is bool(acts)
     assert AuditEvent.objects.filter(action="charge.look_again").count() == bool(acts)
+
+
+def test_a_row_has_one_number_on_every_page(client_of, thea, book, account):
+    """The first row of the ledger is row 1 to readers, in each list, question and entry."""
+    book(-5)
+    odd = book(-7, trouble="odd")
+    rewrite = Rewrite.objects.create(
+        account=account,
+        position=odd.position,
+        before={"label": "Render", "credit_spend": "-1", "created_at": "2024-11-20T14:21:00Z"},
+        after={"label": "Render", "credit_spend": "-2", "created_at": "2024-11-20T14:21:00Z"},
+    )
+    number = odd.position + 1
+    books = page(client_of, thea)
+    assert f"Row {number} of the ledger cannot be read" in books
+    assert f'class="num-time">{number}</td>' in books
+    question = f"/reconciliation/rewrites/{rewrite.pk}/acceptances/"
+    assert f"version of row {number}?" in client_of(thea).get(question).content.decode()

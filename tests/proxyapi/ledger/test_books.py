@@ -152,7 +152,7 @@ def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book)
     verified()
     with pytest.raises(CommandError):
         verified("--reread")
-    assert "Row 3" in Ledger.objects.get().problem
+    assert "Row 4" in Ledger.objects.get().problem
 
 
 @pytest.mark.parametrize("table", [*SUMS, MonthCost])

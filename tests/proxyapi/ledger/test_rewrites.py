@@ -39,7 +39,7 @@ def test_law_4_a_row_that_reads_differently_stops_the_mirror(account: Account, w
     assert rewrite.after is not None
     assert rewrite.after["credit_spend"] == "-119.5"
     problem = Ledger.objects.get().problem
-    assert problem.startswith("Row 119 of the service's ledger reads differently now: it was “-120")
+    assert problem.startswith("Row 120 of the service's ledger reads differently now: it was “-120")
     assert len(mirrored(account)) == 120
 
 

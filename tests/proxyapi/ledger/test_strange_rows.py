@@ -56,7 +56,7 @@ def test_a_strange_row_is_told_in_the_books(account: Account, book: Book) -> Non
     ledger.mirror(account)
     whats = [one.what for one in ledger.books(account).differences]
     assert [what.partition(": ")[0] for what in whats] == [
-        "Row 0 of the ledger, “four Script generation”"
+        "Row 1 of the ledger, “four Script generation”"
     ]
 
 

@@ -68,7 +68,7 @@ def test_a_rewritten_row_is_noticed(service: Service) -> None:
     service.change(lambda entries: entries[20].update(credits=-5))
     patrolled(service)
     patrolled(service)
-    assert Ledger.objects.get().problem.startswith("Row 20 of the service's ledger reads different")
+    assert Ledger.objects.get().problem.startswith("Row 21 of the service's ledger reads different")
     ledger.accept_all(service.account, UserFactory().pk)
     assert ledger.mirror(service.account)
     assert mirrored_words(service.account) == service.words()
