@@ -17,6 +17,7 @@ from tests.leaks import Canaries
 MOST = 60_000  # bytes
 STEPS = ("type", "script", "voice", "look", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
+LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}
 OF_THEA = ("budgets", "budgets/additions", "alerts", "alerts/rules/additions")
 PAGES = (
@@ -93,7 +94,7 @@ def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
     stage.outcome("rendering", "failed", code="SCENE-IMAGE-FAILED", message="No image for scene 7.")
     jobs["failed"] = sent("The seventh scene")
     guest()
-    jobs["completed"] = sent("The quiet valley")
+    jobs["completed"] = sent(LONG[::-1])
     stage.settings(render_seconds=600)
     guest()
     jobs["running"] = sent("The slow tide")
@@ -107,7 +108,7 @@ def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
     stage.fault(lost, "reset", "POST", "*/render", times=1)
     jobs["unknown"] = luca.order("An answer got lost")
     guest()
-    jobs["draft"] = luca.draft("A draft with its price")
+    jobs["draft"] = luca.draft(LONG)
     luca.ask_to_render(jobs["draft"])
     for state in STATES:
         luca.page.goto(f"/videos/{jobs[state]}/")
