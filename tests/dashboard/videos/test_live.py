@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
 from uuid import UUID, uuid4
 
-import httpx
 import pytest
 import redis
-import uvicorn
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.core.asgi import get_asgi_application
-from django.db import connection, connections
-from django.test import Client
 from redis.asyncio import Redis
 
 from dashboard import live
@@ -29,7 +22,7 @@ from dashboard.live import BRIEF, DEPTH, Hub, HubAway, Listener
 from dashboard.models import Membership
 from dashboard.queries.videos.library import library_of
 from dashboard.tickets import Ticket, lapsed
-from proxyapi.events import CHANNEL, Event, News, publish
+from proxyapi.events import CHANNEL, Event, News
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WITHIN = 5  # seconds; a generous end for what takes milliseconds
@@ -310,35 +303,6 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
         bundle(jobs[0].vault_id, {News(job.vault_id, Event.JOB, job.pk) for job in jobs})
 
 
-@pytest.fixture
-def site():
-    """The site behind a real uvicorn on a free port, all middleware in place."""
-    config = uvicorn.Config(
-        get_asgi_application(), port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    patience = threading.Event()
-    while not server.started:
-        patience.wait(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    connections.close_all()
-
-
-@contextlib.contextmanager
-def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
-    cookies = {"sessionid": client.cookies["sessionid"].value}
-    headers = {"Accept-Encoding": "gzip, deflate, br", **headers}
-    with (
-        httpx.Client(base_url=site, cookies=cookies, timeout=WITHIN) as http,
-        http.stream("GET", f"/live/?since={int(time.time())}", headers=headers) as answer,
-    ):
-        yield answer, answer.iter_raw()
-
-
 def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, ticket_of):
     """What is never iterated never ends; after twenty of these its person would get 503."""
     ticket = ticket_of(priya)
@@ -366,48 +330,6 @@ def test_a_stream_of_a_hub_that_hears_nothing_any_more_ends_at_once(priya, ticke
 
     (hello,) = asyncio.run(scene())
     assert b"event: hello" in hello
-
-
-@pytest.mark.slow
-def test_through_a_server_an_event_arrives_at_once_and_uncompressed(site, film, vera, client_of):
-    """Starts a server and talks to it over sockets."""
-    job = film("running")
-    with stream_of(site, client_of(vera)) as (answer, chunks):
-        assert answer.headers["content-type"] == "text/event-stream"
-        assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["x-accel-buffering"] == "no"
-        assert answer.headers["content-encoding"] == "identity"
-        assert b"event: hello" in next(chunks)
-        publish(job.vault_id, Event.JOB, job.pk)
-        assert f"job-{job.pk}".encode() in next(chunks), "a beat came first"
-
-
-@pytest.mark.slow
-def test_a_stream_holds_no_database_connection(site, film, vera, client_of):
-    """Starts a server; PostgreSQL counts connections, SQLite has none to count."""
-    job = film("running")
-    with stream_of(site, client_of(vera)) as (_, chunks):
-        next(chunks)
-        publish(job.vault_id, Event.JOB, job.pk)
-        next(chunks)
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-                    "AND pid <> pg_backend_pid() AND state <> 'idle'"
-                )
-                assert cursor.fetchone() == (0,)
-
-
-@pytest.mark.slow
-def test_a_stream_ends_with_the_session(site, luca, film, client_of, monkeypatch):
-    """Starts a server and waits until it lets go."""
-    monkeypatch.setattr(live, "GUARD", 0.05)
-    client = client_of(luca)
-    with stream_of(site, client) as (_, chunks):
-        next(chunks)
-        client.logout()
-        assert list(chunks) == []
 
 
 def test_nobody_listens_without_signing_in(client):
