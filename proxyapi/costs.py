@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
 from django.conf import settings
 
 from proxyapi.models import Account, Charge, Job
-from proxyapi.models.charge import SPENT
+from proxyapi.models.charge import BEFORE_ALL
 from proxyapi.upstream import wire
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Evidence
@@ -99,21 +100,32 @@ def is_off(charge: Charge, cost: Decimal) -> bool:
 def retry(job: Job) -> Decimal | None:
     """About what a retry takes: a newer estimate, else what the last render took.
 
-    None while the settings have no price: a retry renders them as they stand.
+    None while the settings have no price: a retry renders them as they stand. It is told from
+    `job.charges.all()`, which a page has read already.
     """
     if job.unsent():
         return None
-    last = job.charges.filter(operation__in=RENDERS, state__in=SPENT).order_by("-sent_at").first()
-    if last is None or last.cost is None or is_newer(job, last):
-        return job.estimate
-    return last.cost
+    last = last_render(job)
+    return last.cost if last else job.estimate
+
+
+def last_render(job: Job) -> Charge | None:
+    """The render that tells what another one takes; none after the settings were priced again."""
+    ran = [one for one in job.charges.all() if one.operation in RENDERS and one.is_spent]
+    told = [one for one in ran if one.cost is not None and one.sent_at is not None]
+    last = max(told, key=sent_at, default=None)
+    return None if last is None or is_newer(job, last) else last
+
+
+def sent_at(charge: Charge) -> datetime:
+    return charge.sent_at or BEFORE_ALL
 
 
 def is_newer(job: Job, last: Charge) -> bool:
     """Whether the settings were priced again after that render."""
-    if job.estimate is None or job.estimate_as_of is None or last.sent_at is None:
+    if job.estimate is None or job.estimate_as_of is None:
         return False
-    return job.estimate_as_of > last.sent_at
+    return job.estimate_as_of > sent_at(last)
 
 
 def hold_for(quote: Decimal) -> Decimal:

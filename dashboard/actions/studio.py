@@ -23,10 +23,8 @@ from proxyapi.refusals import NotReady, Stale, TokenRefused, credits
 
 TOKENLESS = "You have no token here yet. Add yours, then everything you make runs on it."
 ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
-REPRICED = (
-    "Not sent. The price was {seen} cr and is {now} cr now: "
-    "the draft was changed or priced again meanwhile."
-)
+REPRICED = "Not sent. The price was {seen} cr and is {now} cr now"
+CHANGED = ": the draft was changed or priced again meanwhile."
 SENT = "This video was sent to be rendered already. Nothing was sent twice."
 WAYS_OUT = {
     "script": "A script is needed before rendering.",
@@ -100,6 +98,7 @@ def write_script(
     by: Membership,
     job: Job,
     nonce: UUID,
+    seen: Decimal,
     topic: str,
     duration: int,
     style: str,
@@ -109,6 +108,7 @@ def write_script(
 ) -> Charge:
     """Have the service write the script. It charges the same each time (spec, Credit charges).
 
+    `seen`, here and below, is the price that was shown, in credits: at another one nothing is sent.
     With `words`, here and below, it is asked for instead: the budget has no room for it.
     """
     check(by, Permission.RENDER)
@@ -128,6 +128,7 @@ def write_script(
         "This video was rendered already. Start a new one for a new script.",
     )
     price = costs.script(job.account)
+    require_price(seen, price)
     intent = Intent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
     return charge_or_ask(by, intent, words)
 
@@ -136,7 +137,7 @@ def write_script(
 def render(
     *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
 ) -> Charge:
-    """Render the draft at the estimate that was `seen`, with a hold a little above it."""
+    """Render the draft at its estimate, with a hold a little above it."""
     check(by, Permission.RENDER)
     if sent := sent_before(job, "faceless.render", nonce, {}):
         return sent
@@ -145,8 +146,7 @@ def render(
         raise NotReady(WAYS_OUT[name])
     if not job.priced or job.estimate is None:
         raise NotReady(ASK_FIRST)
-    if seen != job.estimate:
-        raise Stale(REPRICED.format(seen=credits(seen), now=credits(job.estimate)))
+    require_price(seen, job.estimate, CHANGED)
     intent = Intent(
         job, by.user_id, "faceless.render", nonce, costs.hold_for(job.estimate), job.estimate
     )
@@ -154,7 +154,9 @@ def render(
 
 
 @transaction.atomic
-def retry(*, by: Membership, job: Job, nonce: UUID, words: str | None = None) -> Charge:
+def retry(
+    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+) -> Charge:
     """Run a failed render again. It charges again, about what it took last time (pitfalls 41,
     42)."""
     check(by, Permission.RENDER)
@@ -164,6 +166,7 @@ def retry(*, by: Membership, job: Job, nonce: UUID, words: str | None = None) ->
     quote = costs.retry(job)
     if quote is None:
         raise NotReady(ASK_FIRST)
+    require_price(seen, quote)
     hold = costs.hold_for(quote)
     intent = Intent(job, by.user_id, "faceless.retry", nonce, hold, quote)
     return charge_or_ask(by, intent, words)
@@ -181,3 +184,9 @@ def hide(*, by: Membership, job: Job) -> None:
 def require(job: Job, state: JobState, sentence: str) -> None:
     if job.state != state:
         raise NotReady(sentence)
+
+
+def require_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
+    """Nothing goes at a price that nobody saw. Raises `Stale`, with the price of now."""
+    if seen != now:
+        raise Stale(REPRICED.format(seen=credits(seen), now=credits(now)) + why)

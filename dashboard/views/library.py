@@ -34,10 +34,11 @@ LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
 UNREADABLE = "This form was not complete. Nothing was sent; look at the price and press again."
 
 
-class NonceForm(forms.Form):
-    """`note` comes with the button that asks for it instead."""
+class RetryForm(forms.Form):
+    """`price`: the one that was shown. `note` comes with the button that asks for it instead."""
 
     nonce = forms.UUIDField()
+    price = forms.DecimalField()
     note = forms.CharField(required=False)
 
 
@@ -78,13 +79,13 @@ def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
     job = fetch_job(request, job_id, Permission.RENDER)
     if request.method == "GET":
         return ask(request, job, RETRY, {"retry": retry_of(job, request.membership)})
-    form = NonceForm(request.POST)
+    form = RetryForm(request.POST)
     try:
         if not form.is_valid():
             raise Refusal(UNREADABLE)
         words = form.cleaned_data["note"] if "ask" in request.POST else None
-        nonce = form.cleaned_data["nonce"]
-        studio.retry(by=request.membership, job=job, nonce=nonce, words=words)
+        nonce, seen = form.cleaned_data["nonce"], form.cleaned_data["price"]
+        studio.retry(by=request.membership, job=job, nonce=nonce, seen=seen, words=words)
     except Refusal as refusal:
         fresh = fetch_job(request, job_id)
         retry = retry_of(fresh, request.membership, refusal.sentence)

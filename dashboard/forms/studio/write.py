@@ -14,10 +14,12 @@ from dashboard.queries.studio.script import DURATIONS, span
 STYLES = ("Explainer", "Story", "Documentary", "List", "News")
 TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
 ANY = [("", "As the topic suggests")]
+INCOMPLETE = "This form was not complete. Nothing was sent; look at the price and press again."
 
 
 class WriteForm(forms.Form):
     nonce = forms.UUIDField(widget=forms.HiddenInput)
+    price = forms.DecimalField()  # the one on the button, drawn anew with it
     topic = Topic(required=True)
     duration = forms.TypedChoiceField(
         label="Length",
@@ -36,3 +38,13 @@ class WriteForm(forms.Form):
         # The languages that a voice can read.
         choices = ANY + [(word, word) for word in options.languages()]
         self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with what nobody typed."""
+        return INCOMPLETE if self.errors.keys() & {"nonce", "price"} else ""
+
+    def asked_for(self) -> dict[str, Any]:
+        """As `actions.studio.write_script` takes it."""
+        chosen = dict(self.cleaned_data)
+        return {"seen": chosen.pop("price"), **chosen}

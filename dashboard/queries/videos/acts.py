@@ -16,9 +16,9 @@ from dashboard.access import can
 from dashboard.models import Ask, Membership
 from dashboard.queries.videos.sayings import is_left_open
 from dashboard.roles import Permission
+from proxyapi import costs
 from proxyapi.models import Charge, ChargeState, Job, TokenState
 
-RUNS = ("faceless.render", "faceless.retry")
 STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
 UNUSABLE = "The token it was made with does not work any more."
 
@@ -40,12 +40,6 @@ class Button:
     post: bool = False
 
 
-def retry_price(job: Job, charges: Sequence[Charge]) -> Decimal | None:
-    """About what a retry takes: what the last run took, else the estimate; none is quoted."""
-    ran = [charge.cost for charge in charges if charge.is_spent and charge.operation in RUNS]
-    return ran[-1] if ran else job.estimate
-
-
 def card_acts(
     job: Job, charges: Sequence[Charge], state: str, reader: Membership
 ) -> tuple[Button, ...]:
@@ -53,7 +47,7 @@ def card_acts(
     if not can(reader, Permission.RENDER):
         return ()
     if state == "failed":
-        return (retry(job, charges),)
+        return (retry(job),)
     return (edit(job),) if state == "draft" else ()
 
 
@@ -71,7 +65,7 @@ def page_acts(
         buttons.append(Button("Look again", url, "eye", post=True))
     if can(reader, Permission.RENDER):
         if state == "failed":
-            buttons.append(retry(job, charges, kind="primary"))
+            buttons.append(retry(job, kind="primary"))
         elif state == "draft":
             buttons.append(edit(job, kind="primary"))
         elif state == "paused" and job.token.state in STOPPED and job.member_id == reader.user_id:
@@ -108,14 +102,14 @@ def ask_acts(charges: Sequence[Charge], reader: Membership) -> list[Button]:
     return buttons
 
 
-def retry(job: Job, charges: Sequence[Charge], kind: str = "") -> Button:
+def retry(job: Job, kind: str = "") -> Button:
     works = job.token.state == TokenState.WORKING
     return Button(
         label="Retry",
         url=reverse("video-retries", args=[job.pk]),
         icon="arrow-path",
         kind=kind,
-        price=retry_price(job, charges),
+        price=costs.retry(job),
         disabled=not works,
         why="" if works else UNUSABLE,
         dialog=True,

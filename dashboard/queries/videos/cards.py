@@ -11,7 +11,6 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 
-from dashboard.queries.videos.acts import retry_price
 from dashboard.queries.videos.cost import Amount, cost_of
 from dashboard.queries.videos.progress import Bar, Fresh, bar_of, elapsed_of, fresh_of
 from dashboard.queries.videos.sayings import Told, short, total
@@ -19,6 +18,7 @@ from dashboard.queries.videos.states import Shown, open_charge, shown
 from dashboard.queries.videos.usual import Class, Usual, class_of_job
 from dashboard.queries.videos.words import type_of
 from dashboard.templatetags.reelroom import playtime
+from proxyapi import costs
 from proxyapi.models import Charge, Job, JobState
 
 Rows = TypeVar("Rows", bound=Job)
@@ -66,7 +66,7 @@ def tell(job: Job, usuals: Mapping[Class, Usual], now: datetime) -> Told:
     standing = open_charge(charges)
     late = job.state == JobState.RUNNING and usuals[class_of_job(job)].is_late(elapsed_of(job, now))
     state = shown(job, standing, job.token, late=late)
-    return Told(job, job.token, state, charges, standing, retry_price(job, charges), now)
+    return Told(job, job.token, state, charges, standing, costs.retry(job), now)
 
 
 def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:

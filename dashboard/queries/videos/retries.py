@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
 from django.urls import reverse
 
 from dashboard.models import Membership
 from dashboard.queries.budgets.line import Line, line_of
-from dashboard.queries.videos.acts import RUNS, retry_price
 from dashboard.queries.videos.sayings import reason
 from proxyapi import costs
 from proxyapi.models import Job
 
 NOTHING = Decimal(0)
+TOOK, ESTIMATED = "What it took last time", "The estimate of the draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +50,14 @@ class Retry:
 def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
     """At most seven queries, five of them where budgets bind. A refused one gets a new nonce: the
     old one may stand on a failed charge."""
-    charges = list(job.charges.order_by("created_at", "pk"))
-    price = retry_price(job, charges)
+    prefetch_related_objects([job], "charges")
+    price = costs.retry(job)
     hold = costs.hold_for(price) if price is not None else NOTHING
-    ran = any(charge.is_spent and charge.operation in RUNS for charge in charges)
     return Retry(
         title=job.title,
         failed=reason(job),
         price=price,
-        price_note="What it took last time" if ran else "The estimate of the draft",
+        price_note=TOOK if costs.last_render(job) else ESTIMATED,
         hold=hold,
         free=job.account.free_to_spend(),
         url=reverse("video-retries", args=[job.pk]),

@@ -29,11 +29,11 @@ def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
         return script_part(request, job)
     options = options_in(job.account.options)
     form = WriteForm(options, request.POST)
-    refusal, over = "", False
+    refusal, over = form.trouble, False
     if form.is_valid():
         try:
-            words = "" if "ask" in request.POST else None
-            actions.write_script(by=request.membership, job=job, words=words, **form.cleaned_data)
+            words, asked = "" if "ask" in request.POST else None, form.asked_for()
+            actions.write_script(by=request.membership, job=job, words=words, **asked)
         except Refusal as refused:
             refusal, over = refused.sentence, isinstance(refused, OverBudget)
         else:

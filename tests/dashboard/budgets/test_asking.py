@@ -146,7 +146,8 @@ def test_a_retry_is_asked_for_the_same_way(job, priya, client_of):
     html = seen(browser, to(job, "video-retries"), **HTMX)
     assert "Over the budget" in html
     assert "<span>Retry</span>" not in html
-    browser.post(to(job, "video-retries"), {"nonce": uuid.uuid4(), "ask": "1", "note": "Again"})
+    fields = {"nonce": uuid.uuid4(), "price": "96", "ask": "1", "note": "Again"}
+    browser.post(to(job, "video-retries"), fields)
     assert Ask.objects.get().charge.operation == "faceless.retry"
 
 
@@ -154,7 +155,7 @@ def test_a_script_is_asked_for_the_same_way(job, priya, account, client_of):
     account.costs = {"CONTENT_PROMPT_REQUESTED": {"credits": 70}}
     account.save()
     browser, url = client_of(priya), to(job, "studio-scripts")
-    fields = {"nonce": uuid.uuid4(), "topic": "The Moon", "duration": "60"}
+    fields = {"nonce": uuid.uuid4(), "price": "70", "topic": "The Moon", "duration": "60"}
     html = browser.post(url, fields, headers=HTMX).content.decode()
     assert "61 of your 2,500 are left" in html
     assert re.search(r'<button[^>]* name="ask" value="1"', html)

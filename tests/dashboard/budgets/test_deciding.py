@@ -154,9 +154,9 @@ def priced(request, mira, thea, priya, budget, video, account):
     account.costs = {"CONTENT_PROMPT_REQUESTED": {"credits": 96}}
     account.save()
     job = video(priya, state="failed" if request.param == "faceless.retry" else "draft")
-    ways = {"by": priya, "job": job, "nonce": uuid.uuid4(), "words": ""}
+    ways = {"by": priya, "job": job, "nonce": uuid.uuid4(), "seen": Decimal(96), "words": ""}
     if request.param == "faceless.render":
-        studio.render(seen=Decimal(96), **ways)
+        studio.render(**ways)
     elif request.param == "faceless.retry":
         studio.retry(**ways)
     else:

@@ -17,6 +17,7 @@ from tests.factories import JobFactory
 
 PRICE = Decimal(96)  # of the fixture `ready`
 WORDS: dict[str, Any] = {
+    "seen": Decimal(4),
     "topic": "ice",
     "duration": 60,
     "style": "",
@@ -87,13 +88,15 @@ def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
     Job.objects.update(state=JobState.FAILED)
     ready.refresh_from_db()
-    assert actions.retry(by=priya, job=ready, nonce=uuid.uuid4()).quote == 92
+    assert actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(92)).quote == 92
     Charge.objects.exclude(pk=charge.pk).delete()
     Job.objects.update(estimate=Decimal(400), estimate_as_of=timezone.now())
     ready.refresh_from_db()
-    assert actions.retry(by=priya, job=ready, nonce=uuid.uuid4()).quote == 400
+    with pytest.raises(Stale, match="The price was 92 cr and is 400 cr now"):
+        actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(92))
+    assert actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(400)).quote == 400
     Charge.objects.exclude(pk=charge.pk).delete()
     Job.objects.update(wanted={**ready.wanted, "voice_id": 7})
     ready.refresh_from_db()
     with pytest.raises(NotReady):
-        actions.retry(by=priya, job=ready, nonce=uuid.uuid4())
+        actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(400))

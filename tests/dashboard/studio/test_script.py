@@ -15,11 +15,18 @@ from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page, to
 from tests.factories import ChargeFactory
 
 HTMX = {"HX-Request": "true"}
-ASKED = {"topic": "How ice moves", "duration": "60", "style": "", "tone": "Calm", "language": ""}
+ASKED = {
+    "price": "4",
+    "topic": "How ice moves",
+    "duration": "60",
+    "style": "",
+    "tone": "Calm",
+    "language": "",
+}
 
 
-def asked() -> dict[str, str]:
-    return {**ASKED, "nonce": str(uuid.uuid4())}
+def asked(**changes: str) -> dict[str, str]:
+    return {**ASKED, "nonce": str(uuid.uuid4()), **changes}
 
 
 def test_the_button_carries_the_price(priya: Membership, draft: Job, client_of: Browser) -> None:
@@ -46,6 +53,16 @@ def test_a_price_that_was_never_read_is_about(
     draft.account.costs = {}
     draft.account.save()
     assert '<span class="btn__price">≈ 4 cr' in page(client_of(priya), at(draft, "script"))
+
+
+def test_a_script_at_a_price_that_nobody_saw_is_asked_for_anew(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(to(draft, "scripts"), asked(price="3"), headers=HTMX)
+    html = answer.content.decode()
+    assert "Not sent. The price was 3 cr and is 4 cr now." in html
+    assert 'name="price" value="4' in html
+    assert not Charge.objects.exists()
 
 
 def test_asking_for_a_script_holds_its_price(

@@ -79,7 +79,8 @@ def test_without_script_the_question_is_a_page_with_the_dialog_open(film, priya,
 
 
 def test_a_retry_pressed_twice_is_one_charge(film, spend, priya, client_of):
-    job, client, form = film("failed"), client_of(priya), {"nonce": str(uuid.uuid4())}
+    job, client = film("failed"), client_of(priya)
+    form = {"nonce": str(uuid.uuid4()), "price": "96"}
     spend(job)
     for _ in range(2):
         answer = client.post(f"/videos/{job.pk}/retries/", form)
@@ -93,7 +94,7 @@ def test_a_refused_retry_comes_back_with_the_sentence(film, spend, account, priy
     spend(job)
     type(account).objects.update(balance=3)
     headers = {"HX-Request": "true"}
-    form = {"nonce": str(uuid.uuid4())}
+    form = {"nonce": str(uuid.uuid4()), "price": "96"}
     answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form, headers=headers)
     page = answer.content.decode()
     assert "Not sent. It needs 106 cr, 3 are free. Nothing was charged." in page
@@ -101,10 +102,24 @@ def test_a_refused_retry_comes_back_with_the_sentence(film, spend, account, priy
     assert not Charge.objects.filter(operation="faceless.retry").exists()
 
 
-@pytest.mark.parametrize("nonce", ["", "not a nonce", "1" * 400])
-def test_a_broken_form_charges_nothing(nonce, film, priya, client_of):
+def test_a_retry_at_a_price_that_nobody_saw_is_asked_for_anew(film, spend, priya, client_of):
     job = film("failed")
-    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", {"nonce": nonce})
+    spend(job)
+    form = {"nonce": str(uuid.uuid4()), "price": "92"}
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form)
+    page = answer.content.decode()
+    assert "Not sent. The price was 92 cr and is 96 cr now." in page
+    assert 'name="price" value="96' in page
+    assert not Charge.objects.filter(operation="faceless.retry").exists()
+
+
+@pytest.mark.parametrize(
+    ("nonce", "price"),
+    [("", "106"), ("not a nonce", "106"), ("1" * 400, "106"), (str(uuid.UUID(int=7)), "")],
+)
+def test_a_broken_form_charges_nothing(nonce, price, film, priya, client_of):
+    job, form = film("failed"), {"nonce": nonce, "price": price}
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form)
     assert "Nothing was sent" in answer.content.decode()
     assert not Charge.objects.exists()
 
