@@ -13,7 +13,9 @@ from tests.browser.stage import Stage
 def test_a_trial_is_told_what_it_may_not_before_it_tries(
     desk_of: Callable[..., Desk], stage: Stage
 ) -> None:
+    """A draft begins on a token that works, if there is one."""
     luca, guest = desk_of("Luca"), stage.account(subscription="trial", plan="Studio trial")
+    luca.give_up_tokens()
     luca.join(guest)
     luca.page.goto("/studio/")
     said = "The service allows its API on paid plans only, not on trials."
