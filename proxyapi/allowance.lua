@@ -26,8 +26,16 @@ local function known(name)
   return tonumber(redis.call('HGET', bucket, name)) or 0
 end
 
+-- When something was. What is ahead was noted before the clock was put back: it was now.
+local function moment(name)
+  local at = known(name)
+  if at <= now + SKEW then return at end
+  redis.call('HSET', bucket, name, now)
+  return now
+end
+
 local limit = tonumber(redis.call('HGET', bucket, 'limit')) or unlearned
-local paused = math.max(0, known('paused_until') - now)
+local paused = math.max(0, moment('paused_at') + known('paused_for') - now)
 local used = redis.call('ZCARD', log)
 local blind = redis.call('HEXISTS', bucket, 'seen') == 0 and now - born < window
 
@@ -55,7 +63,7 @@ end
 
 -- How many requests people sent lately, the older ones faded.
 local function clicks()
-  return known('people') * math.exp(math.min(0, known('people_at') - now) / FADES)
+  return known('people') * math.exp(math.min(0, moment('people_at') - now) / FADES)
 end
 
 -- A lane: percent of the limit it leaves free, 1 if it leaves more where people send much, percent
@@ -89,7 +97,7 @@ local function room_for(lane, cost)
   if paused > 0 then return 0, paused end
   if blind then
     -- Nothing is known of the last minute: one request at a time, as slow as the limit allows.
-    local last = math.min(known('probed'), now)
+    local last = math.min(moment('probed'), now)
     local wait = last + math.ceil(window / limit) * cost - now
     if last > 0 and wait > 0 then return 0, wait end
     return math.max(1, cost), 0
@@ -142,7 +150,7 @@ end
 
 if verb == 'pause' then
   local pause = tonumber(ARGV[5])
-  if pause > paused then redis.call('HSET', bucket, 'paused_until', now + pause) end
+  if pause > paused then redis.call('HSET', bucket, 'paused_at', now, 'paused_for', pause) end
   keep()
   return {1, 0}
 end

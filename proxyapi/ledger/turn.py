@@ -36,7 +36,9 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not 
 def due(now: datetime) -> list[UUID]:
     """Accounts whose ledger should be read now."""
     read_at = Coalesce(OuterRef("ledger__read_at"), NEVER)
-    settled = Charge.objects.filter(account=OuterRef("pk"), state__in=SPENT, settled_at__gt=read_at)
+    settled = Charge.objects.filter(account=OuterRef("pk"), state__in=SPENT)
+    # What was settled before the clock was put back does not count for as long as it lies ahead.
+    settled = settled.filter(settled_at__gt=read_at, settled_at__lte=now)
     is_due = Q(ledger__isnull=True) | Q(ledger__due_at__isnull=True) | Q(ledger__due_at__lte=now)
     soon = Q(ledger__troubles=0, ledger__problem="") & Exists(settled)
     free = Q(ledger__held_until__isnull=True) | Q(ledger__held_until__lt=now)
@@ -119,7 +121,8 @@ def is_awaited(ledger: Ledger) -> bool:
 def has_settled(ledger: Ledger) -> bool:
     """Whether one of our charges was settled since the ledger's end was read."""
     settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
-    return settled.filter(settled_at__gt=ledger.read_at or NEVER).exists()
+    since = ledger.read_at or NEVER
+    return settled.filter(settled_at__gt=since, settled_at__lte=timezone.now()).exists()
 
 
 def is_weighing_due(ledger: Ledger, now: datetime) -> bool:

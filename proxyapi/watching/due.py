@@ -22,7 +22,7 @@ from proxyapi import allowance
 from proxyapi.allowance import AllowanceUnknown, Lane, connection
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
 from proxyapi.models.charge import REFUNDED, SPENT
-from proxyapi.watching import interest, outage
+from proxyapi.watching import clock, interest, outage
 from proxyapi.watching.choice import Candidate, best
 from proxyapi.watching.experience import Experience, Sort
 from proxyapi.watching.lag import SHORTEST
@@ -34,9 +34,7 @@ HEARD_WITHIN = timedelta(seconds=15)
 # A look that is due before the next tick half-way comes is taken now, and sent at its time.
 EARLY = timedelta(milliseconds=200)
 BATCH = 50
-PUT_BACK = timedelta(minutes=1)  # a clock that is further ahead was put back
 OWED_FOR = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
-FARTHEST = timedelta(minutes=20)  # that a charge waits for its next turn
 FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
 
 
@@ -65,15 +63,13 @@ def jobs() -> list[Lease]:
 
 def mend() -> int:
     """After the clock was put back: jobs that were looked at in what is the future now are due, and
-    so are charges that were sent or held then.
+    so is all that was put off or noted then. Answers how many jobs.
 
-    Else they would wait until the clock is there again.
+    Else it would wait until the clock is there again.
     """
     now = timezone.now()
-    ahead = Job.objects.filter(state=JobState.RUNNING, looked_at__gt=now + PUT_BACK)
-    open_charges = Charge.objects.holding()
-    open_charges.filter(due_at__gt=now + FARTHEST).update(due_at=now)
-    open_charges.filter(alive_at__gt=now + PUT_BACK).update(alive_at=now)
+    clock.mend(now)
+    ahead = Job.objects.filter(state=JobState.RUNNING, looked_at__gt=now + clock.PUT_BACK)
     return ahead.update(looked_at=now, next_look_at=now + timedelta(seconds=SHORTEST))
 
 

@@ -18,7 +18,7 @@ from proxyapi import allowance
 from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Grant, Lane, Level, Pool
 
 TOKEN = "luca"
-TIMES = {b"probed", b"paused_until", b"people_at", b"turn:1", b"turn:3", b"turn:4"}
+TIMES = {b"probed", b"paused_at", b"people_at", b"turn:1", b"turn:3", b"turn:4"}
 BUCKET, LOG, EPOCH = f"allowance:{TOKEN}", f"allowance:{TOKEN}:log", "allowance:epoch"
 
 

@@ -40,6 +40,34 @@ def test_after_a_clock_was_put_back_watching_keeps_its_pace(store):
     assert 10 <= sum(grants) <= 15
 
 
+@pytest.mark.parametrize("name", ["luca", allowance.Pool.SCRAPING.of(7)])
+def test_after_a_clock_was_put_back_a_pause_is_as_long_as_it_was_told(store, name):
+    """Counted from then on; in an hour nobody would wait for the minute that was told."""
+    allowance.pause(store, name, 60, at=NOW)
+    back = NOW - HOUR
+    assert allowance.take(store, name, Lane.PERSON, at=back) == allowance.Grant(False, 60)
+    assert allowance.take(store, name, Lane.PERSON, at=back + 59_000).wait == 1
+    assert allowance.take(store, name, Lane.PERSON, at=back + 60_000).granted
+
+
+def test_after_a_clock_was_put_back_a_blind_bucket_goes_on_slowly(store):
+    assert allowance.take(store, "luca", Lane.PERSON, at=NOW).granted
+    grants = [
+        second
+        for second in range(10)
+        if allowance.take(store, "luca", Lane.PERSON, at=NOW - HOUR + 1000 * second).granted
+    ]
+    assert grants == [3, 6, 9]
+
+
+def test_after_a_clock_was_put_back_nothing_is_kept_for_people_who_left(store):
+    assert taken(store, NOW) == 30
+    back, later = NOW - HOUR, NOW - HOUR + 600_000
+    allowance.room(store, "luca", Lane.WATCHING, at=back)
+    allowance.correct(store, "luca", 30, 5, at=later)
+    assert allowance.room(store, "luca", Lane.WATCHING, at=later) == 2
+
+
 def test_after_a_clock_was_put_forward_the_bucket_goes_on(store):
     assert taken(store, NOW) == 30
     assert taken(store, NOW + HOUR) == 30

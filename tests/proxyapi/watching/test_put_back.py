@@ -1,0 +1,169 @@
+"""B8: rows of a clock that was put back by an hour. What they put off is due within minutes, and
+what is read now counts as newer than what was read then."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from proxyapi import ledger, tasks, tokens, top_up
+from proxyapi.ledger import differences
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    Job,
+    Ledger,
+    Plan,
+    Token,
+    TopUp,
+    TopUpChange,
+    TopUpChangeState,
+)
+from proxyapi.top_up import Reading, Setting, reading
+from proxyapi.watching import due
+from tests.factories import ChargeFactory, JobFactory
+
+pytestmark = pytest.mark.django_db
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+SOON = timedelta(seconds=50)
+
+
+def ahead() -> datetime:
+    return timezone.now() + HOUR
+
+
+@pytest.fixture
+def account(token: Token) -> Account:
+    return token.account
+
+
+def settled(token: Token, at: datetime) -> Charge:
+    """A charge that took 4 cr, of which no row of the ledger is known."""
+    job = JobFactory.create(token=token, account=token.account)
+    state, cost = ChargeState.CONFIRMED, Decimal(4)
+    return ChargeFactory.create(job=job, state=state, cost=cost, sent_at=at, settled_at=at)
+
+
+def changing(token: Token, state: TopUpChangeState, **times: datetime) -> TopUpChange:
+    return TopUpChange.objects.create(
+        account=token.account,
+        token=token,
+        member=token.owner,
+        nonce=uuid.uuid4(),
+        seen=Setting(False).kept(),
+        wanted=Setting(True, "dynamic-credits", None, 20).kept(),
+        state=state,
+        **times,
+    )
+
+
+def test_a_ledger_has_its_turn(account: Account) -> None:
+    Ledger.objects.create(account=account, read_at=ahead(), due_at=ahead(), held_until=ahead())
+    assert ledger.due(timezone.now()) == []
+    due.mend()
+    assert ledger.due(timezone.now()) == [account.pk]
+
+
+def test_a_charge_of_now_is_not_missed_in_a_ledger_that_was_read_then(
+    account: Account, token: Token
+) -> None:
+    row = Ledger.objects.create(account=account, read_at=ahead(), due_at=timezone.now() + SOON)
+    settled(token, timezone.now())
+    assert differences.overdue(row).exists()
+    due.mend()
+    row.refresh_from_db()
+    assert not differences.overdue(row).exists()
+    assert ledger.due(timezone.now()) == [account.pk]
+
+
+def test_charges_of_then_do_not_have_the_ledger_read_all_the_time(
+    account: Account, token: Token
+) -> None:
+    Ledger.objects.create(account=account, read_at=ahead(), due_at=timezone.now() + SOON)
+    settled(token, ahead())
+    due.mend()
+    assert ledger.due(timezone.now()) == []
+
+
+def test_a_balance_of_now_is_taken_and_what_is_spent_is_taken_off(
+    account: Account, token: Token
+) -> None:
+    Account.objects.update(balance=1000, balance_as_of=ahead())
+    due.mend()
+    account.note_spent(settled(token, timezone.now()))
+    account.refresh_from_db()
+    assert account.balance == 996
+    account.note_balance(Decimal(500), timezone.now())
+    assert account.balance == 500
+
+
+def test_a_lapsed_account_is_refreshed_so_that_its_token_resumes(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.refresh_account, "delay", rung.append)
+    Account.objects.update(plan=Plan.NONE, refreshed_at=ahead())
+    tasks.refresh_accounts()
+    later = timezone.now() + 2 * MINUTE
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    tasks.refresh_accounts()
+    assert rung == [str(account.pk)]
+    assert tokens.claim(account)
+
+
+def test_a_top_up_is_read_and_what_it_says_is_taken(account: Account) -> None:
+    reading.note(account, Reading(Setting(True), None, 0), ahead())
+    TopUp.objects.update(due_at=ahead())
+    assert top_up.due(timezone.now()) == []
+    due.mend()
+    assert top_up.due(timezone.now()) == [account.pk]
+    assert not reading.note(account, Reading(Setting(False), None, 0), timezone.now()).enabled
+
+
+@pytest.mark.parametrize(
+    ("state", "minutes"),
+    [(TopUpChangeState.ASKED, 0), (TopUpChangeState.UNKNOWN, 0), (TopUpChangeState.SENDING, 3)],
+)
+def test_a_change_of_a_top_up_goes_on_and_is_not_sent_beside_its_worker(
+    token: Token, state: TopUpChangeState, minutes: int
+) -> None:
+    change = changing(token, state, asked_at=ahead(), sent_at=ahead(), due_at=ahead())
+    due.mend()
+    change.refresh_from_db()
+    now = timezone.now()
+    assert change.sent_at is not None
+    assert max(change.asked_at, change.sent_at) <= now
+    assert (minutes - 1) * MINUTE < change.due_at - now <= minutes * MINUTE
+
+
+def test_a_price_is_asked(token: Token) -> None:
+    job = JobFactory.create(token=token, account=token.account, quote_due_at=ahead())
+    assert list(due.quotes()) == []
+    due.mend()
+    assert list(due.quotes()) == [job.pk]
+
+
+def test_a_clock_that_nobody_put_back_mends_nothing(account: Account, token: Token) -> None:
+    """Each as far ahead as it gets; the clocks of two machines differ by some seconds."""
+    now = timezone.now()
+    seen, long = now + timedelta(seconds=5), now + timedelta(minutes=15)
+    Account.objects.update(refreshed_at=seen, balance_as_of=seen)
+    Ledger.objects.create(account=account, read_at=seen, due_at=long, held_until=now + 2 * MINUTE)
+    TopUp.objects.create(account=account, read_at=seen, due_at=now + reading.EVERY)
+    changing(token, TopUpChangeState.SENDING, sent_at=seen, due_at=now + 2.5 * MINUTE)
+    job = JobFactory.create(token=token, account=account, quote_due_at=now + due.LEASE)
+    ChargeFactory.create(job=job, alive_at=seen, due_at=long)
+    before = kept()
+    due.mend()
+    assert kept() == before
+
+
+def kept() -> list[Any]:
+    models = (Account, Charge, Job, Ledger, TopUp, TopUpChange)
+    return [list(model.objects.order_by("pk").values()) for model in models]
