@@ -100,13 +100,16 @@ def refresh(account: Account) -> None:
 
     A paused token resumes here by itself once the plan is paid again (spec, Authentication 6).
     """
-    token = account.tokens.usable().select_related("account").order_by("state_since").first()
+    token = door.openable(account.tokens.usable().select_related("account").order_by("state_since"))
     if token is None or not claim(account):
         return
     # The first time somebody waits for the voices to appear; later nobody does.
     lane = Lane.MIRRORING if account.options else Lane.PERSON
     asked_at = timezone.now()
-    account.note_profile(asked(token, "me.get", lane), asked_at)
+    profile = asked(token, "me.get", lane)
+    if is_anothers(profile, account):
+        return
+    account.note_profile(profile, asked_at)
     for one in account.tokens.usable():
         calls.change_state(one, state_for(account))
         take_over(one)
@@ -116,6 +119,11 @@ def refresh(account: Account) -> None:
         account.options_as_of = timezone.now()
     account.save(update_fields=["costs", "options", "options_as_of"])
     publish(account.vault_id, Event.ACCOUNT, account.pk)
+
+
+def is_anothers(profile: dict[str, Any], account: Account) -> bool:
+    """Whether it tells of another account than this one: nothing of it is taken (pitfall 2)."""
+    return isinstance(id := profile.get("id"), int) and id != account.upstream_id
 
 
 def asked(token: Token, name: str, lane: Lane) -> dict[str, Any]:

@@ -28,7 +28,6 @@ FIELDS = (
 NAMES = tuple(ours for _, ours, _ in FIELDS)
 Words = tuple[str, ...]  # in the order of NAMES
 SMALLEST = Decimal("0.0001")
-YEARS = range(2000, 2200)  # a time outside of them is a mistake, and breaks day sums
 
 STRANGE = "This row is none of a ledger."
 AMOUNT = "Its amount cannot be read, so it counts as 0."
@@ -73,7 +72,7 @@ def signed(value: Any) -> Decimal | None:
 def utc(value: Any) -> datetime | None:
     """An instant with its offset (pitfall 68); without one nobody knows when it was."""
     when = moment(value)
-    return when.astimezone(UTC) if when is not None and when.year in YEARS else None
+    return when.astimezone(UTC) if when is not None else None
 
 
 def words_of(entry: Entry) -> Words:

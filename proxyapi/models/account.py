@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 
+# A time outside of them is a mistake or means "never ends", and breaks calendars.
+YEARS = range(2000, 2200)
+
 PROFILE = (
     "name",
     "email",
@@ -114,30 +117,41 @@ class Account(models.Model):
         if as_of and self.charges.unseen(as_of).filter(pk=charge.pk).exists():
             Account.objects.filter(pk=self.pk).update(balance=F("balance") - charge.cost)
 
-    def note_profile(self, me: dict[str, Any], asked_at: datetime) -> None:
+    def note_profile(self, me: Mapping[str, Any], asked_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""
-        credits = wire.mapping(me.get("credits"))
-        self.name = str(me.get("name") or self.name)[:200]
-        self.email = str(me.get("email") or self.email)[:254]
-        self.email_verified = bool(me.get("email_verified", self.email_verified))
-        if "subscription" in me:
-            subscription = wire.mapping(me["subscription"])
-            self.plan = plan_of(subscription)
-            self.plan_name = str(subscription.get("plan") or "")[:100]
-            self.plan_ends_at = moment(subscription.get("ends_at"))
-        total = wire.amount(credits.get("total"))
-        self.monthly_credits = self.monthly_credits if total is None else total
+        self.read_profile(me)
         # Not the whole row: the balance and the costs may be newer there than here.
         self.save(update_fields=PROFILE)
-        remaining = wire.amount(credits.get("remaining"))
+        remaining = wire.amount(wire.mapping(me.get("credits")).get("remaining"))
         if remaining is not None:
             self.note_balance(remaining, asked_at)
 
+    def read_profile(self, me: Mapping[str, Any]) -> None:
+        """Whose account it is and on what plan, as far as it can be read; nothing is stored."""
+        self.name = str(me.get("name") or self.name)[:200]
+        self.email = str(me.get("email") or self.email)[:254]
+        if isinstance(verified := me.get("email_verified"), bool):
+            self.email_verified = verified
+        subscription = wire.mapping(me.get("subscription"))
+        self.plan = plan_of(subscription, Plan(self.plan))
+        self.plan_name = str(subscription.get("plan") or self.plan_name)[:100]
+        if "ends_at" in subscription:
+            self.plan_ends_at = moment(subscription["ends_at"])
+        total = wire.amount(wire.mapping(me.get("credits")).get("total"))
+        self.monthly_credits = self.monthly_credits if total is None else total
 
-def plan_of(subscription: Mapping[str, Any]) -> Plan:
-    if not subscription.get("active"):
+
+def plan_of(subscription: Mapping[str, Any], known: Plan = Plan.NONE) -> Plan:
+    """The plan that these words tell, else the one that was `known`: a word that cannot be read
+    stops no token (law 6)."""
+    active, trial = subscription.get("active"), subscription.get("trial")
+    if active is False or subscription.get("exists") is False:
         return Plan.NONE
-    return Plan.TRIAL if subscription.get("trial") else Plan.PAID
+    if active is not True:
+        return known
+    if isinstance(trial, bool):
+        return Plan.TRIAL if trial else Plan.PAID
+    return Plan.PAID if known == Plan.NONE else known
 
 
 def moment(text: object) -> datetime | None:
@@ -146,4 +160,4 @@ def moment(text: object) -> datetime | None:
         parsed = datetime.fromisoformat(str(text))
     except ValueError:
         return None
-    return parsed if parsed.tzinfo else None
+    return parsed if parsed.tzinfo and parsed.year in YEARS else None

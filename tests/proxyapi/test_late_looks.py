@@ -90,7 +90,7 @@ def profile(**more: Any) -> httpx.Response:
 def account(upstream: Upstream, db: None) -> Account:
     upstream.on("GET", "/credits/costs", answer({}))
     upstream.on("GET", "/faceless/options", answer({}))
-    account = AccountFactory(balance=Decimal(1000), balance_as_of=timezone.now())
+    account = AccountFactory(upstream_id=5, balance=Decimal(1000), balance_as_of=timezone.now())
     TokenFactory(account=account)
     return account
 
@@ -124,6 +124,14 @@ def test_reading_an_account_is_noted_so_that_it_is_not_read_again_at_once(
         answer([]),
         profile(credits={"remaining": "soon", "total": {}}),
         profile(credits=[7]),
+        profile(email_verified=None),
+        profile(subscription=None),
+        profile(subscription=[]),
+        profile(subscription="paid"),
+        profile(subscription={"exists": True, "plan": "Studio"}),
+        profile(subscription={"active": True, "trial": None}),
+        profile(subscription={"active": "yes", "trial": "no"}),
+        profile(id=6, email_verified=False, subscription={"active": False}),  # another account's
     ],
 )
 def test_b6_an_odd_profile_leaves_what_was_known(

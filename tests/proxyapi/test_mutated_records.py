@@ -18,8 +18,8 @@ from hypothesis import strategies as some
 from dashboard.queries.studio.options import options_in
 from proxyapi import drafts
 from proxyapi.ledger.row import row
-from proxyapi.models import JobKind, JobState
-from proxyapi.models.account import moment, plan_of
+from proxyapi.models import Account, JobKind, JobState, Plan
+from proxyapi.models.account import moment
 from proxyapi.top_up.setting import Setting
 from proxyapi.watching.states import WAYS, inner, read
 from tests.proxyapi.upstream.test_mutated_answers import leaves
@@ -49,6 +49,18 @@ RECORDS: dict[str, Any] = {
             "aspect_ratios": [{"slug": "16:9", "label": "Landscape"}],
         },
         "optional": {"fonts": [{"name": "Serif", "slug": "serif"}]},
+    },
+    "profile": {
+        "id": 5,
+        "email_verified": True,
+        "credits": {"remaining": 800, "total": 1200, "extra": 0},
+        "subscription": {
+            "exists": True,
+            "active": True,
+            "trial": False,
+            "plan": "Studio",
+            "ends_at": "2026-12-20T12:00:00Z",
+        },
     },
     "estimate": {"credits": {"cost": 96}, "available": 400},
     "top-up": {"enabled": True, "type": "dynamic-credits", "units": 10, "plan_id": None},
@@ -121,5 +133,19 @@ def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, 
     drafts.record(price)
     if isinstance(top_up, dict):
         assert Setting.of(top_up).enabled in (True, False)
-        plan_of(top_up)
     moment(price)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(mutated(RECORDS["profile"]))
+def test_b6_a_mutated_profile_takes_no_plan_away_that_it_does_not_deny(profile):
+    account = Account(plan=Plan.PAID, email_verified=True)
+    me = profile if isinstance(profile, dict) else {}
+    account.read_profile(me)
+    told = me.get("subscription")
+    said = told if isinstance(told, dict) else {}
+    denied = said.get("active") is False or said.get("exists") is False
+    trial = said.get("active") is True and said.get("trial") is True
+    assert account.plan == (Plan.NONE if denied else Plan.TRIAL if trial else Plan.PAID)
+    assert account.email_verified is (me.get("email_verified") is not False)
+    assert account.monthly_credits.is_finite()
