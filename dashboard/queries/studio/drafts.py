@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 
 from dashboard.access import can
 from dashboard.models import Membership
-from dashboard.queries.studio.notices import Notice, plan_notice
+from dashboard.queries.studio.notices import Notice, account_notice
 from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.price import RENDERS
 from dashboard.queries.studio.steps import Slug, state_of
@@ -72,7 +72,7 @@ def drafts_of(reader: Membership) -> DraftList:
         may_start=may,
         needs_token=may and not usable,
         stopped=token is not None and not usable,
-        notice=plan_notice(token.account) if token and usable else None,
+        notice=account_notice(token.account) if token and usable else None,
         more=len(rows) > SHOWN,
     )
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a draft, in sentences: its token, its plan."""
+"""What stands in the way of a draft, in sentences: its token, its account."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Notice:
 
 def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
     """No query, unless the token is another member's and does not work."""
-    found = (token_notice(job, reader), plan_notice(job.account))
+    found = (token_notice(job, reader), account_notice(job.account))
     return tuple(notice for notice in found if notice)
 
 
@@ -53,7 +53,7 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
     )
 
 
-def plan_notice(account: Account) -> Notice | None:
+def account_notice(account: Account) -> Notice | None:
     if account.plan == Plan.TRIAL:
         return Notice(
             "paused",
@@ -69,5 +69,11 @@ def plan_notice(account: Account) -> Notice | None:
             f"The plan lapsed{day}.",
             "Nothing is lost: videos stay here, watching is paused and goes on by itself when the "
             "plan is paid.",
+        )
+    if not account.email_verified:
+        return Notice(
+            "paused",
+            "The e-mail address of this account is not verified.",
+            "The service may refuse to render until its owner verifies it there. Drafts are kept.",
         )
     return None

@@ -22,6 +22,16 @@ def test_a_lapsed_plan_is_told(priya: Membership, ready: Job, client_of: Browser
     assert "Nothing is lost" in html
 
 
+def test_pitfall_86_an_address_that_is_not_verified_is_told_before_the_render_is_refused(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    words = "The e-mail address of this account is not verified."
+    assert words not in page(client_of(priya), at(ready, "voice"))
+    ready.account.email_verified = False
+    ready.account.save()
+    assert words in page(client_of(priya), at(ready, "voice"))
+
+
 def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
     priya: Membership, luca: Membership, ready: Job, client_of: Browser
 ) -> None:
