@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from dashboard.models import Membership
 
@@ -75,7 +75,14 @@ class TeamMiddleware:
             return None
         if not enter_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "dashboard/teamless.html", status=403)
-        return None
+        return HttpResponseClientRefresh() if is_of_another_team(request) else None
+
+
+def is_of_another_team(request: HttpRequest) -> bool:
+    """Whether a page asks that was drawn for another team than the one chosen since, in another
+    tab: nothing of this team is laid into it."""
+    drawn_for, team = request.headers.get("X-Team", ""), getattr(request, "team", None)
+    return team is not None and drawn_for not in ("", str(team.pk))
 
 
 def said(request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -20,8 +20,11 @@ MOST_PAGES = 20  # streams of one person in one process
 
 @require_GET
 async def live(request: TeamRequest) -> HttpResponseBase:
-    """`since` and `Last-Event-ID`: from when on the page wants to know, in seconds since 1970."""
+    """`since` and `Last-Event-ID`: from when on the page wants to know, in seconds since 1970.
+    `team`: whose page it is; it hears nothing of another one that was chosen since."""
     ticket = ticket_of(request)
+    if request.GET.get("team", str(ticket.team)) != str(ticket.team):
+        return refused()
     # The stream may last for minutes: the connection that the middleware used goes back before.
     await sync_to_async(give_back)()
     if sum(one.ticket.user == ticket.user for one in hub().listeners) >= MOST_PAGES:

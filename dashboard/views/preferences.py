@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
@@ -35,6 +36,7 @@ def team(request: TeamRequest) -> HttpResponse:
         wanted = UUID(int=0)
     membership = get_object_or_404(request.user.memberships, team_id=wanted)
     request.session[TEAM_IN_SESSION] = str(membership.team_id)
+    rotate_token(request)  # a form of the other team, in another tab, is not sent to this one
     return HttpResponseRedirect("/")
 
 

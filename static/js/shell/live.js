@@ -16,7 +16,7 @@
   function open() {
     clearTimeout(waiting);
     if (source || document.hidden) return;
-    source = new EventSource(`${node.dataset.live}?since=${since}`);
+    source = new EventSource(`${node.dataset.live}&since=${since}`);
     source.addEventListener("hello", (event) => {
       since = event.lastEventId;
       node.dataset.state = "open";

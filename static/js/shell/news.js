@@ -10,10 +10,8 @@
     for (const fresh of [...bundle.children]) {
       const old = document.getElementById(fresh.id);
       const card = fresh.matches("[data-card]");
-      if (!old) {
-        moved ||= card;
-        continue;
-      }
+      if (!old) moved ||= card;
+      if (!old) continue;
       if (fresh.dataset.take !== undefined && fresh.dataset.take === old.dataset.take) continue;
       if (fresh.dataset.state !== old.dataset.state) {
         moved ||= card;
@@ -38,7 +36,8 @@
   }
 
   async function refetch(element) {
-    const answer = await fetch(element.dataset.refetch, { headers: { "HX-Request": "true" } });
+    const ours = JSON.parse(document.body.getAttribute("hx-headers"));
+    const answer = await fetch(element.dataset.refetch, { headers: { ...ours, "HX-Request": "true" } });
     if (!answer.ok || answer.redirected) return;
     document.dispatchEvent(new CustomEvent("live:news", { detail: await answer.text() }));
   }

@@ -338,7 +338,7 @@ def test_nobody_listens_without_signing_in(client):
 
 def test_the_page_names_its_stream_and_when_it_was_made(vera, client_of):
     page = client_of(vera).get("/library/").content.decode()
-    assert re.search(r'data-live="/live/" data-since="\d{10}"', page)
+    assert re.search(rf'data-live="/live/\?team={vera.team_id}" data-since="\d{{10}}"', page)
     assert page.count("data-live=") == 1
 
 
