@@ -237,6 +237,8 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
     raise ImproperlyConfigured(
         "VIDEO_API_BASE_URL must end in /v2: the version is part of the address."
     )
+# `name=METHOD`, several separated by commas, for the three whose method the spec does not show.
+VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
 # `id:base64 of 32 bytes`, several separated by commas, the first one seals (proxyapi/seal.py).
 SEALING_KEYS = required(
     "SEALING_KEYS", "`make run` writes one; .env.example says how to make the first one."

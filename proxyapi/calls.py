@@ -72,7 +72,8 @@ class TokenOfAnother(TokenShut):
 
 @lru_cache(maxsize=1)
 def client() -> Client:
-    return Client(settings.VIDEO_API_BASE_URL, on_sent=was_sent)
+    methods = settings.VIDEO_API_METHODS
+    return Client(settings.VIDEO_API_BASE_URL, methods=methods, on_sent=was_sent)
 
 
 def was_sent(row: Operation) -> None:

@@ -12,6 +12,7 @@ from django.db import DatabaseError, connections
 from django.db.models import Model
 
 from proxyapi import failpoints, seal
+from proxyapi.upstream.client import overridden
 
 
 @register()
@@ -21,6 +22,16 @@ def sealing_keys_can_be_read(**_: Any) -> list[CheckMessage]:
     except seal.SealError as error:
         hint = "`manage.py generate_key` prints a new one; old ones stay behind it, after a comma."
         return [Error(str(error), hint=hint, id="proxyapi.E001")]
+    return []
+
+
+@register()
+def methods_can_be_set(**_: Any) -> list[CheckMessage]:
+    try:
+        overridden(settings.VIDEO_API_METHODS)
+    except ValueError as error:
+        hint = "VIDEO_API_METHODS sets POST, PUT or PATCH where the API's description shows none."
+        return [Error(str(error), hint=hint, id="proxyapi.E005")]
     return []
 
 

@@ -42,15 +42,23 @@ class _Shell:
     def __init__(self, base_url: str, methods: Mapping[str, str]) -> None:
         envelope.base(base_url)
         self._base_url = base_url
-        self._rows = {**CATALOG, **{name: _guessed(name, methods[name]) for name in methods}}
+        self._rows = {**CATALOG, **overridden(methods)}
 
     def row(self, name: str) -> Operation:
         """The catalog's row as this client sends it; KeyError outside the catalog."""
         return self._rows[name]
 
 
+def overridden(methods: Mapping[str, str]) -> dict[str, Operation]:
+    """The rows of the catalog with these methods, by name; `ValueError` where the spec shows the
+    method, or there is no such row."""
+    return {name: _guessed(name, method) for name, method in methods.items()}
+
+
 def _guessed(name: str, method: str) -> Operation:
-    row = CATALOG[name]
+    row = CATALOG.get(name)
+    if row is None:
+        raise ValueError(f"There is no operation {name}.")
     if row.method_shown or method not in {"POST", "PUT", "PATCH"}:
         raise ValueError(f"The method of {name} is {row.method}.")
     return replace(row, method=method)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proxyapi import drafts, ledger
+from proxyapi import calls, checks, drafts, ledger
 from proxyapi.models import Account, Job, JobKind, JobState
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.watching.states import WAYS, read
@@ -94,3 +94,23 @@ def test_pitfalls_100_101_what_the_spec_lists_only_for_all_types_goes_the_genera
     assert not {name for name in typed if name.endswith((".retry", ".export"))}
     assert "url_to_video.estimate" not in CATALOG
     assert {"faceless.create", "faceless.retry", "faceless.export"} <= CATALOG.keys()
+
+
+def test_pitfall_91_a_method_that_the_api_does_not_show_is_a_setting(settings: Any) -> None:
+    settings.VIDEO_API_METHODS = {"text_to_scene.sort": "PATCH"}
+    calls.client.cache_clear()
+    try:
+        assert checks.methods_can_be_set() == []
+        assert calls.client().row("text_to_scene.sort").method == "PATCH"
+    finally:
+        calls.client.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"faceless.render": "PUT"}, {"nothing.sort": "PUT"}, {"text_to_scene.sort": "DELETE"}]
+)
+def test_pitfall_91_any_other_method_keeps_the_process_from_starting(
+    wrong: dict[str, str], settings: Any
+) -> None:
+    settings.VIDEO_API_METHODS = wrong
+    assert [one.id for one in checks.methods_can_be_set()] == ["proxyapi.E005"]
