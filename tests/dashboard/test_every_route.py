@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from django.db import transaction
@@ -235,3 +236,21 @@ def test_f10_the_tokens_page_never_shows_a_token(
 ) -> None:
     token = Token.objects.get(pk=job.token_id)
     assert f"sbx_{token.pk}".encode() not in client_of(mira).get("/tokens/").content
+
+
+def test_c2_without_redis_every_route_answers_or_says_that_it_works_again_soon(
+    job: Job, mira: Membership, priya: Membership, settings: Any, tmp_path: Path
+) -> None:
+    nobody = f"unix://{tmp_path}/nobody.sock"
+    settings.REDIS_URL = nobody
+    settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": nobody}}
+    for name, method in METHODS:
+        who = mira if Role.OWNER in getattr(ROUTES[name], method) else priya
+        browser = Client(raise_request_exception=False)
+        browser.force_login(who.user)
+        before = transaction.savepoint()
+        answer = getattr(browser, method)(address(name, job))
+        transaction.savepoint_rollback(before)
+        assert answer.status_code != 500, f"{method} {name}"
+        if answer.status_code == 503:
+            assert "Retry-After" in answer.headers, name

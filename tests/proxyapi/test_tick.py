@@ -13,10 +13,10 @@ from kombu.exceptions import OperationalError
 
 from dashboard.celery import app
 from proxyapi import allowance, drafts, tasks
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Job, JobState, Plan
 from proxyapi.models.job import PARKED_AFTER
 from proxyapi.watching import parking
-from tests.factories import ChargeFactory, JobFactory
+from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 pytestmark = pytest.mark.django_db
 A_MOMENT = 4.0  # seconds on busy cores; without our options it was six
@@ -93,3 +93,19 @@ def test_c7_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
             tasks.quote(str(draft.pk))
     draft.refresh_from_db()
     assert (draft.quote_due_at, draft.quote_error) == (None, parking.UNPRICED)
+
+
+def test_pitfall_85_a_lapsed_account_is_read_again_sooner_so_that_it_resumes_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def read(minutes: int, plan: Plan) -> str:
+        ago = timezone.now() - timedelta(minutes=minutes)
+        return str(AccountFactory.create(plan=plan, refreshed_at=ago).pk)
+
+    lapsed, old, new = read(3, Plan.NONE), read(11, Plan.PAID), str(AccountFactory.create().pk)
+    read(3, Plan.PAID)
+    read(1, Plan.TRIAL)
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.refresh_account, "delay", rung.append)
+    tasks.refresh_accounts()
+    assert sorted(rung) == sorted([lapsed, old, new])

@@ -94,6 +94,29 @@ def test_pitfall_14_a_failed_look_leaves_the_job_as_it_is(
     assert job.next_look_at > timezone.now()
 
 
+def test_pitfall_88_a_revoked_token_is_looked_with_once_and_its_jobs_run_on(
+    job: Job, upstream: Upstream
+) -> None:
+    """The other look was leased before the first one was answered."""
+    other = JobFactory(
+        token=job.token,
+        account=job.account,
+        remote_id="8",
+        state=JobState.RUNNING,
+        started_at=job.started_at,
+        next_look_at=job.next_look_at,
+    )
+    upstream.on(*GET, refused(401, "GEN-UNAUTHORIZED"))
+    for each in (job, other):
+        look(each.pk, each.next_look_at)
+    Job.objects.update(next_look_at=timezone.now())
+    assert due.jobs() == []
+    assert len(upstream.requests) == 1
+    assert set(Job.objects.values_list("state", flat=True)) == {JobState.RUNNING}
+    job.token.refresh_from_db()
+    assert job.token.state == TokenState.REVOKED
+
+
 def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
     job: Job, upstream: Upstream
 ) -> None:
