@@ -56,8 +56,7 @@ def of_ledger(folder: Path) -> bool:
 
 
 def of_house(_: Path) -> bool:
-    house.main()
-    return True
+    return house.main()
 
 
 def of_watching(_: Path) -> bool:

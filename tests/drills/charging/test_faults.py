@@ -94,5 +94,5 @@ def tell(figures: Figures, verdict: Verdict, of_a_seed: int) -> None:
     for name, found in verdict.kinds.items():
         told = f"{len(found)} {name} of {verdict.charges} charges under {len(FAULTS)} faults"
         figures.tell(told, "0", holds=not found, found=found)
-    slowest = f"settled {verdict.slowest:.1f} s after the fault at the latest"
+    slowest = f"settled {verdict.slowest:.1f} s after the fault at the latest, with shortened waits"
     figures.tell(slowest, "60 s", holds=verdict.slowest <= SETTLED_WITHIN)

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
+
 from dashboard.models import Team
 from dashboard.queries.overview.concerns import concerns_of
 from proxyapi import tasks
 from proxyapi.charges import record
 from proxyapi.models import Charge, ChargeState
+from proxyapi.upstream.catalog import operation as row_of
 from proxyapi.watching import due
 from tests.factories import TeamFactory
 from tests.proxyapi.money.indoors import Indoors, staged
@@ -37,6 +40,15 @@ class Ages:
     to_a_person: int = 0
     wrong: list[str] = field(default_factory=list)
     longest: float = 0.0  # in `sending`, after its worker died
+    quick: float = 0.0  # until it was settled in fair weather, after its worker died
+    slow: float = 0.0  # the same of calls that may take minutes, less the longest they may take
+
+    def note(self, charge: Charge, seconds: float) -> None:
+        row = row_of(charge.operation)
+        if row.timeout > settings.CHARGE_LONG_CALL:
+            self.slow = max(self.slow, seconds - row.longest)
+        else:
+            self.quick = max(self.quick, seconds)
 
 
 def fair(_: Stage, __: Indoors) -> None:
@@ -90,12 +102,14 @@ def grown_old(house: Indoors, operation: str, death: str, weather: str, ages: Ag
         if charge.state != ChargeState.SENDING:
             ages.wrong.append(f"{what}: it is {charge.state}, not left in sending")
         WEATHERS[weather](stage, house)
-        a_quarter(house, charge, ages)
+        took = a_quarter(house, charge, ages)
+        if weather == "fair":
+            ages.note(charge, took)
         judge(stage, house, charge, stage.spent() - already, what, ages)
 
 
-def a_quarter(house: Indoors, charge: Charge, ages: Ages) -> None:
-    """The beat for a quarter of an hour, or until it is settled."""
+def a_quarter(house: Indoors, charge: Charge, ages: Ages) -> float:
+    """The beat for a quarter of an hour, or until it is settled; how many seconds that took."""
     died_at = house.now()
     while charge.state not in ENDED and house.now() < died_at + QUARTER:
         house.clock.advance(BEAT)
@@ -105,6 +119,7 @@ def a_quarter(house: Indoors, charge: Charge, ages: Ages) -> None:
         if charge.state == ChargeState.SENDING:
             ages.longest = max(ages.longest, (house.now() - died_at).total_seconds())
         charge.refresh_from_db()
+    return (house.now() - died_at).total_seconds()
 
 
 def judge(stage: Stage, house: Indoors, charge: Charge, taken: Any, what: str, ages: Ages) -> None:

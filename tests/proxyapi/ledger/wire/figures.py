@@ -26,7 +26,8 @@ SCRIPT = {"topic": "ice", "duration": 30}
 class Volume:
     """What mirroring so many rows took, and what is there afterwards."""
 
-    requests: int
+    requests: int  # for the whole ledger
+    of_api: int  # for the view `source=api`
     again: int  # requests of a re-run
     twins: int
     missing: Counter[Words]
@@ -40,11 +41,13 @@ def volume(service: Service, rows: int, twins: int, chance: Random) -> Volume:
     service.pour(*amounts[:at], *[TWIN] * twins, *amounts[at:])
     assert ledger.mirror(service.account)
     requests = len(service.all_view())
+    of_api = len(service.asked) - requests
     service.asked.clear()
     assert ledger.mirror(service.account)
     there, here = service.words(), mirrored_words(service.account)
     return Volume(
         requests,
+        of_api,
         len(service.asked),
         Entry.objects.filter(account=service.account, amount=TWIN).count(),
         there - here,
