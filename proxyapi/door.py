@@ -4,6 +4,7 @@ clear."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from proxyapi import seal
 from proxyapi.models import Token
@@ -21,6 +22,25 @@ def seal_in(token: Token, secret: Secret) -> None:
 def opened(token: Token) -> Secret:
     """The value, for one call. Raises `seal.SealBroken` when the row was moved or tampered with."""
     return Secret(seal.open_sealed(bytes(token.sealed), token.seal_row(), seal.ring()).decode())
+
+
+def openable(tokens: Iterable[Token]) -> Token | None:
+    """The first of them that opens; where none does the first, whose call then says why.
+
+    So a row that was damaged does not stop what another token of the account can do. How much of
+    its allowance a token has left is not asked here: none lends another its own (pitfall 32).
+    """
+    ready = list(tokens)
+    return next(filter(opens, ready), ready[0] if ready else None)
+
+
+def opens(token: Token) -> bool:
+    """Whether its seal opens; the value is let go at once."""
+    try:
+        opened(token)
+    except seal.SealError:
+        return False
+    return True
 
 
 def fingerprint(secret: Secret) -> str:

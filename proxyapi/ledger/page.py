@@ -13,7 +13,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from proxyapi import calls
+from proxyapi import calls, door
 from proxyapi.allowance import Lane
 from proxyapi.ledger.row import Row, row
 from proxyapi.models import Account, Ledger, Token, TokenState
@@ -69,10 +69,12 @@ class Reader:
 
 
 def reader(account: Account, lane: Lane, patience: float = 0) -> Reader | None:
-    """A reader with a token that opens the account; the history is open without a plan, too."""
+    """A reader with a token of the account, one that works before one that waits for its plan: the
+    history is open without one, too."""
     tokens = account.tokens.usable().select_related("account").order_by("state_since")
     ready = sorted(tokens, key=lambda token: token.state != TokenState.WORKING)
-    return Reader(account, ready[0], lane, patience) if ready else None
+    token = door.openable(ready)
+    return Reader(account, token, lane, patience) if token else None
 
 
 def ends(account: Account) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from proxyapi import calls
+from proxyapi import calls, door
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange
@@ -50,7 +50,8 @@ def refresh(account: Account) -> None:
 
     Without a paid plan the service refuses it (pitfall 80), so it is not asked.
     """
-    token = account.tokens.usable().select_related("account").order_by("state_since").first()
+    usable = account.tokens.usable().select_related("account").order_by("state_since")
+    token = door.openable(usable)
     if not claim(account):
         return
     if account.plan != Plan.PAID or token is None:

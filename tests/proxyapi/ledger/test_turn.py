@@ -15,7 +15,7 @@ from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event
 from proxyapi.ledger import changes, turn
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
-from tests.factories import ChargeFactory, JobFactory
+from tests.factories import ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.ledger.conftest import Book, line
 from tests.proxyapi.upstream_script import Upstream
 
@@ -174,9 +174,18 @@ def test_an_account_that_no_token_opens_is_left(account: Account, book: Book) ->
     assert book.pages == []
 
 
-def test_pitfall_66_several_tokens_read_one_ledger_once(account: Account, book: Book) -> None:
-    from tests.factories import TokenFactory
+def test_a_token_that_does_not_open_leaves_the_ledger_to_another_members(
+    account: Account, book: Book
+) -> None:
+    Token.objects.update(sealed=b"not ours")
+    TokenFactory(account=account)
+    book.add(line(-4))
+    ledger.take_turn(account.pk)
+    row = Ledger.objects.get()
+    assert (row.high, row.anchor_high, row.troubles) == (1, 1, 0)
 
+
+def test_pitfall_66_several_tokens_read_one_ledger_once(account: Account, book: Book) -> None:
     TokenFactory(account=account)
     book.add(line(-4))
     assert ledger.due(timezone.now()) == [account.pk]

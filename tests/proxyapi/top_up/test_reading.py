@@ -14,6 +14,7 @@ from proxyapi import top_up
 from proxyapi.events import Event
 from proxyapi.models import Account, Plan, Token, TokenState, TopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Reading, Setting, reading
+from tests.factories import TokenFactory
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
@@ -159,6 +160,15 @@ def test_an_account_that_no_token_opens_any_more_is_not_asked(
     Token.objects.update(state=TokenState.REVOKED)
     assert top_up.due(timezone.now()) == []
     assert "No token of the team" in read(account, upstream, answer(preference())).read_error
+
+
+def test_a_token_that_does_not_open_leaves_the_reading_to_another_members(
+    account: Account, token: Token, upstream: Upstream
+) -> None:
+    Token.objects.update(sealed=b"not ours")
+    TokenFactory.create(account=account)
+    row = read(account, upstream, answer(preference()))
+    assert (Setting.of_row(row), row.read_error) == (ON, "")
 
 
 @pytest.mark.parametrize(("failures", "is_new"), [(3, True), (1, True), (2, False), (0, False)])
