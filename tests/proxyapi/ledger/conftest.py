@@ -112,6 +112,17 @@ def confirmed(account: Account) -> Confirmed:
     return make
 
 
+@pytest.fixture
+def owed(confirmed: Confirmed) -> Confirmed:
+    """A text-to-video that failed, and is to be given back."""
+
+    def make(cost: object = 30, minute: float = 0) -> Charge:
+        failed_at = START + timedelta(minutes=minute + 3)
+        return confirmed(cost, minute, operation="text_to_video.create", refund_owed_at=failed_at)
+
+    return make
+
+
 def lost_retry(confirmed: Confirmed, **fields: Any) -> Charge:
     """Sent a few seconds after a charge of the first minute; nobody knows what became of it."""
     given = {"operation": "faceless.retry", "hold": Decimal(4), "quote": Decimal(4)}

@@ -91,6 +91,16 @@ def test_a_refund_is_taken_out_and_comes_back_when_its_row_is_gone(
     assert counts() == before
 
 
+def test_a_refund_of_what_was_booked_takes_out_what_was_told(
+    account: Account, book: Book, settled: Settled
+) -> None:
+    settled(94, operation="text_to_video.create", refund_owed_at=START)
+    Charge.objects.update(settled_at=START + timedelta(seconds=3))
+    book.add(line(-96), line(96, minute=5, transaction_type="Refund"))
+    ledger.mirror(account)
+    assert counts() == set()
+
+
 def some(settled: Settled, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - a sample, no secret
     for _ in range(25):

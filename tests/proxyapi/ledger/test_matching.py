@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from proxyapi import ledger
-from proxyapi.models import Account, Charge, DaySum, Entry, Ledger
+from proxyapi.models import Account, DaySum, Entry, Ledger
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
 
@@ -145,17 +143,6 @@ def test_a_weak_match_waits_until_nothing_better_can_come(
     book.add(line(-96, created_at=sent_at.isoformat()))
     ledger.mirror(account)
     assert matches() == []
-
-
-@pytest.fixture
-def owed(confirmed: Confirmed) -> Confirmed:
-    """A text-to-video that failed, and is to be given back."""
-
-    def make(cost: object = 30, minute: float = 0) -> Charge:
-        failed_at = START + timedelta(minutes=minute + 3)
-        return confirmed(cost, minute, operation="text_to_video.create", refund_owed_at=failed_at)
-
-    return make
 
 
 def test_pitfall_45_a_refund_is_counted_once_when_the_ledger_shows_it(
