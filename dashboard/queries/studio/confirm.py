@@ -57,6 +57,7 @@ class Confirm:
     nonce: UUID
     budget: Line | None = None
     refusal: str = ""
+    unmet: tuple[str, ...] = ()  # its needs; while there are any, nothing can be sent
 
     @property
     def over(self) -> bool:
@@ -94,6 +95,7 @@ def confirm_of(
         nonce=nonce or uuid.uuid4(),
         budget=line_of(reader, hold),
         refusal=refusal,
+        unmet=tuple(need.label for need in price.needs if not need.done),
     )
 
 

@@ -19,6 +19,7 @@ from dashboard.queries.studio.options import Options, options_in
 from dashboard.queries.studio.script import WORDS_A_SECOND, charges_of, length_of
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
+from proxyapi import costs
 from proxyapi.drafts import NEEDS_GENRE, missing
 from proxyapi.models import Charge, Job, JobState, TokenState
 from proxyapi.models.charge import SPENT
@@ -158,13 +159,14 @@ def is_busy(job: Job) -> bool:
 
 
 def credits_need(job: Job) -> Need:
+    """What is held must be free, a little more than the estimate: with less it is refused."""
     if job.account.balance_as_of is None:
         return Need("The balance is not known yet", False)
     free = max(job.account.free_to_spend(), Decimal(0))
-    needed = job.estimate or Decimal(0)
-    if free >= needed and free > 0:
+    hold = costs.hold_for(job.estimate or Decimal(0))
+    if free >= hold and free > 0:
         return Need(f"{credits(free)} cr are free", True)
-    short = f", about {credits(needed)} are needed" if needed else ""
+    short = f", {credits(hold)} are held for it" if hold else ""
     return Need(f"{credits(free)} cr are free{short}", False)
 
 

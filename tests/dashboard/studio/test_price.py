@@ -90,11 +90,21 @@ def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
 
 @pytest.mark.parametrize(
     ("balance", "label"),
-    [(50, "50 cr are free, about 96 are needed"), (0, "0 cr are free, about 96 are needed")],
+    [
+        (105, "105 cr are free, 106 are held for it"),  # the estimate, and not what is held for it
+        (50, "50 cr are free, 106 are held for it"),
+        (0, "0 cr are free, 106 are held for it"),
+    ],
 )
 def test_too_few_credits_are_a_need(ready: Job, balance: int, label: str) -> None:
     ready.account.balance = Decimal(balance)
     assert label in [need.label for need in price_of(ready).needs if not need.done]
+    assert not price_of(ready).ready
+
+
+def test_a_render_is_offered_when_all_that_is_held_for_it_is_free(ready: Job) -> None:
+    ready.account.balance = Decimal(106)
+    assert price_of(ready).ready
 
 
 def test_a_token_that_does_not_work_is_a_need(ready: Job) -> None:

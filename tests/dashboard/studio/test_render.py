@@ -108,6 +108,22 @@ def test_too_few_credits_are_refused_in_the_dialog(
     assert not Charge.objects.exists()
 
 
+def test_the_question_has_no_button_while_less_is_free_than_is_held(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    ready.account.balance = Decimal(100)
+    ready.account.save()
+    html = page(client_of(priya), to(ready, "renders"), **HTMX)
+    assert "100 cr are free, 106 are held for it" in html
+    assert "btn--primary" not in html
+    assert "Left on the account" not in html
+    ready.account.balance = Decimal(106)
+    ready.account.save()
+    html = page(client_of(priya), to(ready, "renders"), **HTMX)
+    assert "btn--primary" in html
+    assert "Left on the account" in html
+
+
 def test_a_draft_without_a_price_is_not_sent(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
