@@ -55,11 +55,15 @@ def show_saved(
     return render(request, "dashboard/studio/_saved.html", context)
 
 
-def script_part(request: TeamRequest, job: Job, **more: Any) -> HttpResponse:
+def script_part(
+    request: TeamRequest, job: Job, form: StepForm | None = None, **more: Any
+) -> HttpResponse:
+    """The part of the page with both cards. `form` holds own words that were not saved."""
     if not request.htmx:
         return redirect("studio-step", job.pk, Slug.SCRIPT)
     page = page_of(job, request.membership, Slug.SCRIPT)
-    context = {"page": page, "form": FORMS[Slug.SCRIPT](job, page.options), "oob": True, **more}
+    drawn = FORMS[Slug.SCRIPT](job, page.options) if form is None else form
+    context = {"page": page, "form": drawn, "oob": True, **more}
     context.setdefault("write", write_form(page, job))
     return render(request, "dashboard/studio/steps/script.html", context)
 

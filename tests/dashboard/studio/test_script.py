@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -197,6 +198,49 @@ def test_too_few_credits_are_a_sentence_in_the_part(
     html = client_of(priya).post(to(draft, "scripts"), asked(), headers=HTMX).content.decode()
     assert "Not sent. It needs 4 cr, 1 are free." in html
     assert "How ice moves" in html
+
+
+def refused_with(browser: Any, job: Job, words: str) -> str:
+    """The part after a press at a price that is another by now; own words went along with it."""
+    answer = browser.post(to(job, "scripts"), asked(price="3", script=words), headers=HTMX)
+    html = str(answer.content.decode())
+    assert "Not sent. The price was 3 cr" in html
+    return html
+
+
+@pytest.mark.parametrize(
+    "words", ["Typed just now.", "ice " * 3001, ""], ids=["in time", "too many", "none"]
+)
+def test_own_words_that_are_not_saved_stand_after_a_refused_press(
+    priya: Membership, ready: Job, client_of: Browser, words: str
+) -> None:
+    html = refused_with(client_of(priya), ready, words)
+    assert f">\n{words}</textarea>" in html
+    assert html.count('data-unsaved="refused"') == 1
+    ready.refresh_from_db()
+    assert ready.wanted["script"] == SCRIPT
+
+
+@pytest.mark.parametrize("words", [SCRIPT, f"\r\n{SCRIPT} "], ids=["same", "space around"])
+def test_own_words_that_are_saved_are_not_called_unsaved(
+    priya: Membership, ready: Job, client_of: Browser, words: str
+) -> None:
+    assert "data-unsaved" not in refused_with(client_of(priya), ready, words)
+
+
+def test_a_draft_without_own_words_has_none_that_are_unsaved(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    assert "data-unsaved" not in refused_with(client_of(priya), draft, "")
+
+
+def test_a_press_takes_the_own_words_along_after_they_were_saved(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    html = page(client_of(priya), at(ready, "script"))
+    assert 'hx-include="#step" hx-sync="#step:queue all"' in html
+    assert 'hx-sync="closest form:queue all"' in html
+    assert "data-unsaved" not in html
 
 
 def test_only_those_who_render_ask_for_scripts(
