@@ -25,6 +25,10 @@ TOKENLESS = "You have no token here yet. Add yours, then everything you make run
 ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
 REPRICED = "Not sent. The price was {seen} cr and is {now} cr now"
 CHANGED = ": the draft was changed or priced again meanwhile."
+OTHER_FAILURE = (
+    "Not sent. The failure you were asked about is not the last one of this video. "
+    "Nothing was charged; the last one stands above."
+)
 SENT = "This video was sent to be rendered already. Nothing was sent twice."
 WAYS_OUT = {
     "script": "A script is needed before rendering.",
@@ -155,14 +159,23 @@ def render(
 
 @transaction.atomic
 def retry(
-    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+    *,
+    by: Membership,
+    job: Job,
+    nonce: UUID,
+    seen: Decimal,
+    failed_at: str,
+    words: str | None = None,
 ) -> Charge:
-    """Run a failed render again. It charges again, about what it took last time (pitfalls 41,
-    42)."""
+    """Run a failed render again. It charges again, about what it took last time (pitfalls 41, 42).
+
+    `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
+    """
     check(by, Permission.RENDER)
     if sent := sent_before(job, "faceless.retry", nonce, {}):
         return sent
     require(job, JobState.FAILED, "Only a failed render is retried. This one did not fail.")
+    require_failure(failed_at, job)
     quote = costs.retry(job)
     if quote is None:
         raise NotReady(ASK_FIRST)
@@ -184,6 +197,12 @@ def hide(*, by: Membership, job: Job) -> None:
 def require(job: Job, state: JobState, sentence: str) -> None:
     if job.state != state:
         raise NotReady(sentence)
+
+
+def require_failure(shown: str, job: Job) -> None:
+    """Nobody pays for a failure they did not see: only its time tells it from the one before."""
+    if shown != (job.finished_at.isoformat() if job.finished_at else ""):
+        raise Stale(OTHER_FAILURE)
 
 
 def require_price(seen: Decimal, now: Decimal, why: str = ".") -> None:

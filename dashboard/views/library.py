@@ -84,8 +84,14 @@ def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
         if not form.is_valid():
             raise Refusal(UNREADABLE)
         words = form.cleaned_data["note"] if "ask" in request.POST else None
-        nonce, seen = form.cleaned_data["nonce"], form.cleaned_data["price"]
-        studio.retry(by=request.membership, job=job, nonce=nonce, seen=seen, words=words)
+        studio.retry(
+            by=request.membership,
+            job=job,
+            nonce=form.cleaned_data["nonce"],
+            seen=form.cleaned_data["price"],
+            failed_at=request.POST.get("failed_at", ""),  # compared, never read
+            words=words,
+        )
     except Refusal as refusal:
         fresh = fetch_job(request, job_id)
         retry = retry_of(fresh, request.membership, refusal.sentence)

@@ -26,6 +26,7 @@ class Retry:
 
     title: str
     failed: str
+    failed_at: str  # as `actions.studio.retry` compares it
     price: Decimal | None
     price_note: str
     hold: Decimal
@@ -56,6 +57,7 @@ def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
     return Retry(
         title=job.title,
         failed=reason(job),
+        failed_at=job.finished_at.isoformat() if job.finished_at else "",
         price=price,
         price_note=TOOK if costs.last_render(job) else ESTIMATED,
         hold=hold,

@@ -158,7 +158,7 @@ def priced(request, mira, thea, priya, budget, video, account):
     if request.param == "faceless.render":
         studio.render(**ways)
     elif request.param == "faceless.retry":
-        studio.retry(**ways)
+        studio.retry(failed_at="", **ways)
     else:
         studio.write_script(topic="Ice", duration=60, style="", tone="", language="", **ways)
 

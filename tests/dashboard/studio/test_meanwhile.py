@@ -84,19 +84,24 @@ def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
     priya: Membership, ready: Job
 ) -> None:
     now = timezone.now()
+
+    def retry(seen: int) -> Charge:
+        nonce, price, failed_at = uuid.uuid4(), Decimal(seen), now.isoformat()
+        return actions.retry(by=priya, job=ready, nonce=nonce, seen=price, failed_at=failed_at)
+
     charge = actions.render(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
-    Job.objects.update(state=JobState.FAILED)
+    Job.objects.update(state=JobState.FAILED, finished_at=now)
     ready.refresh_from_db()
-    assert actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(92)).quote == 92
+    assert retry(92).quote == 92
     Charge.objects.exclude(pk=charge.pk).delete()
     Job.objects.update(estimate=Decimal(400), estimate_as_of=timezone.now())
     ready.refresh_from_db()
     with pytest.raises(Stale, match="The price was 92 cr and is 400 cr now"):
-        actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(92))
-    assert actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(400)).quote == 400
+        retry(92)
+    assert retry(400).quote == 400
     Charge.objects.exclude(pk=charge.pk).delete()
     Job.objects.update(wanted={**ready.wanted, "voice_id": 7})
     ready.refresh_from_db()
     with pytest.raises(NotReady):
-        actions.retry(by=priya, job=ready, nonce=uuid.uuid4(), seen=Decimal(400))
+        retry(400)

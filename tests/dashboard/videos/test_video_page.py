@@ -17,6 +17,12 @@ def page_of(client: Client, job: Job, rest: str = "") -> Any:
     return client.get(f"/videos/{job.pk}/{rest}")
 
 
+def form(job: Job, **other: str) -> dict[str, str]:
+    """What the dialog of a failure posts."""
+    failed_at = job.finished_at.isoformat() if job.finished_at else ""
+    return {"nonce": str(uuid.uuid4()), "price": "96", "failed_at": failed_at, **other}
+
+
 @pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "luca", "vera"])
 @pytest.mark.parametrize("state", ["draft", "running", "completed", "failed"])
 def test_every_member_opens_every_state(role, state, request, film, client_of):
@@ -80,10 +86,10 @@ def test_without_script_the_question_is_a_page_with_the_dialog_open(film, priya,
 
 def test_a_retry_pressed_twice_is_one_charge(film, spend, priya, client_of):
     job, client = film("failed"), client_of(priya)
-    form = {"nonce": str(uuid.uuid4()), "price": "96"}
+    fields = form(job)
     spend(job)
     for _ in range(2):
-        answer = client.post(f"/videos/{job.pk}/retries/", form)
+        answer = client.post(f"/videos/{job.pk}/retries/", fields)
         assert answer.status_code == 302
         assert answer.url == f"/videos/{job.pk}/"
     assert Charge.objects.filter(job=job, operation="faceless.retry").count() == 1
@@ -94,19 +100,19 @@ def test_a_refused_retry_comes_back_with_the_sentence(film, spend, account, priy
     spend(job)
     type(account).objects.update(balance=3)
     headers = {"HX-Request": "true"}
-    form = {"nonce": str(uuid.uuid4()), "price": "96"}
-    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form, headers=headers)
+    fields = form(job)
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", fields, headers=headers)
     page = answer.content.decode()
     assert "Not sent. It needs 106 cr, 3 are free. Nothing was charged." in page
-    assert form["nonce"] not in page
+    assert fields["nonce"] not in page
     assert not Charge.objects.filter(operation="faceless.retry").exists()
 
 
 def test_a_retry_at_a_price_that_nobody_saw_is_asked_for_anew(film, spend, priya, client_of):
     job = film("failed")
     spend(job)
-    form = {"nonce": str(uuid.uuid4()), "price": "92"}
-    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form)
+    fields = form(job, price="92")
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", fields)
     page = answer.content.decode()
     assert "Not sent. The price was 92 cr and is 96 cr now." in page
     assert 'name="price" value="96' in page
@@ -118,8 +124,9 @@ def test_a_retry_at_a_price_that_nobody_saw_is_asked_for_anew(film, spend, priya
     [("", "106"), ("not a nonce", "106"), ("1" * 400, "106"), (str(uuid.UUID(int=7)), "")],
 )
 def test_a_broken_form_charges_nothing(nonce, price, film, priya, client_of):
-    job, form = film("failed"), {"nonce": nonce, "price": price}
-    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", form)
+    job = film("failed")
+    fields = form(job, nonce=nonce, price=price)
+    answer = client_of(priya).post(f"/videos/{job.pk}/retries/", fields)
     assert "Nothing was sent" in answer.content.decode()
     assert not Charge.objects.exists()
 
