@@ -18,6 +18,7 @@ from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Plan, Token, TopUpChange, TopUpChangeState
+from proxyapi.models.top_up_change import TopUpChangeQuerySet
 from proxyapi.refusals import AlreadyOpen, NotReady, TokenRefused
 from proxyapi.top_up import reading, words
 from proxyapi.top_up.setting import Setting
@@ -75,7 +76,12 @@ def save(change_id: UUID) -> None:
 def abandoned(change: TopUpChange) -> None:
     """Its worker died: before the PUT nothing was sent, afterwards nobody knows."""
     to = TopUpChangeState.UNKNOWN if change.sent_at else TopUpChangeState.ASKED
-    TopUpChange.objects.move(change, to, due_at=timezone.now())
+    as_known(change).move(change, to, due_at=timezone.now())
+
+
+def as_known(change: TopUpChange) -> TopUpChangeQuerySet:
+    """What was sent since we read the change is another worker's: neither ended nor sent again."""
+    return TopUpChange.objects.filter(sent_at=change.sent_at)
 
 
 def send(change: TopUpChange) -> None:
@@ -112,7 +118,12 @@ def reread(change: TopUpChange) -> Setting | None:
 def put(change: TopUpChange, wanted: Setting) -> None:
     calls.admit(change.token, Lane.PERSON, PATIENCE)
     sent_at = timezone.now()
-    TopUpChange.objects.filter(pk=change.pk).update(sent_at=sent_at)
+    # A worker frozen for longer than its time lost the change to another, who may have sent it.
+    still_ours = TopUpChange.objects.filter(
+        pk=change.pk, state=TopUpChangeState.SENDING, due_at=change.due_at
+    )
+    if not still_ours.update(sent_at=sent_at):
+        return
     change.sent_at = sent_at
     reply = calls.send(change.token, "top_up.put", json=wanted.body())
     left = reading.of(reply.data)
@@ -162,7 +173,7 @@ def refuse(change: TopUpChange, sentence: str) -> None:
 
 def end(change: TopUpChange, state: TopUpChangeState, sentence: str) -> bool:
     fields = {"reason": sentence, "settled_at": timezone.now()}
-    if not TopUpChange.objects.move(change, state, **fields):
+    if not as_known(change).move(change, state, **fields):
         return False
     publish(change.account.vault_id, Event.TOP_UP, change.account_id)
     return True
@@ -174,7 +185,7 @@ def wait(change: TopUpChange, seconds: float, sentence: str) -> None:
         refuse(change, f"Not saved. {sentence}")
         return
     due_at = timezone.now() + timedelta(seconds=max(1.0, seconds))
-    TopUpChange.objects.move(change, TopUpChangeState.ASKED, due_at=due_at, sent_at=None)
+    as_known(change).move(change, TopUpChangeState.ASKED, due_at=due_at, sent_at=None)
 
 
 def later(change: TopUpChange, after: timedelta) -> None:
