@@ -118,6 +118,25 @@ def test_a_field_that_is_refused_is_told_and_not_left_unseen(step: Callable[[str
     assert asked == ["beforeunload"]
 
 
+def test_refused_words_outlast_a_refused_press_and_no_other_form_leaves_them_unasked(
+    step: Callable[[str], Page],
+) -> None:
+    page = step("script")
+    words, other = page.locator("textarea[name=script]"), page.locator("#account-menu [name=theme]")
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    page.locator("#script form:not(#step) [name=price]").evaluate("price => price.value = '1'")
+    words.fill("")
+    page.get_by_role("button", name="Write the script").click()
+    expect(page.locator("#script")).to_contain_text("Not sent. The price was 1 cr")
+    expect(words).to_have_value("")
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    page.locator("[popovertarget=account-menu]:visible").click()
+    for _ in range(2):  # who stays may press again, and is asked again
+        with page.expect_event("dialog"):
+            other.first.click()
+    expect(words).to_have_value("")
+
+
 def test_typing_is_saved_while_one_types_and_not_again_on_leaving(
     step: Callable[[str], Page],
 ) -> None:

@@ -33,8 +33,12 @@
     event.submitter?.setAttribute("aria-busy", "true");
   });
 
-  window.addEventListener("pageshow", () => {
+  function free() {
     sent.forEach((form) => form.querySelector("[aria-busy]")?.removeAttribute("aria-busy"));
     sent.clear();
-  });
+  }
+
+  window.addEventListener("pageshow", free);
+  // Who is asked whether to leave (leave.js), and stays, may press again.
+  window.addEventListener("beforeunload", (event) => setTimeout(() => event.defaultPrevented && free()));
 })();

@@ -20,7 +20,10 @@
     event.preventDefault();
     goAfter(link);
   });
-  document.addEventListener("submit", (event) => (submitted = !event.defaultPrevented));
+  // Its own submit takes the words along; another form of the page (theme, sign-out) leaves them.
+  document.addEventListener("submit", (event) => {
+    submitted = !event.defaultPrevented && event.target === unsaved();
+  });
   window.addEventListener("pageshow", () => (submitted = false));
   window.addEventListener("beforeunload", (event) => {
     if (unsaved() && !isOnItsWay() && !submitted) event.preventDefault();
