@@ -19,7 +19,7 @@ from dashboard.actions import books
 from dashboard.actions.looks import look_for
 from dashboard.http import TeamRequest
 from dashboard.queries import reconciliation as queries
-from dashboard.queries.address import amount_or_none, text
+from dashboard.queries.address import amount_or_none, number_or_none, text
 from dashboard.queries.overview.credits import ledgered
 from dashboard.queries.shell import shell_of
 from dashboard.roles import Permission
@@ -83,8 +83,7 @@ def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
 def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     charge, error = fetch_charge(request, charge_id), ""
     if request.method == "POST":
-        chosen = request.POST.get("position", "")
-        position = int(chosen) if chosen.isascii() and chosen.isdigit() else None
+        position = number_or_none(request.POST.get("position", ""))
         try:
             charge = books.settle_with(by=request.membership, charge=charge, position=position)
         except Refusal as refusal:

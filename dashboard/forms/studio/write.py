@@ -19,7 +19,8 @@ INCOMPLETE = "This form was not complete. Nothing was sent; look at the price an
 
 class WriteForm(forms.Form):
     nonce = forms.UUIDField(widget=forms.HiddenInput)
-    price = forms.DecimalField()  # the one on the button, drawn anew with it
+    # The one on the button, drawn anew with it.
+    price = forms.DecimalField(max_digits=14)
     topic = Topic(required=True)
     duration = forms.TypedChoiceField(
         label="Length",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
@@ -107,6 +107,8 @@ def filters_of(query: Mapping[str, str]) -> Filters:
 def place_or_none(text: str) -> Place | None:
     try:
         seconds, fraction, account, position = text.split(".")
-        return Place(address.moment(seconds, fraction), UUID(account), int(position))
+        place = Place(address.moment(seconds, fraction), UUID(account), int(position))
     except (ValueError, OverflowError, OSError):
         return None
+    # The first and the last year have moments that other zones have no calendar for.
+    return place if MINYEAR < place.at.year < MAXYEAR else None

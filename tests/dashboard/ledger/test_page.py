@@ -85,6 +85,19 @@ def test_days_are_those_of_the_teams_zone(book, thea):
     assert (day.title, day.rows[0].clock) == ("Today, Sat 21 Nov", "00:30")
 
 
+@pytest.mark.parametrize(
+    ("zone", "second"),
+    [("Pacific/Auckland", "253402300799"), ("Pacific/Honolulu", "-62135596800")],
+)
+def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(book, thea, zone, second):
+    thea.team.vault.time_zone = zone
+    thea.team.vault.save()
+    account = book().account
+    Ledger.objects.update(sums_zone=zone)
+    (row,) = rows(page(thea, period="all", after=f"{second}.0.{account.pk.hex}.1"))
+    assert row.what == "Render"
+
+
 @pytest.fixture
 def mixed(book, token, luca) -> None:
     book("-96")

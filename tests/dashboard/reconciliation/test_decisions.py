@@ -61,7 +61,9 @@ def test_an_entry_settles_what_was_unknown(client_of, mira, lost, book):
     assert (event.details["cost"], event.details["position"]) == ("42.0000", entry.position)
 
 
-@pytest.mark.parametrize("position", ["", "x", "²", "-1", "99999"])
+@pytest.mark.parametrize(
+    "position", ["", "x", "²", "-1", "99999", pytest.param("9" * 4301, id="4301 digits")]
+)
 def test_only_an_entry_of_the_ledger_settles(position, client_of, thea, lost, book):
     book(-42)
     answer = client_of(thea).post(address(lost, "matches"), {"position": position})

@@ -66,6 +66,15 @@ def test_a_script_at_a_price_that_nobody_saw_is_asked_for_anew(
     assert not Charge.objects.exists()
 
 
+@pytest.mark.parametrize("price", ["1e9999999", "1e-9999999", "NaN", "much", ""])
+def test_a_price_that_is_none_was_not_drawn_by_us_and_nothing_is_asked_for(
+    priya: Membership, draft: Job, client_of: Browser, price: str
+) -> None:
+    answer = client_of(priya).post(to(draft, "scripts"), asked(price=price), headers=HTMX)
+    assert "This form was not complete. Nothing was sent" in answer.content.decode()
+    assert not Charge.objects.exists()
+
+
 def test_asking_for_a_script_holds_its_price(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
