@@ -116,6 +116,21 @@ def test_a_paused_token_resumes_by_itself(db: None, upstream: Upstream) -> None:
     assert Account.objects.get().costs == {"CONTENT_PROMPT_REQUESTED": {"credits": 4}}
 
 
+def test_a_token_that_does_not_open_leaves_the_profile_to_another_members(
+    db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile())
+    upstream.on("GET", "/credits/costs", answer({}))
+    upstream.on("GET", "/faceless/options", answer({}))
+    account = AccountFactory(upstream_id=5, plan=Plan.NONE)
+    TokenFactory(account=account)
+    Token.objects.update(sealed=b"not ours")
+    other = TokenFactory(account=account, state=TokenState.PAUSED)
+    tokens.refresh(account)
+    other.refresh_from_db()
+    assert other.state == TokenState.WORKING
+
+
 def test_a_removed_token_leaves_nothing_to_open(db: None, upstream: Upstream) -> None:
     upstream.on(*ME, profile())
     token = tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
