@@ -41,7 +41,7 @@ from proxyapi.month_costs import after
 TABLES: Final[tuple[type[DayRow], ...]] = (DayFlow, DayFeature, DayMember, DayTotal, DaySum)
 NOTHING = Decimal(0)
 PLACES = 10_000  # amounts have four
-MONTH = 30  # days of sums made in one transaction
+WEEK = 7  # days of sums made in one transaction, for which who pays may have to wait
 
 
 class CreditSum(Sum):
@@ -67,12 +67,30 @@ def of_integer(value: int | None, *_: object) -> Decimal | None:
 def recount(account: Account, days: Collection[date]) -> None:
     """Make the sums of these days anew, in the caller's transaction.
 
-    The days are those of `account.vault.zone`. The ledger's row is locked: two of these at once
-    would leave a day in the sums twice.
+    The days are those of the vault's zone as it is now, which is not always what was loaded.
     """
+    write(account, days, locked_zone(account))
+
+
+def recount_at(account: Account, moments: Iterable[datetime]) -> None:
+    """The same of the days on which these moments lie."""
+    zone = locked_zone(account)
+    write(account, days_in(zone, moments), zone)
+
+
+def locked_zone(account: Account) -> ZoneInfo:
+    """Lock the account, always before its ledger; answers the zone of its vault now.
+
+    Two counts at once would leave a day in the sums twice. On PostgreSQL a query that waits for
+    the lock tells the zone of before its wait; asked with the lock in hand it is that of now.
+    """
+    rows = Account.objects.select_for_update(of=("self",)).select_related("vault")
+    return rows.only("vault__time_zone").get(pk=account.pk).vault.zone
+
+
+def write(account: Account, days: Collection[date], zone: ZoneInfo) -> None:
     wanted = sorted(set(days))
-    list(Ledger.objects.select_for_update().filter(pk=account.pk).values_list("pk"))
-    sums = [row for day in wanted for row in sums_of(account, day)]
+    sums = [row for day in wanted for row in sums_of(account, day, zone)]
     for table in TABLES:
         table._default_manager.filter(account=account, day__in=wanted).delete()
         table._default_manager.bulk_create(added_up(table, sums), batch_size=500)
@@ -86,25 +104,35 @@ def narrowest(columns: Iterable[str]) -> type[DayRow]:
 
 
 def recount_all(account: Account) -> None:
-    """Make all sums anew in the days of the vault's zone, a month in each transaction.
+    """Make all sums anew in the days of the vault's zone, a week in each transaction.
 
     Meanwhile pages show sums of which some days begin an hour off. Whoever is interrupted leaves
     `sums_zone` as it was, and is begun again.
     """
-    zone = account.vault.time_zone
+    with transaction.atomic():
+        zone = locked_zone(account)
+        days = sorted(all_days(account, zone))
+    for start in range(0, len(days), WEEK):
+        with transaction.atomic():
+            locked_zone(account)  # should it have to wait, the count has the zone of after that
+            recount(account, days[start : start + WEEK])
+    Ledger.objects.filter(pk=account.pk).update(sums_zone=zone.key)
+    publish(account.vault_id, Event.LEDGER, account.pk)
+
+
+def all_days(account: Account, zone: ZoneInfo) -> set[date]:
+    """From the first entry to the last in this zone, and those that have sums by now.
+
+    These may be of another zone, two days away at most, or of entries that are gone since.
+    """
+    days = set(DayFlow.objects.filter(account=account).values_list("day", flat=True))
     span = Entry.objects.filter(account=account).aggregate(
         first=Min("happened_at"), last=Max("happened_at")
     )
     if span["first"] is not None:
-        first, last = (
-            span[name].astimezone(account.vault.zone).date() for name in ("first", "last")
-        )
-        days = [first + timedelta(days=n) for n in range(-1, (last - first).days + 2)]
-        for start in range(0, len(days), MONTH):
-            with transaction.atomic():
-                recount(account, days[start : start + MONTH])
-    Ledger.objects.filter(pk=account.pk).update(sums_zone=zone)
-    publish(account.vault_id, Event.LEDGER, account.pk)
+        first, last = (span[name].astimezone(zone).date() for name in ("first", "last"))
+        days |= {first + timedelta(days=n) for n in range((last - first).days + 1)}
+    return days
 
 
 def in_another_zone() -> list[UUID]:
@@ -114,8 +142,11 @@ def in_another_zone() -> list[UUID]:
 
 
 def days_of(account: Account, moments: Iterable[datetime]) -> set[date]:
-    """The days of the vault's zone on which these moments lie."""
-    zone = account.vault.zone
+    """The days on which these moments lie in the vault's zone, as it was loaded."""
+    return days_in(account.vault.zone, moments)
+
+
+def days_in(zone: ZoneInfo, moments: Iterable[datetime]) -> set[date]:
     return {moment.astimezone(zone).date() for moment in moments}
 
 
@@ -125,8 +156,8 @@ def bounds(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
     return start, datetime.combine(day + timedelta(days=1), time.min, zone)
 
 
-def sums_of(account: Account, day: date) -> Iterator[DaySum]:
-    start, end = bounds(day, account.vault.zone)
+def sums_of(account: Account, day: date, zone: ZoneInfo) -> Iterator[DaySum]:
+    start, end = bounds(day, zone)
     entries = Entry.objects.filter(account=account, happened_at__gte=start, happened_at__lt=end)
     # Without constants: PostgreSQL groups by no expression that holds a parameter.
     is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())

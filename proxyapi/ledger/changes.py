@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import date, datetime
 
-from proxyapi.day_sums import days_of, recount
+from proxyapi.day_sums import recount, recount_at
 from proxyapi.events import Event, publish
 from proxyapi.models import Account
 
@@ -17,7 +17,9 @@ def lock(account: Account) -> None:
 
 def note(account: Account, moments: Iterable[datetime]) -> None:
     """Entries of these moments came or changed, in the caller's transaction."""
-    note_days(account, days_of(account, moments))
+    if listed := list(moments):
+        recount_at(account, listed)
+        publish(account.vault_id, Event.LEDGER, account.pk)
 
 
 def note_days(account: Account, days: Collection[date]) -> None:

@@ -1,0 +1,93 @@
+"""The team's zone changes while its ledgers are read: sums are of the days as they are now."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Sum
+from django.test.utils import CaptureQueriesContext
+
+from proxyapi import ledger
+from proxyapi.day_sums import recount, recount_all
+from proxyapi.ledger import changes
+from proxyapi.models import Account, DayFlow, Ledger, Vault
+from tests.factories import EntryFactory
+from tests.proxyapi.ledger.conftest import Book, line
+from tests.rings import beside
+
+AUCKLAND = "Pacific/Auckland"  # 13 h before UTC in November
+EVENING = 210  # minutes after the ledger's start: half past twelve, the 3rd in Auckland
+FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (1, 2, 3))
+# The 3rd on Kiritimati, 14 h before UTC; the 1st in Pago Pago, 11 h after it.
+BETWEEN = datetime(2026, 11, 2, 10, 30, tzinfo=UTC)
+KIRITIMATI, PAGO_PAGO = "Pacific/Kiritimati", "Pacific/Pago_Pago"
+
+
+def move(account: Account, zone: str) -> None:
+    """The owner chooses it, and a worker counts all days anew; `account` still has the old one."""
+    Vault.objects.filter(pk=account.vault_id).update(time_zone=zone)
+    recount_all(Account.objects.get(pk=account.pk))
+
+
+def kept(account: Account) -> dict[date, Decimal]:
+    days = DayFlow.objects.filter(account=account).order_by("day").values_list("day")
+    return dict(days.annotate(sum=Sum("amount")))
+
+
+def test_a_page_laid_after_the_zone_moved_is_counted_in_the_new_days(
+    account: Account, book: Book
+) -> None:
+    """pitfall_68: its turn began with the old zone, and the recount was over before it."""
+    book.add(line("-4", EVENING))
+    ledger.mirror(account)
+    assert kept(account) == {SECOND: -4}
+
+    def move_once() -> None:
+        book.before_page = lambda: None
+        move(account, AUCKLAND)
+
+    book.add(line("-7", EVENING + 1))
+    book.before_page = move_once
+    ledger.mirror(account)
+    assert account.vault.time_zone == "UTC"
+    assert kept(account) == {THIRD: -11}
+
+
+def test_a_row_may_move_by_two_days(account: Account) -> None:
+    EntryFactory(account=account, happened_at=BETWEEN)
+    move(account, KIRITIMATI)
+    assert kept(account) == {THIRD: -96}
+    move(account, PAGO_PAGO)
+    assert kept(account) == {FIRST: -96}
+
+
+def test_the_old_day_of_a_row_that_is_gone_goes_as_well(account: Account) -> None:
+    """It was let go after the zone moved, before its sums did."""
+    entry = EntryFactory(account=account, happened_at=BETWEEN)
+    move(account, KIRITIMATI)
+    Vault.objects.update(time_zone="UTC")
+    entry.delete()
+    with transaction.atomic():
+        changes.note(account, [BETWEEN])
+    recount_all(account)
+    assert kept(account) == {}
+
+
+def test_a_count_locks_the_account_first(account: Account) -> None:
+    """As whoever lays a page does, and only then anything of its ledger."""
+    with transaction.atomic(), CaptureQueriesContext(connection) as asked:
+        recount(account, [SECOND])
+    first = asked[0]["sql"]
+    assert 'FROM "proxyapi_account"' in first
+    assert connection.vendor == "sqlite" or 'FOR UPDATE OF "proxyapi_account"' in first
+
+
+@pytest.mark.django_db(transaction=True)
+def test_counting_and_laying_a_page_at_once_do_not_wait_in_a_ring(account: Account) -> None:
+    EntryFactory(account=account, happened_at=BETWEEN)
+    mirror = Ledger.objects.create(account=account)
+    beside(account, lambda: recount_all(account), lambda: mirror.save(update_fields=["high"]))
+    assert kept(account) == {SECOND: -96}
