@@ -110,7 +110,16 @@ def shorten(ledger: Ledger, position: int) -> None:
         ledger.anchor_balance = ledger.anchor_high = None  # what was weighed then is gone
     ledger.high = min(ledger.high, position)
     ledger.low = min(ledger.low, ledger.high)
+    if ledger.low == ledger.high:
+        begin_anew(ledger)
     changes.note(ledger.account, times)
+
+
+def begin_anew(ledger: Ledger) -> None:
+    """No row is left: the next turn is a first contact. The end may be far beneath what was read
+    while older rows were still missing."""
+    ledger.low = ledger.high = ledger.total = ledger.api_low = ledger.api_high = 0
+    ledger.read_at = None
 
 
 def reword(ledger: Ledger, rewrite: Rewrite) -> None:

@@ -8,7 +8,9 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import patrol
+from proxyapi.allowance import Lane
+from proxyapi.ledger import growth, patrol, segment
+from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Entry, Ledger, Rewrite
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import Book, line, mirrored
@@ -121,10 +123,6 @@ def test_an_older_row_that_reads_differently_is_found_by_the_patrol(
 
 def test_a_late_answer_does_not_make_the_ledger_shorter(account: Account, whole: Book) -> None:
     """Another worker mirrored three new rows while an older answer was on its way."""
-    from proxyapi.allowance import Lane
-    from proxyapi.ledger import segment
-    from proxyapi.ledger.page import reader
-
     source = reader(account, Lane.MIRRORING)
     assert source is not None
     late = source.page(3)
@@ -139,3 +137,20 @@ def test_a_patrol_that_is_not_due_asks_nothing(account: Account, whole: Book) ->
     Ledger.objects.update(patrolled_at=timezone.now() - patrol.EVERY + timedelta(seconds=30))
     ledger.mirror(account)
     assert whole.pages == [(3, "")]
+
+
+def test_all_that_was_read_may_be_gone_while_older_rows_are_still_to_be_read(
+    account: Account, book: Book
+) -> None:
+    """What is left ends far beneath it: it is read as a ledger that was never seen."""
+    book.add(*[line(-number - 1, number) for number in range(150)])
+    source = reader(account, Lane.MIRRORING)
+    assert source is not None
+    begun = growth.catch_up(source)
+    assert (begun.low, begun.high) == (100, 150)
+    del book.rows[60:]
+    assert not ledger.mirror(account)
+    ledger.accept_all(account, UserFactory().pk)
+    assert not Ledger.objects.get().is_whole
+    assert ledger.mirror(account)
+    assert mirrored(account) == [row["credit_spend"] for row in book.rows]
