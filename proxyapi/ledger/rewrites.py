@@ -22,6 +22,11 @@ from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
 from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
 LONG_AGO = timedelta(days=1)
+# What may be another in a ledger after rows of it were let go.
+SHORTENED = (
+    *("low", "high", "total", "read_at", "api_low", "api_high"),
+    *("anchor_balance", "anchor_high"),
+)
 STOPPED = "Nothing more is read until somebody has looked at it."
 
 
@@ -153,7 +158,7 @@ def part_with(entries: QuerySet[Entry]) -> None:
 def go_on(ledger: Ledger, position: int) -> None:
     """The mirror may read again, once nothing is left to look at."""
     if Rewrite.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
-        ledger.save(update_fields=["low", "high", "api_high"])
+        ledger.save(update_fields=SHORTENED)
         return
     ledger.problem, ledger.due_at = "", timezone.now()
     # The page beneath is compared next, at once.

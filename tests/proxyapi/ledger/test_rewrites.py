@@ -154,3 +154,19 @@ def test_all_that_was_read_may_be_gone_while_older_rows_are_still_to_be_read(
     assert not Ledger.objects.get().is_whole
     assert ledger.mirror(account)
     assert mirrored(account) == [row["credit_spend"] for row in book.rows]
+
+
+def test_an_anchor_whose_rows_are_gone_is_forgotten_though_another_row_waits(
+    account: Account, whole: Book
+) -> None:
+    """Else the balance would be held against rows that were let go."""
+    assert ledger.weigh(account)
+    whole.rows[110] = line("-110", 110)  # 1 cr less
+    del whole.rows[117:]
+    whole.balance += 1 + 118 + 119 + 120
+    assert not ledger.mirror(account)
+    for position in (117, 110):
+        ledger.accept(Rewrite.objects.get(position=position), UserFactory().pk)
+    assert ledger.mirror(account)
+    assert ledger.weigh(account)
+    assert ledger.books(account).difference == 0
