@@ -68,10 +68,8 @@ def settle_with(*, by: Membership, charge: Charge, position: int | None) -> Char
 def take_version(*, by: Membership, rewrite: Rewrite) -> None:
     """The service's version of a row holds from now on. Raises `Stale` when it does already."""
     check(by, Permission.MANAGE_MONEY)
-    waiting = Rewrite.objects.select_for_update().filter(pk=rewrite.pk, accepted_at__isnull=True)
-    if not waiting.exists():
+    if not ledger.accept(rewrite, by.user_id):
         raise Stale(LOOKED_AT)
-    ledger.accept(rewrite, by.user_id)
     note(
         by,
         "ledger.accept",

@@ -79,16 +79,17 @@ def said(words: tuple[str, ...]) -> str:
 
 
 @transaction.atomic
-def accept(rewrite: Rewrite, member_id: int) -> None:
+def accept(rewrite: Rewrite, member_id: int) -> bool:
     """Take the service's version of this row and go on; a match that it had is looked for anew.
 
-    A row that is gone takes the ones after it along, as there is nothing behind the end.
+    A row that is gone takes the ones after it along, as there is nothing behind the end. Answers
+    False where somebody took it already.
     """
     account = Account.objects.select_for_update().get(pk=rewrite.account_id)
     ledger = Ledger.objects.get(pk=account.pk)
     standing = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
     if not standing.filter(pk=rewrite.pk).exists():
-        return
+        return False
     mine = standing.filter(pk=rewrite.pk)
     if rewrite.after is None:
         mine = standing.filter(position__gte=rewrite.position, after__isnull=True)
@@ -97,6 +98,7 @@ def accept(rewrite: Rewrite, member_id: int) -> None:
         reword(ledger, rewrite)
     mine.update(accepted_at=timezone.now(), accepted_by_id=member_id)
     go_on(ledger, rewrite.position)
+    return True
 
 
 def accept_all(account: Account, member_id: int) -> None:
