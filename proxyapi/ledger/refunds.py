@@ -3,20 +3,28 @@
 A refund is expected from the moment the job was seen failed, and counted once, when the ledger
 shows it: of what was booked, or of what was told. A credit of the right amount that says nothing of
 a refund stays what it is: it may be a top-up.
+
+Nobody sees a clip fail whose id was lost with its answer. A credit that nobody is owed, and that
+calls itself a refund, is its own, unless another clip may be the one that failed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from proxyapi import month_costs
 from proxyapi.ledger.pairs import SKEW, plain
-from proxyapi.models import Charge, Confidence, Entry, Ledger
+from proxyapi.models import Charge, Confidence, Entry, JobState, Ledger
+from proxyapi.models.charge import REFUNDED, SPENT, UNDECIDED
 
+SOON = timedelta(days=1)  # a clip fails within minutes, and is given back by itself
+LOOKED_FOR = timedelta(days=30)  # after its id was lost; so few rows are gone through
 Refund = tuple[Entry, Charge, Confidence, str]
 Kinds = Mapping[str, Collection[str]]
 KindsOf = Callable[[Ledger, Collection[str]], Kinds]
@@ -24,7 +32,7 @@ KindsOf = Callable[[Ledger, Collection[str]], Kinds]
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """A charge that is to be given back, and its debit, where the ledger shows it."""
+    """A charge that is, or may be, to be given back, and its debit, where the ledger shows it."""
 
     charge: Charge
     debit: Entry | None
@@ -39,12 +47,14 @@ class Debt:
 
 
 def refunds(ledger: Ledger, kinds_of: KindsOf) -> list[Refund]:
-    """New pairs of credits and the charges that are owed them; the charges are marked."""
-    owed = Charge.objects.filter(
-        vault=ledger.account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
-    )
-    owed = owed.filter(account_id=ledger.pk, cost__gt=0).order_by("refund_owed_at")
-    debts = debts_of(owed)
+    """New pairs of credits and the charges that they give back; the charges are marked."""
+    found = of_owed(ledger, kinds_of)
+    return found + of_orphans(ledger, {entry.pk for entry, *_ in found})
+
+
+def of_owed(ledger: Ledger, kinds_of: KindsOf) -> list[Refund]:
+    owed = not_given_back(ledger).filter(refund_owed_at__isnull=False, cost__gt=0)
+    debts = debts_of(owed.order_by("refund_owed_at"))
     if not debts:
         return []
     kinds = kinds_of(ledger, {debt.charge.operation for debt in debts})
@@ -60,6 +70,12 @@ def refunds(ledger: Ledger, kinds_of: KindsOf) -> list[Refund]:
             found.append((chosen, debt.charge, *how_sure(chosen, debt, fitting, debts)))
             free.remove(chosen)
     return found
+
+
+def not_given_back(ledger: Ledger) -> QuerySet[Charge]:
+    return Charge.objects.filter(
+        vault=ledger.account.vault_id, account_id=ledger.pk, refunded_at__isnull=True
+    )
 
 
 def debts_of(charges: QuerySet[Charge]) -> list[Debt]:
@@ -115,3 +131,68 @@ def how_sure(
     if entry.amount != debt.told:
         return Confidence.LIKELY, f"{gives}, though {plain(debt.told)} cr were told."
     return Confidence.CERTAIN, f"{gives}; nothing else fits."
+
+
+def of_orphans(ledger: Ledger, taken: Collection[int]) -> list[Refund]:
+    """What nobody is owed: it may give back a clip that was paid, and cannot be looked at."""
+    since = timezone.now() - LOOKED_FOR
+    lost = not_given_back(ledger).filter(orphan_at__gte=since)
+    debts = debts_of(lost.filter(operation__in=REFUNDED, state__in=SPENT).order_by("sent_at"))
+    times = [debt.debit.happened_at for debt in debts if debt.debit]
+    if not times:
+        return []
+    left = credits(ledger, debts).exclude(pk__in=taken)
+    found: list[Refund] = []
+    for entry in left.filter(happened_at__range=(min(times), max(times) + SOON)):
+        fitting = [debt for debt in debts if may_give_back(entry, debt)]
+        if not fitting or is_another_clips(entry, fitting[0]):
+            continue
+        if mark(fitting[0].charge, entry):
+            found.append((entry, fitting[0].charge, Confidence.LIKELY, why(entry, fitting)))
+        debts.remove(fitting[0])
+    return found
+
+
+def may_give_back(entry: Entry, debt: Debt) -> bool:
+    """A credit of exactly what it took, soon after the debit, that says refund and of no other
+    kind."""
+    debit = debt.debit
+    if debit is None or entry.position < debit.position or not says_refund(entry):
+        return False
+    kind = entry.content_type
+    return (
+        entry.amount in (debt.booked, debt.told)
+        and entry.happened_at <= debit.happened_at + SOON
+        and (kind in ("", debit.content_type) or "refund" in kind.lower())
+    )
+
+
+def is_another_clips(entry: Entry, debt: Debt) -> bool:
+    """Whether the one that failed may be another: of ours, any that was not seen done, and outside
+    the portal any at all, as nobody can tell what became of it."""
+    since, account = entry.happened_at - SOON, entry.account_id
+    took = Q(cost=entry.amount) | Q(entries__amount=-entry.amount)
+    ours = Charge.objects.filter(
+        Q(state__in=UNDECIDED) | (Q(state__in=SPENT) & took),
+        account=account,
+        operation__in=REFUNDED,
+        orphan_at__isnull=True,
+        refunded_at__isnull=True,
+        sent_at__range=(since, entry.happened_at + SKEW),
+    ).exclude(job__state=JobState.COMPLETED)
+    outside = Entry.objects.filter(
+        account=account,
+        charge__isnull=True,
+        amount=-entry.amount,
+        content_type=debt.debit.content_type if debt.debit else "",
+        position__lt=entry.position,
+        happened_at__gte=since,
+    )
+    return ours.exists() or outside.exists()
+
+
+def why(entry: Entry, fitting: Sequence[Debt]) -> str:
+    told = f"Gives back its {plain(entry.amount)} cr by its words; nobody could see it fail"
+    if len(fitting) == 1:
+        return f"{told}, and nothing else fits."
+    return f"{told}; one of {len(fitting)} equal ones, taken in order."

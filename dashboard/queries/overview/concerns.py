@@ -66,7 +66,12 @@ def concerns_of(
     """One query. `month`: since when what was spent outside is told."""
     vault = team.vault_id
     kinds = (
-        charges(vault, "orphan", Q(orphan_at__gte=now - ORPHANS_WITHIN), "orphan_at"),
+        charges(
+            vault,
+            "orphan",
+            Q(orphan_at__gte=now - ORPHANS_WITHIN, refunded_at__isnull=True),
+            "orphan_at",
+        ),
         charges(
             vault,
             "refund",

@@ -91,6 +91,7 @@ def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
 
 def test_what_was_settled_waits_for_nobody(northlight, account, ledger, token, book, charged):
     charged(98, refund_owed_at=ago(days=1), refunded_at=ago(hours=1))
+    charged(98, state="matched", orphan_at=ago(days=1), refunded_at=ago(hours=1))
     charged(42, state="matched")
     book(-42, charge=charged(42))
     video(token, state="failed", hidden_at=ago(hours=1), finished_at=ago(hours=2))
