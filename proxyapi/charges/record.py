@@ -185,9 +185,11 @@ def check_open(intent: Intent) -> Job | None:
 
 
 def check_unchanged(job: Job, intent: Intent) -> None:
-    """The price is one of these settings, and a job that started meanwhile is not started again."""
+    """The price is one of these settings, and a job that started meanwhile is not started again,
+    not even when it has failed again since."""
     seen, priced = intent.job or job, intent.operation in STARTS_RENDERING
-    if job.state != seen.state or (priced and job.edited_at != seen.edited_at):
+    as_seen = (job.edited_at, job.finished_at) == (seen.edited_at, seen.finished_at)
+    if job.state != seen.state or (priced and not as_seen):
         raise Stale("This video changed meanwhile. Nothing was sent. Look at it again first.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -104,6 +105,14 @@ def test_a_job_that_started_meanwhile_is_not_rendered_again(job: Job) -> None:
     Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
     with pytest.raises(Stale, match="Nothing was sent"):
         record(intent(job))
+
+
+def test_a_job_that_failed_again_meanwhile_is_not_retried_for_the_failure_before(job: Job) -> None:
+    Job.objects.update(state=JobState.FAILED, finished_at=timezone.now() - timedelta(minutes=1))
+    job.refresh_from_db()
+    Job.objects.update(finished_at=timezone.now())
+    with pytest.raises(Stale, match="Nothing was sent"):
+        record(intent(job, operation="faceless.retry"))
 
 
 def test_settings_that_changed_meanwhile_are_not_rendered_at_the_old_price(job: Job) -> None:
