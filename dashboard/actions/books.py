@@ -73,7 +73,7 @@ def take_version(*, by: Membership, rewrite: Rewrite) -> None:
     note(
         by,
         "ledger.accept",
-        f"row {rewrite.position}",
+        f"row {rewrite.number}",
         account=str(rewrite.account_id),
         before=rewrite.before,
         after=rewrite.after,

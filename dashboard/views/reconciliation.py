@@ -104,8 +104,7 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
         except Refusal as refusal:
             error = refusal.sentence
         else:
-            row = rewrite.position + 1
-            messages.success(request, f"Row {row:,} reads as the service shows it.")
+            messages.success(request, f"Row {rewrite.number:,} reads as the service shows it.")
             return back(rewrite.account_id)
     context = {"question": queries.rewording(rewrite), "act": "Take this version", "error": error}
     return asked(request, "_question", rewrite.account_id, context, bad=bool(error))

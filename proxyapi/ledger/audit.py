@@ -68,7 +68,7 @@ def of_balance(result: Audit, ledger: Ledger) -> None:
     result.lines += [
         ("balance, exact", ledger.balance_exact),
         (f"Δ balance since row {low}", moved),
-        (f"Σ rows {low} to {high}", rows),
+        (f"Σ rows after it, up to row {high}", rows),
     ]
     result.check(moved == rows, f"The balance moved by {plain(moved)} cr, the rows by {rows}.")
     result.check(rows == ledger.weighed_sum, "The sum kept since the anchor is not that of rows.")

@@ -151,7 +151,7 @@ def unreadable(ledger: Ledger) -> Iterator[Difference]:
     rows = Entry.objects.filter(account_id=ledger.pk, trouble__gt="")
     for entry in rows.order_by("position")[:MOST]:
         yield Difference(
-            f"Row {entry.position + 1} of the ledger, “{entry.credit_spend} {entry.label}”: "
+            f"Row {entry.number} of the ledger, “{entry.credit_spend} {entry.label}”: "
             f"{entry.trouble}",
             None,
             entry.happened_at,

@@ -67,7 +67,7 @@ def sentence(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]
     entry, row = differing[0]
     others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
     return (
-        f"Row {entry.position + 1} of the service's ledger{others} reads differently now: it was "
+        f"Row {entry.number} of the service's ledger{others} reads differently now: it was "
         f"{said(words_of(entry))}, it is {said(row.words)}. {STOPPED}"
     )
 

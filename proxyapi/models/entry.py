@@ -130,3 +130,8 @@ class Entry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.credit_spend} {self.label}"
+
+    @property
+    def number(self) -> int:
+        """The row as people count it, from 1."""
+        return self.position + 1

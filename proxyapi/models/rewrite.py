@@ -29,4 +29,9 @@ class Rewrite(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"row {self.position} of {self.account_id} rewritten"
+        return f"row {self.number} of {self.account_id} rewritten"
+
+    @property
+    def number(self) -> int:
+        """The row as people count it, from 1."""
+        return self.position + 1

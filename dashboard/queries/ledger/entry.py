@@ -106,7 +106,7 @@ def words_of(entry: Entry) -> Iterator[Fact]:
     yield Fact("content_type", entry.content_type or "empty")
     yield Fact("transaction_type", entry.transaction_type or "empty")
     yield Fact("created_at", entry.booked_at or "empty", mono=True)
-    yield Fact("Place in the ledger", f"{entry.position + 1:,}")
+    yield Fact("Place in the ledger", f"{entry.number:,}")
     yield Fact("Source", SOURCES[entry.via_api])
 
 

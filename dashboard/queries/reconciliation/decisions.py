@@ -100,13 +100,13 @@ def rewording(rewrite: Rewrite) -> Question:
     before, after = versions(rewrite)
     if not after:
         return Question(
-            f"Let row {rewrite.position + 1:,} go?",
+            f"Let row {rewrite.number:,} go?",
             f"It was “{before}”, and the service does not show it any more.",
             "This row and those after it leave the mirror, and are read anew. What they were "
             "matched with is looked for again.",
         )
     return Question(
-        f"Take the service’s version of row {rewrite.position + 1:,}?",
+        f"Take the service’s version of row {rewrite.number:,}?",
         f"It was “{before}”, it is “{after}”.",
         "The row reads like that from now on, and the ledger is read on. What it was matched with "
         "is looked for again.",

@@ -212,7 +212,7 @@ def unreadable(entry: Entry, now: datetime) -> Item:
     return Item(
         f"entry-{entry.position}",
         "late",
-        f"Row {entry.position + 1:,} of the ledger cannot be read",
+        f"Row {entry.number:,} of the ledger cannot be read",
         f"{quoted(f'{entry.credit_spend} {entry.label}')}: {entry.trouble} Ask the service what "
         "it means.",
         age_of(entry.happened_at, now),

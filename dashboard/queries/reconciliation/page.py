@@ -38,7 +38,7 @@ MOST = 60
 class Rewording:
     """A row of the ledger in both versions; `now` is empty when it is gone."""
 
-    position: int
+    number: int
     before: str
     now: str
     noticed_at: datetime
@@ -110,7 +110,7 @@ def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Re
     rows = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
     return tuple(
         Rewording(
-            position=row.position,
+            number=row.number,
             before=versions(row)[0],
             now=versions(row)[1],
             noticed_at=row.noticed_at,

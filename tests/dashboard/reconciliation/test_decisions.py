@@ -108,6 +108,7 @@ def test_the_services_version_is_taken(client_of, thea, rewrite, account):
     assert client_of(thea).post(url).status_code == 302
     assert Entry.objects.get(account=account, position=0).amount == -90
     event = AuditEvent.objects.get(action="ledger.accept")
+    assert event.target == "row 1"
     assert event.details["before"]["credit_spend"] == "-96"
     assert event.details["after"]["credit_spend"] == "-90"
     assert client_of(thea).post(url).status_code == 404

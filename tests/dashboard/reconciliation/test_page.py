@@ -155,7 +155,8 @@ def test_a_row_has_one_number_on_every_page(client_of, thea, book, account):
         before={"label": "Render", "credit_spend": "-1", "created_at": "2024-11-20T14:21:00Z"},
         after={"label": "Render", "credit_spend": "-2", "created_at": "2024-11-20T14:21:00Z"},
     )
-    number = odd.position + 1
+    assert odd.number == rewrite.number == odd.position + 1
+    number = odd.number
     books = page(client_of, thea)
     assert f"Row {number} of the ledger cannot be read" in books
     assert f'class="num-time">{number}</td>' in books

@@ -132,6 +132,7 @@ def test_verify_ledger_agrees(account: Account, book: Book) -> None:
     out = verified("--account", str(account.upstream_id))
     assert "It agrees to the last credit." in out
     assert "Δ balance since row 3" in out
+    assert "Σ rows after it, up to row 4" in out
     assert out.count("-96") == 3  # what the balance moved by, the rows, and where they belong
 
 
