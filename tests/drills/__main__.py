@@ -27,14 +27,14 @@ LIMIT = 3600.0  # seconds for all of them
 # They ask no database of the portal, or bring their own, or one.
 ONCE = (
     *("test_books.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
-    *("test_mutants.py", "test_mutations.py", "test_canaries.py"),
+    *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
 )
 LAST_LINES = 40
 # By the minutes they take; what is not named is short.
 LONGEST_FIRST = (
-    *("test_life.py", "test_faults.py", "test_kills.py", "test_left_sending.py", "test_kill.py"),
-    *("test_books.py", "test_watching.py", "test_twice.py", "test_schema_fuzz.py"),
-    *("test_canaries.py", "test_mutants.py", "test_refusals.py"),
+    *("test_life.py", "test_faults.py", "test_kills.py", "test_processes.py"),
+    *("test_left_sending.py", "test_kill.py", "test_books.py", "test_watching.py", "test_twice.py"),
+    *("test_schema_fuzz.py", "test_canaries.py", "test_mutants.py", "test_refusals.py"),
 )
 
 

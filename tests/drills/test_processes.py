@@ -1,0 +1,249 @@
+"""c4: `kill -9` of web, worker and two beats in random order, 200 rounds, while people order.
+
+On a real sandbox that answers half of the orders late, so that workers die waiting. Who presses
+Render as the web dies presses the same form again. What dies of a worker is its first process;
+those that it forked may work on for a second. Of the two beats one is always up.
+`DRILL_ROUNDS` sets another number.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from decimal import Decimal
+from itertools import pairwise
+from random import Random
+from threading import Event
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from django.conf import settings as site
+from django.test import Client as Browser
+
+from dashboard.models import Role
+from proxyapi import calls, tasks
+from proxyapi.charges import Intent, record
+from proxyapi.charges.send import path_of as parameters_of
+from proxyapi.models import Charge, Job, JobState
+from proxyapi.models.charge import SPENT
+from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.client import Client
+from tests.drills.charging.test_kills import FIFTEEN
+from tests.drills.figures import Figures
+from tests.drills.mortals import BEATS, WEB, WORKER, Mortals, in_time, living
+from tests.factories import MembershipFactory, TeamFactory
+from tests.proxyapi.money.conftest import sandbox
+from tests.proxyapi.money.operations import OPERATIONS, path_of
+from tests.proxyapi.money.stage import ENDED, SETTINGS, Stage, carried, opened
+from tests.proxyapi.money.verdict import Verdict
+
+__all__ = ["sandbox"]
+ROUNDS = int(os.environ.get("DRILL_ROUNDS", "200"))
+KINDS = (WEB, WORKER, *BEATS)
+PACE = (1.2, 3.6)  # seconds of a round: in most of the next one all of them work again
+LATE = 1500  # milliseconds of an answer
+LATEST = {WEB: 0.3}  # seconds from the order to the kill; 1.5 of the others
+LONG_RUNNING = 6  # clips
+REST = 180.0  # seconds for everything to be settled
+GAP, START = 30.0, 15.0  # seconds between two ticks, and for a worker to be there
+NEAR = 3  # of the 5 between two looks: the sandbox tells whole ones, the way takes some
+LOOKS = re.compile(r"/v2/(text-to-video|voice-clones)/\d+")  # nothing but a look reads these
+FORM = "c" * 32  # the secret of every form
+Line = dict[str, Any]
+
+
+class Order(NamedTuple):
+    """What is ordered in a round, and who dies after it."""
+
+    kind: str
+    intent: Intent
+
+
+@pytest.fixture
+def stage(
+    sandbox: str, transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Stage]:
+    settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
+    with (
+        Client(f"{sandbox}/v2") as client,
+        httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=60) as control,
+    ):
+        monkeypatch.setattr(calls, "client", lambda: client)
+        with opened(control) as stage:
+            yield stage
+
+
+@pytest.fixture
+def headers(stage: Stage) -> dict[str, str]:
+    """Those of the browser of somebody who has signed in."""
+    team, browser = TeamFactory(vault=stage.token.vault), Browser()
+    owner = MembershipFactory(team=team, user=stage.token.owner, role=Role.OWNER)
+    browser.force_login(owner.user)
+    session = browser.cookies[site.SESSION_COOKIE_NAME].value
+    cookies = f"{site.SESSION_COOKIE_NAME}={session}; {site.CSRF_COOKIE_NAME}={FORM}"
+    return {"Cookie": cookies, "X-CSRFToken": FORM}
+
+
+def test_no_kill_of_a_process_charges_twice_or_stops_the_ticks(
+    stage: Stage, headers: dict[str, str]
+) -> None:
+    figures = Figures("processes killed")
+    chance = Random(figures.seed)  # noqa: S311
+    orders, presses, cut_off = prepared(stage, chance), Counter[int](), list[Intent]()
+    with living(headers, Random(figures.seed)) as mortals:  # noqa: S311
+        for order in orders:
+            one_round(mortals, stage, chance, order, cut_off, presses)
+        in_time(lambda: not still_cut_off(mortals, cut_off, presses))
+        rest = in_time(lambda: not Charge.objects.holding().exists(), REST)
+    tell_of_charges(figures, stage, orders, rest)
+    tell_of_processes(figures, mortals, presses)
+    figures.close()
+
+
+def prepared(stage: Stage, chance: Random) -> list[Order]:
+    """Clips that run for as long as the drill does, and all that is ordered in it."""
+    stage.control.put("settings", json={"clip_seconds": 10**5})
+    for _ in range(LONG_RUNNING):
+        carried(record(OPERATIONS["text_to_video.create"](stage)))
+    stage.control.put("settings", json={"clip_seconds": SETTINGS["clip_seconds"]})
+    assert Job.objects.filter(state=JobState.RUNNING).count() == LONG_RUNNING
+    orders = []
+    for _ in range(ROUNDS):
+        kind = chance.choice(KINDS)
+        name = "faceless.render" if kind == WEB else chance.choice(FIFTEEN)
+        intent = OPERATIONS[name](stage)
+        if kind == WEB and intent.job:  # its page shows the price
+            Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
+        orders.append(Order(kind, intent))
+    return orders
+
+
+def one_round(
+    mortals: Mortals,
+    stage: Stage,
+    chance: Random,
+    order: Order,
+    cut_off: list[Intent],
+    presses: Counter[int],
+) -> None:
+    """Order, kill at a random moment, start again."""
+    until, (kind, intent) = time.monotonic() + chance.uniform(*PACE), order
+    stage.lift()
+    still_cut_off(mortals, cut_off, presses)
+    if chance.random() < 0.5:
+        stage.fault(path_of(intent.operation), "latency", "after", ms=chance.randrange(LATE))
+    with ThreadPoolExecutor(1) as hand:
+        if kind == WEB:
+            pressed = hand.submit(still_cut_off, mortals, [intent], presses)
+        else:
+            charge = record(intent)
+            if chance.random() < 0.75:  # else the beat finds it
+                tasks.ring(tasks.sender(charge), charge.pk)
+        Event().wait(chance.uniform(0, LATEST.get(kind, 1.5)))
+        name = mortals.a_beat(chance) if kind in BEATS else kind
+        mortals.kill(name, mourning=chance.choice((0, 1)) if kind == WORKER else 0)
+        mortals.start(name)
+    if kind == WEB:
+        cut_off += pressed.result()
+    Event().wait(max(0.0, until - time.monotonic()))
+
+
+def still_cut_off(mortals: Mortals, intents: list[Intent], presses: Counter[int]) -> list[Intent]:
+    """Press Render in the page of each; those whose press was not answered stay."""
+    for intent in [*intents]:
+        assert intent.job
+        form = {"nonce": str(intent.nonce), "price": str(intent.quote)}
+        status = mortals.asked("POST", f"/studio/{intent.job.pk}/renders/", data=form)
+        presses[status] += 1
+        if status:
+            intents.remove(intent)
+    return intents
+
+
+def judged(journal: list[Line], orders: list[Order], twice: list[str]) -> Verdict:
+    """What each path that charges was sent and took, by the sandbox's journal, against our rows."""
+    verdict = Verdict()
+    theirs = defaultdict[tuple[str, str], list[Decimal]](list)
+    ours = defaultdict[tuple[str, str], list[Charge]](list)
+    for line in journal:
+        if line["method"] != "GET" and line["status"] != 429:
+            theirs[line["method"], line["path"]].append(Decimal(line["charge"]))
+    for charge in Charge.objects.select_related("job"):
+        row = operation(charge.operation)
+        ours[row.method, "/v2" + row.path.format(**parameters_of(charge))].append(charge)
+        if charge.state not in ENDED:
+            verdict.open.append(f"{charge.operation} {charge.state} {charge.reason}")
+    there = set(Charge.objects.values_list("nonce", flat=True))
+    verdict.lost = [it.intent.operation for it in orders if it.intent.nonce not in there]
+    for where, charges in ours.items():
+        costs = [charge.cost for charge in charges if charge.state in SPENT]
+        told = f"{where}: {Counter(it.state for it in charges)} {costs}, it took {theirs[where]}"
+        took, cost = Counter(filter(None, theirs[where])), Counter(filter(None, costs))
+        verdict.charges += len(charges)
+        verdict.false_failed += [told] if took - cost else []
+        verdict.unexplained += [told] if cost - took else []
+        twice += [told] if len(theirs[where]) > len(charges) else []
+    return verdict
+
+
+def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: float) -> None:
+    journal, twice = stage.control.get("journal").json(), list[str]()
+    verdict = judged(journal, orders, twice)
+    verdict.weigh(stage, "in the end")
+    for name, found in verdict.kinds.items():
+        figures.tell(
+            f"{len(found)} {name} of {len(orders)} orders", "0", holds=not found, found=found
+        )
+    figures.tell(f"{len(twice)} charges sent twice", "0", holds=not twice, found=twice)
+    charges = Charge.objects.all()
+    took = max(it.settled_at - it.created_at for it in charges if it.settled_at).total_seconds()
+    figures.tell(
+        f"at rest {rest:.0f} s after the last kill; a charge took {took:.0f} s at most",
+        f"{REST:.0f} s each",
+        holds=rest < REST and took < REST,
+    )
+    looks = defaultdict[str, list[float]](list)
+    for line in journal:
+        if line["method"] == "GET" and LOOKS.fullmatch(line["path"]):
+            looks[line["path"]].append(datetime.fromisoformat(line["at"]).timestamp())
+    pairs = sorted(b - a for times in looks.values() for a, b in pairwise(times))
+    figures.tell(
+        f"{sum(pair < NEAR for pair in pairs)} of {len(pairs)} looks again at once, the nearest "
+        f"after {pairs[0] if pairs else 0:.0f} s",
+        "0",
+        holds=bool(pairs) and pairs[0] >= NEAR,
+    )
+
+
+def tell_of_processes(figures: Figures, mortals: Mortals, presses: Counter[int]) -> None:
+    kills = Counter(name for _, name in mortals.kills[:ROUNDS])
+    figures.tell(
+        f"{kills.total()} kills, {dict(kills)}; {len(mortals.ended)} ended by themselves",
+        f"{ROUNDS}, and 0",
+        holds=kills.total() == ROUNDS and not mortals.ended,
+        found=mortals.ended,
+    )
+    beats = len(mortals.seen["held"]) - 1
+    sent, done = max(mortals.gaps("sent")), max(mortals.gaps("done", WORKER))
+    figures.tell(
+        f"{beats} times the other beat went on; {sent:.1f} s at most between two ticks of theirs",
+        f"{GAP:.0f} s",
+        holds=sent <= GAP and beats > 0,
+    )
+    figures.tell(
+        f"{done:.1f} s at most from a tick, or the start of a worker, to the next tick done "
+        f"({max(mortals.gaps('done')):.1f} s with the deaths of workers)",
+        f"{GAP + START:.0f} s",
+        holds=done <= GAP + START,
+    )
+    figures.tell(
+        f"pages answered {dict(mortals.pages)}, presses of Render {dict(presses)} (0: cut off)",
+        "200 and 302, or cut off",
+        holds={*mortals.pages} <= {0, 200} and {*presses} <= {0, 302} and 302 in presses,
+    )
