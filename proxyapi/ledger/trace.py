@@ -1,8 +1,8 @@
 """The traces of a charge whose answer got lost: was it booked, and which debit is its own?
 
-Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent, its
-amount fits, and no other charge of the account has it already; equal rows are two rows (law 4).
-Reading goes through the mirror, so what one charge needed is there for the next.
+Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent and
+not long after its answer was given up, its amount fits, and no other charge of the account has it
+already; equal rows are two rows (law 4). What one charge needed, the mirror has for the next.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from proxyapi.allowance import Lane
 from proxyapi.ledger import api_view, changes, growth, segment
 from proxyapi.ledger.matching import link, match, of_api
 from proxyapi.ledger.page import reader
-from proxyapi.ledger.pairs import LATE, SKEW, plain
+from proxyapi.ledger.pairs import FAR, LATE, SKEW, plain
+from proxyapi.ledger.row import TIME
 from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
-from proxyapi.models.charge import UNDECIDED
+from proxyapi.models.charge import LONGEST, UNDECIDED
 
 # Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
+# So is one that is later than FAR, up to LONGEST: who is told "never charged" pays again.
 NEAR = LATE
 CLOCKS_KEEP = timedelta(days=1)  # how long ago tells what the clocks are like now
 WHOLE_SECONDS = timedelta(seconds=1)
@@ -68,29 +70,33 @@ def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
     if ledger.problem or not growth.reaches(ledger.account, since):
         return False
     rows = Entry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
-    return not rows.exclude(trouble="").exists() and not untold(charge, since)
+    # One whose own time cannot be read may be older than the place where it stands.
+    later = Q(happened_at__gt=given_up_at(charge) + LONGEST) & ~Q(trouble__endswith=TIME)
+    return not rows.exclude(trouble="").exclude(later).exists() and not untold(charge, since)
 
 
-def debits(charge: Charge, since: datetime) -> QuerySet[Entry]:
-    """Debits since then that no charge has, whoever made them."""
+def debits(charge: Charge, since: datetime, late: timedelta = LONGEST) -> QuerySet[Entry]:
+    """Debits that no charge has, whoever made them: since then, and until so long after the answer
+    was given up. What was booked later still is not its own, however well it fits."""
     rows = Entry.objects.filter(account_id=charge.account_id, charge__isnull=True, amount__lt=0)
-    return rows.filter(trouble="", happened_at__gte=since).order_by("happened_at", "position")
+    times = (since, given_up_at(charge) + late)
+    return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
 
 
-def unclaimed(charge: Charge) -> list[Entry]:
+def unclaimed(charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
     """The API's debits of the charge's time that no other charge of the account has.
 
     In the caller's transaction, with the account locked: the others take their own first.
     """
     kept = match(charge.account)
-    return [entry for entry in free(charge) if entry.pk not in kept]
+    return [entry for entry in free(charge, late) if entry.pk not in kept]
 
 
-def free(charge: Charge) -> list[Entry]:
+def free(charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
     ledger = segment.of(charge.account)
     if ledger.problem:
         return []
-    return list(debits(charge, sent_at(charge) - NEAR).filter(of_api(ledger)))
+    return list(debits(charge, sent_at(charge) - NEAR, late).filter(of_api(ledger)))
 
 
 def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
@@ -112,13 +118,13 @@ def about(charge: Charge) -> tuple[Decimal, Decimal]:
     return charge.price / 2, charge.hold * 2
 
 
-def untold(charge: Charge, since: datetime) -> bool:
-    """Whether a debit since then and about its price is not told to be the API's or not: it may be
+def untold(charge: Charge, since: datetime, late: timedelta = LONGEST) -> bool:
+    """Whether a debit of its time and about its price is not told to be the API's or not: it may be
     the charge's own, and the next one somebody else's."""
     if segment.of(charge.account).api_problem:
         return False
     low, high = about(charge)
-    rows = debits(charge, since).filter(via_api__isnull=True)
+    rows = debits(charge, since, late).filter(via_api__isnull=True)
     return rows.filter(amount__range=(-high, -low)).exists()
 
 
@@ -140,13 +146,14 @@ def debit_alone(charge: Charge) -> Entry | None:
 
     One that was booked before the sending proves nothing either, unless the service's clock is
     known to be behind ours: an outside debit of the same price would be taken for our own. It
-    stays a trace (`trace_of`), so the charge is not called uncharged: a person decides.
+    stays a trace (`trace_of`), so the charge is not called uncharged: a person decides. So does one
+    that was booked more than FAR after its answer was given up: it is as likely somebody else's.
     """
-    if not charge.is_by_ledger or untold(charge, sent_at(charge) - SKEW):
+    if not charge.is_by_ledger or untold(charge, sent_at(charge) - SKEW, FAR):
         return None
     fitting = [
         entry
-        for entry in unclaimed(charge)
+        for entry in unclaimed(charge, FAR)
         if is_after(entry, charge) and charge.may_cost(-entry.amount)
     ]
     if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
@@ -196,6 +203,8 @@ def take(charge: Charge, entry: Entry) -> None:
         sure, why = Confidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
     elif is_before(entry, charge):
         sure, why = Confidence.LIKELY, f"exactly its {cost} cr, booked before it by our clock."
+    elif entry.happened_at > given_up_at(charge) + LATE:
+        sure, why = Confidence.LIKELY, f"exactly its {cost} cr, booked some minutes after it."
     else:
         sure, why = Confidence.CERTAIN, f"exactly its {cost} cr, in its time; nothing else fits."
     link(entry, charge, sure, f"{told}; {why}")
@@ -219,3 +228,7 @@ def is_before(entry: Entry, charge: Charge) -> bool:
 
 def sent_at(charge: Charge) -> datetime:
     return charge.sent_at or charge.created_at
+
+
+def given_up_at(charge: Charge) -> datetime:
+    return charge.lost_at or sent_at(charge)

@@ -1,0 +1,91 @@
+"""A lost charge and debits that fit it: which one proves it, which keeps it open, which is nothing
+of its own. Who is told "never charged" pays again, so the last takes more than the first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges.settle import decide
+from proxyapi.ledger import segment, trace
+from proxyapi.ledger.row import AMOUNT, TIME
+from proxyapi.ledger.trace import NEAR, Sight
+from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry
+from tests.proxyapi.ledger.conftest import START, Confirmed, lost_retry, read_to, row
+
+SENT = 66  # seconds after START, as `lost_retry` is
+GIVEN_UP = 96
+MINUTES, HOUR = 10 * 60, 60 * 60
+UNKNOWN, MATCHED, REFUSED = ChargeState.UNKNOWN, ChargeState.MATCHED, ChargeState.REFUSED
+
+
+@pytest.fixture
+def lost(account: Account, confirmed: Confirmed) -> Charge:
+    """A retry of 4 credits whose line broke; the ledger was read days later."""
+    read_to(account, timezone.now())
+    return lost_retry(confirmed, lost_at=START + timedelta(seconds=GIVEN_UP))
+
+
+def decided(lost: Charge, *, done: bool = False) -> str:
+    """What becomes of it by what the mirror holds."""
+    whole = trace.is_whole(segment.of(lost.account), lost, trace.sent_at(lost) - NEAR)
+    decide(lost, done, {}, Sight(timezone.now(), whole))
+    lost.refresh_from_db()
+    return lost.state
+
+
+@pytest.mark.parametrize(
+    ("late", "state"),
+    [(MINUTES, MATCHED), (MINUTES + 1, UNKNOWN), (HOUR, UNKNOWN), (HOUR + 1, REFUSED)],
+)
+def test_a_debit_proves_a_retry_for_ten_minutes_and_is_a_trace_of_it_for_an_hour(
+    late: int, state: str, account: Account, lost: Charge
+) -> None:
+    row(account, 0, seconds=GIVEN_UP + late)
+    assert decided(lost) == state
+
+
+@pytest.mark.parametrize(("late", "state"), [(HOUR, MATCHED), (HOUR + 1, UNKNOWN)])
+@pytest.mark.parametrize("amount", [-4, -3])
+def test_what_is_known_to_be_done_looks_for_its_debit_for_an_hour(
+    late: int, state: str, amount: int, account: Account, lost: Charge
+) -> None:
+    row(account, 0, seconds=GIVEN_UP + late, amount=amount)
+    assert decided(lost, done=True) == state
+
+
+@pytest.mark.parametrize(("late", "sure"), [(120, Confidence.CERTAIN), (121, Confidence.LIKELY)])
+def test_a_debit_of_minutes_later_is_not_its_own_for_certain(
+    late: int, sure: str, account: Account, lost: Charge
+) -> None:
+    row(account, 0, seconds=GIVEN_UP + late)
+    assert decided(lost) == MATCHED
+    assert Entry.objects.get(charge=lost).confidence == sure
+
+
+@pytest.mark.parametrize(("late", "state"), [(HOUR, UNKNOWN), (HOUR + 1, REFUSED)])
+@pytest.mark.parametrize("dark", [{"via_api": None}, {"trouble": AMOUNT}])
+def test_no_row_of_another_time_is_waited_for(
+    late: int, state: str, dark: dict[str, Any], account: Account, lost: Charge
+) -> None:
+    Entry.objects.filter(pk=row(account, 0, seconds=GIVEN_UP + late).pk).update(**dark)
+    assert decided(lost) == state
+
+
+def test_a_row_whose_own_time_cannot_be_read_may_be_of_any_time(
+    account: Account, lost: Charge
+) -> None:
+    strange = row(account, 0, seconds=GIVEN_UP + 2 * HOUR)
+    Entry.objects.filter(pk=strange.pk).update(trouble=f"{AMOUNT} {TIME}")
+    assert decided(lost) == UNKNOWN
+
+
+def test_its_debit_does_not_wait_for_a_row_that_is_too_late_to_be_its_own(
+    account: Account, lost: Charge
+) -> None:
+    row(account, 0, seconds=SENT + 1)
+    row(account, 1, seconds=GIVEN_UP + MINUTES + 1, via_api=None)
+    assert decided(lost) == MATCHED
