@@ -115,7 +115,9 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
 
 
 def about(charge: Charge) -> tuple[Decimal, Decimal]:
-    return charge.price / 2, charge.hold * 2
+    """The credits that its debit may be of: never less than `may_cost` allows."""
+    low = charge.price - max(charge.price / 2, charge.hold - charge.price)
+    return low, max(charge.price, charge.hold) * 2
 
 
 def untold(charge: Charge, since: datetime, late: timedelta = LONGEST) -> bool:
@@ -173,14 +175,16 @@ def trace_of(charge: Charge) -> bool:
     """Whether a debit that nobody has may be the charge's: then it is not called uncharged.
 
     One that is kept for another charge counts, as it may be let go yet, and so does one that is
-    not told to be the API's or not; and of a ledger that is not read on nothing is known.
+    not told to be the API's or not, and one of only about its price, as it may have cost
+    something else; and of a ledger that is not read on nothing is known.
     """
     match(charge.account)
     if segment.of(charge.account).problem:
         return True
     since = sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
+    low, high = about(charge)
     rows = debits(charge, since).exclude(via_api=False)
-    return any(charge.may_cost(-entry.amount) for entry in rows)
+    return rows.filter(amount__range=(-high, -low)).exists()
 
 
 def is_kept(charge: Charge) -> bool:

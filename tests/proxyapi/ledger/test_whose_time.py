@@ -4,6 +4,7 @@ of its own. Who is told "never charged" pays again, so the last takes more than 
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -89,3 +90,26 @@ def test_its_debit_does_not_wait_for_a_row_that_is_too_late_to_be_its_own(
     row(account, 0, seconds=SENT + 1)
     row(account, 1, seconds=GIVEN_UP + MINUTES + 1, via_api=None)
     assert decided(lost) == MATCHED
+
+
+@pytest.mark.parametrize(
+    ("amount", "state"),
+    [(-47, REFUSED), (-48, UNKNOWN), (-60, UNKNOWN), (-212, UNKNOWN), (-213, REFUSED)],
+)
+def test_a_retry_that_may_have_cost_something_else_is_left_to_a_person(
+    amount: int, state: str, account: Account, confirmed: Confirmed
+) -> None:
+    """Its price was 96 cr: half of it, or twice the hold, is somebody else's."""
+    read_to(account, timezone.now())
+    lost = lost_retry(confirmed, quote=Decimal(96), hold=Decimal(106))
+    row(account, 0, seconds=SENT + 1, amount=amount)
+    assert decided(lost) == state
+
+
+def test_a_wide_margin_of_the_hold_is_never_left_out(
+    account: Account, confirmed: Confirmed
+) -> None:
+    lost = lost_retry(confirmed, quote=Decimal(10), hold=Decimal(18))
+    row(account, 0, seconds=SENT + 1, amount=-3)
+    assert lost.may_cost(Decimal(3))
+    assert trace.trace_of(lost)
