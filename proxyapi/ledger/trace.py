@@ -160,7 +160,7 @@ def debit_alone(charge: Charge) -> Entry | None:
     ]
     if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
         fitting = [entry for entry in fitting if not is_before(entry, charge)]
-    return nearest(fitting, charge) if len(fitting) > rivals(charge) else None
+    return nearest(fitting, charge) if len(fitting) > rivals(charge, fitting) else None
 
 
 def clock_is_behind(charge: Charge) -> bool:
@@ -181,9 +181,8 @@ def trace_of(charge: Charge) -> bool:
     match(charge.account)
     if segment.of(charge.account).problem:
         return True
-    since = sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
     low, high = about(charge)
-    rows = debits(charge, since).exclude(via_api=False)
+    rows = debits(charge, traced_from(charge)).exclude(via_api=False)
     return rows.filter(amount__range=(-high, -low)).exists()
 
 
@@ -215,10 +214,23 @@ def take(charge: Charge, entry: Entry) -> None:
     changes.note(charge.account, [entry.happened_at])
 
 
-def rivals(charge: Charge) -> int:
-    """How many other charges whose answer is not known may have made the same debit."""
+def rivals(charge: Charge, fitting: list[Entry]) -> int:
+    """How many other charges whose answer is not known may have made one of these debits."""
     others = Charge.objects.filter(account_id=charge.account_id, state__in=UNDECIDED)
-    return sum(charge.may_cost(other.price) for other in others.exclude(pk=charge.pk))
+    return sum(
+        any(is_of_time(entry, other) and other.may_cost(-entry.amount) for entry in fitting)
+        for other in others.exclude(pk=charge.pk)
+    )
+
+
+def is_of_time(entry: Entry, charge: Charge) -> bool:
+    """Whether it is a trace of the charge by its time; of one that is sent just now, until now."""
+    until = timezone.now() if charge.state == ChargeState.SENDING else given_up_at(charge)
+    return traced_from(charge) <= entry.happened_at <= until + LONGEST
+
+
+def traced_from(charge: Charge) -> datetime:
+    return sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
 
 
 def is_after(entry: Entry, charge: Charge) -> bool:

@@ -113,3 +113,56 @@ def test_a_wide_margin_of_the_hold_is_never_left_out(
     row(account, 0, seconds=SENT + 1, amount=-3)
     assert lost.may_cost(Decimal(3))
     assert trace.trace_of(lost)
+
+
+def two_lost(
+    confirmed: Confirmed, prices: tuple[int, int], holds: tuple[int, int]
+) -> tuple[Charge, Charge]:
+    """Two lost retries, sent at the same moment."""
+    one, other = (
+        lost_retry(confirmed, quote=Decimal(price), hold=Decimal(hold))
+        for price, hold in zip(prices, holds, strict=True)
+    )
+    return one, other
+
+
+def test_what_another_lost_charge_may_have_taken_too_is_neithers(
+    account: Account, confirmed: Confirmed
+) -> None:
+    """The other's price is no cost of this one; the debit may be of both."""
+    read_to(account, timezone.now())
+    exact, wide = two_lost(confirmed, prices=(96, 90), holds=(96, 106))
+    row(account, 0, seconds=SENT + 1, amount=-96)
+    assert (decided(exact), decided(wide)) == (UNKNOWN, UNKNOWN)
+
+
+def test_what_another_lost_charge_cannot_have_taken_is_its_own(
+    account: Account, confirmed: Confirmed
+) -> None:
+    """The other's price is a possible cost of this one; the debit is not of the other."""
+    read_to(account, timezone.now())
+    wide, exact = two_lost(confirmed, prices=(96, 100), holds=(106, 100))
+    own = row(account, 0, seconds=SENT + 1, amount=-92)
+    assert (decided(wide), decided(exact)) == (MATCHED, REFUSED)
+    assert Entry.objects.get(charge=wide) == own
+
+
+@pytest.mark.parametrize(
+    ("other", "state"),
+    [
+        ({"sent_at": START + timedelta(seconds=70) + NEAR}, UNKNOWN),
+        ({"sent_at": START + timedelta(seconds=71) + NEAR}, MATCHED),
+        ({"sent_at": START - timedelta(seconds=HOUR - 70)}, UNKNOWN),
+        ({"sent_at": START - timedelta(seconds=HOUR - 69)}, MATCHED),
+        ({"sent_at": START - timedelta(days=1), "state": ChargeState.SENDING}, UNKNOWN),
+    ],
+)
+def test_a_lost_charge_of_another_time_has_no_part_in_a_debit(
+    other: dict[str, Any], state: str, account: Account, confirmed: Confirmed
+) -> None:
+    """Clocks may be off by minutes. One that is sent yet may be taken until now."""
+    read_to(account, timezone.now())
+    lost_retry(confirmed, **other)
+    lost = lost_retry(confirmed)
+    row(account, 0, seconds=70)
+    assert decided(lost) == state
