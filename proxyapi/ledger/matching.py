@@ -33,7 +33,7 @@ def match(account: Account) -> set[int]:
     wait for the rest of their rows: those are nobody else's until then.
     """
     changes.lock(account)
-    ledger = Ledger.objects.filter(pk=account.pk).first()
+    ledger = Ledger.objects.select_related("account").filter(pk=account.pk).first()
     if ledger is None or ledger.problem:
         return set()
     found, kept = debits(ledger)
