@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
@@ -102,3 +103,51 @@ def test_a_charge_gets_its_debit_though_it_came_late(
     book.view = None
     ledger.mirror(account)
     assert matches() == [(1, "certain")]
+
+
+def test_a_debit_of_ours_is_asked_for_until_it_is_shown_though_no_other_row_comes(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    now = timezone.now()
+    confirmed(4, sent_at=now - timedelta(seconds=42), settled_at=now - timedelta(seconds=40))
+    book.add(line(-1, 1), fresh(-4, 41))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    assert (told(), matches()) == ([True, False], [])
+    book.view = None
+    ledger.mirror(account)
+    assert (told(), matches()) == ([True, True], [(1, "certain")])
+
+
+@pytest.mark.parametrize(
+    ("cost", "minutes", "sources"),
+    [(4, 1, ["", "api"]), (5, 1, [""]), (4, 11, [""])],
+    ids=["ours", "not its cost", "too long ago"],
+)
+def test_it_is_asked_for_once_with_each_reading_and_not_for_ever(
+    account: Account, book: Book, confirmed: Confirmed, cost: int, minutes: int, sources: list[str]
+) -> None:
+    answered = timezone.now() - timedelta(minutes=minutes)
+    confirmed(cost, sent_at=answered - timedelta(seconds=2), settled_at=answered)
+    book.add(line(-1, 1), fresh(-4, 60 * minutes + 1))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    book.pages.clear()
+    ledger.mirror(account)
+    ledger.mirror(account)
+    assert [source for _, source in book.pages] == sources * 2
+    assert told() == [True, False]
+
+
+def test_what_it_passed_over_is_not_asked_for_again(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    now = timezone.now()
+    confirmed(4, sent_at=now - timedelta(seconds=42), settled_at=now - timedelta(seconds=40))
+    book.add(line(-1, 1))
+    book.add(fresh(-4, 41), web=True)
+    book.add(fresh(-5, 8))
+    ledger.mirror(account)
+    book.pages.clear()
+    ledger.mirror(account)
+    assert (told(), [source for _, source in book.pages]) == ([True, False, True], [""])
