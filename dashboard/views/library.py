@@ -38,7 +38,7 @@ class RetryForm(forms.Form):
     """`price`: the one that was shown. `note` comes with the button that asks for it instead."""
 
     nonce = forms.UUIDField()
-    price = forms.DecimalField()
+    price = forms.DecimalField(max_digits=14)
     note = forms.CharField(required=False)
 
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls
+from proxyapi import calls, door
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Plan, Token, TopUpChange, TopUpChangeState
@@ -193,9 +193,9 @@ def later(change: TopUpChange, after: timedelta) -> None:
 
 
 def token_for(account: Account, member_id: int) -> Token:
-    """The member's own token of the account, else any that opens it."""
+    """The member's own token of the account, else any that opens it; of both the newest."""
     usable = account.tokens.usable().select_related("account").order_by("-created_at")
-    token = usable.filter(owner_id=member_id).first() or usable.first()
+    token = door.openable(sorted(usable, key=lambda token: token.owner_id != member_id))
     if token is None:
         raise TokenRefused(reading.TOKENLESS)
     return token

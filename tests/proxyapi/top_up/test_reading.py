@@ -14,6 +14,7 @@ from proxyapi import top_up
 from proxyapi.events import Event
 from proxyapi.models import Account, Plan, Token, TokenState, TopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Reading, Setting, reading
+from proxyapi.top_up.save import token_for
 from tests.factories import TokenFactory
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -183,3 +184,12 @@ def test_a_count_that_fell_is_a_failure_since_the_last_reading_too(
     )
     row = reading.note(account, reading.Reading(ON, None, failures), now)
     assert row.failure_seen_at == (now if is_new else earlier)
+
+
+def test_a_token_that_does_not_open_leaves_the_saving_to_another_members(
+    account: Account, token: Token
+) -> None:
+    Token.objects.update(sealed=b"not ours")
+    other = TokenFactory.create(account=account)
+    assert token_for(account, token.owner_id) == other
+    assert token_for(account, other.owner_id) == other
