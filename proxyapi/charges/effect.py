@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,9 @@ from proxyapi.costs import SCRIPTS
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.models.charge import CREATES, RENDERS
+from proxyapi.upstream import errors
 from proxyapi.watching import FIRST_LOOK
+from proxyapi.watching.states import Sight
 
 # What these answer is shown by no read, or by none that the spec shows.
 KEPT = frozenset(
@@ -30,6 +33,10 @@ KEPT = frozenset(
 )
 MAY_BE_OURS = " It may be the one whose answer was lost at {time:%H:%M} UTC; it is watched now."
 IS_WATCHED = " It is watched now."
+OVER: Mapping[JobState | None, str] = {
+    JobState.COMPLETED: "The service rendered this video already. Nothing was charged.",
+    JobState.FAILED: "The service tried to render this video already. Nothing was charged.",
+}
 
 
 def is_shown(charge: Charge, record: Record) -> bool:
@@ -121,13 +128,26 @@ def script_unknown(charge: Charge) -> None:
 def found_busy(charge: Charge) -> str:
     """The service works on it already, whoever began that: it is watched from now on.
 
-    Answers what to add to the sentence. It may be the trace of our own render whose answer was
-    lost and which had left none by the time it was read back (pitfall 83).
+    Answers what to add to the sentence.
     """
+    return watched(charge, Sight(JobState.RUNNING, "rendering"))
+
+
+def found_begun(charge: Charge, sight: Sight) -> str:
+    """The resource itself shows that it runs already, or is over. Answers the sentence."""
+    return OVER.get(sight.state, errors.Busy.sentence) + watched(charge, sight)
+
+
+def watched(charge: Charge, sight: Sight) -> str:
+    """The next look tells what it is. It may be the trace of our own render whose answer was lost
+    and which had left none by the time it was read back (pitfall 83)."""
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
     if job is None or charge.operation not in RENDERS or job.state == JobState.RUNNING:
         return ""
-    job.start(timezone.now(), FIRST_LOOK)
+    job.start(timezone.now(), FIRST_LOOK, sight.raw)
+    if sight.state in OVER:  # nobody knows since when: it tells nothing of how long renders take
+        job.started_at = None
+        job.save(update_fields=["started_at"])
     publish(job.vault_id, Event.JOB, job.pk)
     ends = (ChargeState.REFUSED, ChargeState.WRITTEN_OFF)
     lost = job.charges.filter(operation__in=RENDERS, lost_at__isnull=False, state__in=ends)

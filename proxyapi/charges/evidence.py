@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from proxyapi import calls, drafts
 from proxyapi.allowance import Lane
 from proxyapi.models import Charge, ChargeState, JobKind, JobState
-from proxyapi.models.charge import CREATES
+from proxyapi.models.charge import CREATES, RENDERS
 from proxyapi.upstream import wire
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
-from proxyapi.watching.states import WAYS, alone, inner
+from proxyapi.watching.states import WAYS, Sight, alone, inner
 from proxyapi.watching.states import read as sight_of
 
 Record = dict[str, Any]
@@ -33,6 +33,7 @@ PARTS: Mapping[str, str] = {
     "text_to_scene.prompt": "scenes",
     "text_to_scene.clips": "scenes",
 }
+BUSY = frozenset({"rendering", "syncing"})  # spec, States and transitions
 PATIENCE = 2.0  # seconds to wait for a turn
 
 
@@ -63,6 +64,28 @@ def before(charge: Charge, record: Record) -> Record:
     row = TABLE[operation(charge.operation).evidence]
     kept = row.keep(charge, record)
     return {**kept, "by_ledger": row.by_ledger(charge, kept)}
+
+
+def begun(charge: Charge, record: Record) -> Sight | None:
+    """What the record says of a video that the service renders already, or has rendered to an end,
+    although it is only to be started; None where nothing says so.
+
+    A render starts from a draft and a retry from a failed one; what runs here was started, too. An
+    unknown word says nothing. Of a character the spec does not show where its training starts.
+    """
+    job = charge.job
+    if job is None or charge.operation not in RENDERS or job.kind == JobKind.CHARACTER:
+        return None
+    is_retry = charge.operation == "faceless.retry"
+    start = JobState.FAILED if is_retry else JobState.DRAFT
+    words = after_a_start(job.kind) - (WAYS[job.kind].failed if is_retry else frozenset())
+    sight = sight_of(job.kind, record)
+    return sight if job.state in (start, JobState.RUNNING) and sight.raw in words else None
+
+
+def after_a_start(kind: str) -> frozenset[str]:
+    """The words that only a start leads to."""
+    return BUSY | WAYS[kind].completed | WAYS[kind].failed
 
 
 def carried_out(charge: Charge, record: Record) -> bool:

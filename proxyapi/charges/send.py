@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import calls, drafts, failpoints
 from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import evidence, outcome, waits
+from proxyapi.charges import effect, evidence, outcome, waits
 from proxyapi.charges.crash import counted
 from proxyapi.charges.sender import waiting
 from proxyapi.durable import durable
@@ -38,7 +39,10 @@ def send(charge_id: UUID) -> None:
         outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
         return
     try:
-        before = evidence.before(charge, sync(charge))
+        record = sync(charge)
+        if begun(charge, record):
+            return
+        before = evidence.before(charge, record)
         calls.admit(charge.token, Lane.PERSON, PATIENCE, charge.operation)
     except (errors.Refused, errors.Unsendable) as error:
         outcome.refused(charge, error)
@@ -58,6 +62,20 @@ def sync(charge: Charge) -> dict[str, Any]:
     # A PATCH need not answer the whole record.
     whole = evidence.is_whole(charge, record)
     return record if whole else evidence.look(charge, Lane.PERSON)
+
+
+def begun(charge: Charge, record: dict[str, Any]) -> bool:
+    """Whether the service renders it already, or did: the render would be paid again, a retry be
+    refused. Then it is watched, and never sent."""
+    sight = evidence.begun(charge, record)
+    if sight is None:
+        return False
+    with transaction.atomic():
+        outcome.lock_account(charge)
+        charge.refresh_from_db()
+        if charge.state == ChargeState.HELD:  # else another worker sends it
+            outcome.free(charge, effect.found_begun(charge, sight), None)
+    return True
 
 
 def claim(charge: Charge, before: dict[str, object]) -> bool:

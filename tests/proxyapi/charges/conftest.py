@@ -22,7 +22,7 @@ SETTINGS = {
 }
 
 
-def video(status: str, **more: object) -> dict[str, object]:
+def video(status: str | None, **more: object) -> dict[str, object]:
     return {"id": 7, "script": "Ice moves.", "video": {"status": status}, **more}
 
 

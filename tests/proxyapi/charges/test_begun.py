@@ -1,0 +1,158 @@
+"""What the service renders already, or has rendered, is watched and not sent: it would be paid
+twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import send
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Pace
+from proxyapi.watching.look import look
+from tests.factories import ChargeFactory
+from tests.proxyapi.charges.conftest import video
+from tests.proxyapi.upstream_script import Upstream, answer, charged
+
+Held = Callable[..., Charge]
+GET = ("GET", "/faceless/7")
+RENDER = ("POST", "/faceless/7/render")
+RETRY = ("POST", "/faceless/7/retry")
+FILM = "http://127.0.0.1:8001/media/a.mp4"
+
+
+def shown(word: str) -> httpx.Response:
+    film = FILM if word == "completed" else None
+    return answer(video(word, video={"status": word, "url": film, "failure": None}))
+
+
+def sent(charge: Charge) -> Charge:
+    send(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def looked(job: Job) -> Job:
+    """The job after its next look."""
+    then = timezone.now() - timedelta(seconds=6)
+    Job.objects.update(looked_at=then, next_look_at=timezone.now())
+    look(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+@pytest.mark.parametrize(
+    ("word", "end"),
+    [
+        ("completed", JobState.COMPLETED),
+        ("failed", JobState.FAILED),
+        ("rendering", JobState.RUNNING),
+        ("syncing", JobState.RUNNING),
+    ],
+)
+def test_law_2_a_draft_that_was_rendered_upstream_is_not_paid_again(
+    word: str, end: JobState, job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*GET, shown(word))
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    charge = sent(held())
+    job.refresh_from_db()
+    assert upstream.asked(*RENDER) == []
+    assert (charge.state, charge.account.held()) == (ChargeState.REFUSED, 0)
+    assert charge.reason.endswith("already. Nothing was charged. It is watched now.")
+    assert (job.state, job.raw_status) == (JobState.RUNNING, word)
+    assert looked(job).state == end
+
+
+@pytest.mark.parametrize("word", ["completed", "rendering", "syncing"])
+def test_a_failed_job_that_runs_upstream_or_is_done_does_not_stay_failed(
+    word: str, job: Job, held: Held, upstream: Upstream
+) -> None:
+    Job.objects.update(state=JobState.FAILED)
+    job.refresh_from_db()
+    upstream.on(*GET, shown(word))
+    upstream.on(*RETRY, charged({"id": 7}, 92))
+    charge = sent(held("faceless.retry"))
+    assert (charge.state, upstream.asked(*RETRY)) == (ChargeState.REFUSED, [])
+    assert looked(job).state != JobState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("operation", "state", "word"),
+    [
+        ("faceless.render", JobState.DRAFT, "draft"),
+        ("faceless.render", JobState.DRAFT, "Completed?"),
+        ("faceless.render", JobState.DRAFT, None),
+        ("faceless.retry", JobState.FAILED, "failed"),
+        ("faceless.retry", JobState.FAILED, "queued"),
+    ],
+)
+def test_what_may_still_be_started_is_sent(
+    operation: str, state: JobState, word: str | None, job: Job, held: Held, upstream: Upstream
+) -> None:
+    Job.objects.update(state=state)
+    job.refresh_from_db()
+    upstream.on(*GET, answer(video(word)))
+    for path in (RENDER, RETRY):
+        upstream.on(*path, charged({"id": 7}, 92))
+    assert sent(held(operation)).state == ChargeState.CONFIRMED
+
+
+def test_pitfall_83_a_film_may_be_that_of_our_own_lost_render(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    lost = timezone.now()
+    ChargeFactory(job=job, state=ChargeState.REFUSED, sent_at=lost, lost_at=lost)
+    upstream.on(*GET, shown("completed"))
+    assert f"whose answer was lost at {lost:%H:%M} UTC" in sent(held()).reason
+
+
+def test_a_film_that_was_found_done_teaches_nothing_of_how_long_films_take(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    upstream.on(*GET, shown("completed"))
+    send(held().pk)
+    assert (looked(job).media_url, Pace.objects.count()) == (FILM, 0)
+
+
+def test_what_another_worker_sends_meanwhile_is_not_ended(held: Held, upstream: Upstream) -> None:
+    charge = held()
+
+    def sent_beside(request: httpx.Request) -> httpx.Response:
+        fields = {"state": ChargeState.SENDING, "sent_at": timezone.now()}
+        Charge.objects.filter(pk=charge.pk).update(**fields)
+        return shown("rendering")
+
+    upstream.on(*GET, sent_beside)
+    assert sent(charge).state == ChargeState.SENDING
+    assert charge.account.held() == charge.hold
+
+
+def test_a_storyboard_that_was_rendered_is_not_paid_again(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    Job.objects.update(kind=JobKind.STORYBOARD)
+    job.refresh_from_db()
+    render = ("POST", "/text-to-scene/7/render")
+    upstream.on("GET", "/text-to-scene/7", shown("completed"))
+    upstream.on(*render, charged({"id": 7}, 92))
+    charge = sent(held("text_to_scene.render"))
+    assert (charge.state, upstream.asked(*render)) == (ChargeState.REFUSED, [])
+    assert looked(job).state == JobState.COMPLETED
+
+
+def test_a_draft_that_began_to_run_meanwhile_is_not_rendered_again_when_it_is_done(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    """The answer of a render that was written off came after all, while the next one was held."""
+    charge = held()
+    began = timezone.now()
+    Job.objects.update(state=JobState.RUNNING, started_at=began, next_look_at=began)
+    upstream.on(*GET, shown("completed"))
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    assert (sent(charge).state, upstream.asked(*RENDER)) == (ChargeState.REFUSED, [])
+    job.refresh_from_db()
+    assert job.started_at == began
