@@ -102,8 +102,9 @@ def record_of(charge: Charge, data: Any) -> Record:
 
 def is_whole(charge: Charge, record: Record) -> bool:
     """Whether the record shows what proves this operation; what is not there was not seen."""
-    by_script = operation(charge.operation).evidence is Evidence.SCRIPT
-    return ("script" if by_script else "video") in record
+    if operation(charge.operation).evidence is Evidence.SCRIPT:
+        return "script" in record
+    return bool(status_of(charge, record))
 
 
 def made(charge: Charge, record: Record) -> str:
@@ -173,6 +174,8 @@ def status_differs(charge: Charge, record: Record) -> bool:
     if charge.operation in PARTS:
         return part_differs(charge, record)
     status = status_of(charge, record)
+    if charge.job and not charge.before.get("status"):  # it was not told, and may have been any
+        return status in after_a_start(charge.job.kind)
     return bool(status) and status != charge.before.get("status")
 
 

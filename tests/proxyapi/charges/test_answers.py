@@ -145,12 +145,15 @@ def test_i2_a_charge_that_is_found_unsent_long_after_is_not_sent(
     assert upstream.requests == []
 
 
+@pytest.mark.parametrize(
+    "little", [{}, {"video": None}, {"video": {"url": None}}, {"video": {"status": None}}]
+)
 def test_a_patch_that_answers_little_is_no_evidence_of_how_it_was_before(
-    job: Job, held: Held, upstream: Upstream
+    little: dict[str, Any], job: Job, held: Held, upstream: Upstream
 ) -> None:
     Job.objects.update(wanted={**SETTINGS, "voice_id": 4})
     job.refresh_from_db()
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
+    upstream.on("PATCH", "/faceless/7", answer({"id": 7, **little}))
     upstream.on(*RENDER, httpx.ReadTimeout)
     assert sent(held()).before["status"] == "draft"
 

@@ -77,6 +77,27 @@ def test_no_trace_after_half_a_minute_was_never_charged(lost: Held, upstream: Up
     assert charge.reason.startswith("It was never charged. The 106 cr held are free again.")
 
 
+@pytest.mark.parametrize(
+    ("word", "state", "job_state"),
+    [
+        ("draft", ChargeState.REFUSED, JobState.DRAFT),
+        ("queued", ChargeState.REFUSED, JobState.DRAFT),
+        ("rendering", ChargeState.UNKNOWN, JobState.RUNNING),
+        ("completed", ChargeState.UNKNOWN, JobState.RUNNING),
+    ],
+)
+def test_a_word_that_was_not_told_before_proves_a_start_only_if_nothing_else_leads_to_it(
+    word: str, state: str, job_state: str, job: Job, lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video(word)))
+    upstream.on(*LEDGER, history())
+    charge = lost(before="")
+    settle(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (state, job_state)
+
+
 def test_no_trace_right_after_sending_proves_nothing(lost: Held, upstream: Upstream) -> None:
     upstream.on(*LEDGER, history())
     charge = lost(seconds=10)
