@@ -185,9 +185,9 @@ def script_differs(charge: Charge, record: Record) -> bool:
 
 
 def shown_beside_the_ledger(charge: Charge, record: Record) -> bool:
-    # A retry starts from `failed`: any other word proves it, `failed` again proves nothing.
+    # A retry starts from `failed`: that again proves nothing, nor what it was sent in spite of.
     if charge.operation == "faceless.retry":
-        return status_of(charge, record) not in ("", "failed")
+        return status_differs(charge, record) and status_of(charge, record) != "failed"
     return part_differs(charge, record)
 
 

@@ -119,6 +119,19 @@ def test_a_retry_that_failed_again_is_told_by_the_ledger(
     assert job.state == JobState.RUNNING
 
 
+@pytest.mark.parametrize("before", ["completed", "queued", ""])
+def test_what_a_retry_was_sent_in_spite_of_does_not_prove_it(
+    before: str, job: Job, lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video(before or "draft")))
+    upstream.on(*LEDGER, history())
+    charge = lost("faceless.retry", before=before)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (ChargeState.REFUSED, JobState.DRAFT)
+
+
 def test_pitfall_62_a_debit_that_another_charge_has_is_not_taken_twice(
     lost: Held, upstream: Upstream
 ) -> None:
