@@ -105,23 +105,7 @@ def drill(
     spent = stage.spent(guest), costs + luca.cost(waiting)
     renders = stage.sent(guest, "POST", "/render")
     traces = sum("Traceback" in line for line in list(house.lines)[said:])
-    pages = answers["page"]
-    figures.tell(
-        f"pages answered {dict(pages)} for {AWAY:.0f} s, all with Retry-After",
-        "503 each time",
-        holds=set(pages) == {503} and len(pages) > 0,
-    )
-    figures.tell(
-        f"/healthz {dict(answers['health'])}, /readyz {dict(answers['ready'])}",
-        "200 and 503",
-        holds=set(answers["health"]) == {200} and set(answers["ready"]) == {503},
-    )
-    presses = answers["press"]
-    figures.tell(
-        f"{presses.total()} presses of Render meanwhile answered {dict(presses)}",
-        "503 each time",
-        holds=set(presses) == {503},
-    )
+    tell_answers(figures, answers)
     figures.tell(f"{sent} charging calls while it was away", "0", holds=sent == 0)
     figures.tell(
         f"{renders} renders sent for three videos, the answer to one came while it was away",
@@ -136,6 +120,25 @@ def drill(
         f"spent {spent[0]} at the service, {spent[1]} here; the three films are there",
         "the same",
         holds=spent[0] == spent[1],
+    )
+
+
+def tell_answers(figures: Figures, answers: dict[str, Counter[int]]) -> None:
+    pages, presses = answers["page"], answers["press"]
+    figures.tell(
+        f"pages answered {dict(pages)} for {AWAY:.0f} s, all with Retry-After",
+        "503 each time",
+        holds=set(pages) == {503} and len(pages) > 0,
+    )
+    figures.tell(
+        f"/healthz {dict(answers['health'])}, /readyz {dict(answers['ready'])}",
+        "200 and 503",
+        holds=set(answers["health"]) == {200} and set(answers["ready"]) == {503},
+    )
+    figures.tell(
+        f"{presses.total()} presses of Render meanwhile answered {dict(presses)}",
+        "503 each time",
+        holds=set(presses) == {503},
     )
 
 
