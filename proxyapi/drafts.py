@@ -1,9 +1,7 @@
-"""Drafts: what a person chose lives here first; the upstream gets it when a price or a render needs
-it.
+"""Drafts: what a person chose lives here first; the upstream gets it for a price or a render.
 
 So nothing is lost while the upstream is away, and a step of the studio costs no request until all
-that
-the service asks for is there.
+that the service asks for is there.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from typing import Any
 
 import redis
 from django.utils import timezone
+from redis.lock import Lock
 
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Lane, connection
@@ -23,7 +22,7 @@ from proxyapi.events import Event, publish
 from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors, wire
 
-LOCK = 90.0  # seconds; longer than a create, a patch and their waits
+LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
 WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
@@ -44,31 +43,44 @@ def sync(job: Job, lane: Lane = Lane.PERSON, patience: float = 2) -> dict[str, A
 
     Free of charge, so it may be repeated. Raises `errors.UpstreamError`, `AllowanceExhausted`.
     """
-    with alone(job):
-        return put(job, lane, patience)
+    with alone(job) as held:
+        return put(job, lane, patience, held)
+
+
+class DraftBusy(AllowanceExhausted):
+    """Another process puts the draft upstream just now, or died doing it a moment ago."""
+
+    @property
+    def user_message(self) -> str:
+        return "Nothing was sent yet. The draft is on its way to the service; it goes on by itself."
 
 
 @contextmanager
-def alone(job: Job) -> Iterator[None]:
-    """One process at a time puts a draft upstream: two differences must not cross on the way."""
+def alone(job: Job) -> Iterator[Lock]:
+    """One process at a time puts a draft upstream: two differences must not cross on the way.
+
+    Raises `DraftBusy`. Who dies in here keeps the others out for `LOCK` seconds at most.
+    """
     lock = connection().lock(f"reelroom:draft:{job.pk}", timeout=LOCK, blocking_timeout=TURN)
     try:
         held = lock.acquire()
     except redis.RedisError:
         raise AllowanceUnknown(TURN) from None
     if not held:
-        raise AllowanceExhausted(TURN)
+        raise DraftBusy(TURN)
     try:
         job.refresh_from_db(fields=["remote_id", "wanted", "sent", "edited_at"])
-        yield
+        yield lock
     finally:
         with suppress(redis.RedisError):  # lost or run out: it ends by itself
             lock.release()
 
 
-def put(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
+def put(job: Job, lane: Lane, patience: float, held: Lock) -> dict[str, Any]:
     if job.remote_id is None:
         create(job, lane, patience)
+        with suppress(redis.RedisError):
+            held.reacquire()
     changes = {name: value for name, value in job.unsent().items() if name != "type"}
     if not changes:
         return read(job, lane, patience)
@@ -122,12 +134,12 @@ def quote(job: Job) -> None:
         Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
     try:
-        with alone(job):
+        with alone(job) as held:
             if job.charges.holding().exists():  # what only waits for a consent changes nothing
                 # What it charges for is told from how the draft was before: it stays like that.
                 later(job, asked_at, WHILE_CHARGED)
                 return
-            put(job, Lane.PERSON, patience=2)
+            put(job, Lane.PERSON, 2, held)
         edited_at = job.edited_at
         path = {"faceless": str(job.remote_id)}
         reply = calls.call(job.token, "faceless.estimate", Lane.PERSON, patience=2, path=path)

@@ -7,7 +7,7 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from proxyapi import drafts
+from proxyapi import allowance, drafts
 from proxyapi.models import Job
 from tests.factories import JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -92,3 +92,39 @@ def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) ->
 )
 def test_a_price_is_found_in_whatever_shape_it_comes(data: object, price: object) -> None:
     assert drafts.price_in(data) == price
+
+
+def lock_of(job: Job) -> str:
+    return f"reelroom:draft:{job.pk}"
+
+
+def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_only(
+    job: Job, upstream: Upstream
+) -> None:
+    """A minute is the most that a charge may wait for it; each request has the whole of the lock
+    before it."""
+    left: list[int] = []
+
+    def created(_: httpx.Request) -> httpx.Response:
+        allowance.connection().pexpire(lock_of(job), 1000)  # the request took so long
+        return answer({"id": 7}, 201)
+
+    def patched(_: httpx.Request) -> httpx.Response:
+        left.append(allowance.connection().pttl(lock_of(job)))
+        return answer({"id": 7})
+
+    upstream.on("POST", "/faceless", created)
+    upstream.on("PATCH", "/faceless/7", patched)
+    drafts.sync(job)
+    assert 30_000 < left[0] <= 50_000
+
+
+def test_a_draft_that_another_process_puts_upstream_says_so(
+    job: Job, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "TURN", 0.01)
+    allowance.connection().set(lock_of(job), "another's", px=5000)
+    with pytest.raises(drafts.DraftBusy) as busy:
+        drafts.sync(job)
+    assert "The draft is on its way" in busy.value.user_message
+    assert upstream.requests == []
