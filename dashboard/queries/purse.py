@@ -145,6 +145,13 @@ def purse_from(known: Sequence[Account], held: Decimal) -> Purse:
     )
 
 
+def lacking(free: Decimal, hold: Decimal) -> str:
+    """What is free and what it would take, in words; empty where the hold fits."""
+    if free >= hold:
+        return ""
+    return f"{credits(max(free, Decimal(0)))} cr are free, {credits(hold)} would be held for it"
+
+
 def renewal(ends_at: datetime, verb: str = "renews") -> str:
     days = (timezone.localdate(ends_at) - timezone.localdate()).days
     if days < 0:

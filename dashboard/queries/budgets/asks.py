@@ -17,6 +17,7 @@ from dashboard.access import can
 from dashboard.caps import Standing, above, named, standings, tightest
 from dashboard.models import Ask, Budget, Membership
 from dashboard.queries.budgets.line import note_of
+from dashboard.queries.purse import lacking
 from dashboard.queries.videos.words import deed
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import credits
@@ -66,6 +67,11 @@ class Answer:
     budgets: tuple[Bound, ...]
     raised: int | None
     drawn: str
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """Why it cannot be sent now; no button then."""
+        return tuple(filter(None, [lacking(self.free, self.amount)]))
 
 
 def waiting_of(reader: Membership) -> tuple[Waiting, ...]:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from dashboard.access import can
 from dashboard.models import Membership
+from dashboard.queries.purse import lacking
 from dashboard.queries.studio.options import Options, options_in
 from dashboard.queries.studio.script import WORDS_A_SECOND, charges_of, length_of
 from dashboard.queries.studio.steps import Slug, state_of
@@ -163,11 +164,8 @@ def credits_need(job: Job) -> Need:
     if job.account.balance_as_of is None:
         return Need("The balance is not known yet", False)
     free = max(job.account.free_to_spend(), Decimal(0))
-    hold = costs.hold_for(job.estimate or Decimal(0))
-    if free >= hold and free > 0:
-        return Need(f"{credits(free)} cr are free", True)
-    short = f", {credits(hold)} are held for it" if hold else ""
-    return Need(f"{credits(free)} cr are free{short}", False)
+    lacks = lacking(free, costs.hold_for(job.estimate or Decimal(0)))
+    return Need(lacks or f"{credits(free)} cr are free", not lacks and free > 0)
 
 
 def spent_like(job: Job) -> Spent:

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from dashboard.models import Membership
 from dashboard.queries.budgets.line import Line, line_of
+from dashboard.queries.purse import lacking
 from dashboard.queries.videos.sayings import reason
 from proxyapi import costs
 from proxyapi.models import Job
@@ -41,6 +42,11 @@ class Retry:
     def over(self) -> bool:
         """Whether the budget refuses it, so that it can only be asked for."""
         return self.price is not None and self.budget is not None and bool(self.budget.over)
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """Why it cannot be sent now; no button then."""
+        return tuple(filter(None, [lacking(self.free, self.hold)]))
 
     @property
     def left(self) -> Decimal:

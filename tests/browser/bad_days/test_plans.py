@@ -66,7 +66,7 @@ def test_too_few_credits_are_told_before_the_button_opens(
     luca.join(guest)
     luca.review(luca.draft("Too dear"))
     needs = luca.page.locator("#needs")
-    expect(needs).to_contain_text("are held for it", timeout=PRICED)
+    expect(needs).to_contain_text("would be held for it", timeout=PRICED)
     expect(luca.page.locator("button.btn--primary:visible", has_text="Render")).to_be_disabled()
 
 

@@ -221,6 +221,15 @@ def test_an_account_without_the_credits_leaves_it_waiting(ask, thea, account, cl
     assert ask.is_waiting
 
 
+def test_without_the_credits_the_question_has_no_button(ask, thea, account, client_of):
+    account.balance = Decimal(10)
+    account.save()
+    answer = client_of(thea).get(yes(ask), headers={"HX-Request": "true"})
+    html = answer.content.decode()
+    assert "10 cr are free, 106 would be held for it" in html
+    assert "btn--primary" not in html
+
+
 def test_it_is_decided_once(ask, mira, thea, priya, rung):
     asks.decline(by=thea, ask=ask, words="No.")
     for again in (

@@ -91,9 +91,12 @@ def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
 @pytest.mark.parametrize(
     ("balance", "label"),
     [
-        (105, "105 cr are free, 106 are held for it"),  # the estimate, and not what is held for it
-        (50, "50 cr are free, 106 are held for it"),
-        (0, "0 cr are free, 106 are held for it"),
+        (
+            105,
+            "105 cr are free, 106 would be held for it",
+        ),  # the estimate, and not what is held for it
+        (50, "50 cr are free, 106 would be held for it"),
+        (0, "0 cr are free, 106 would be held for it"),
     ],
 )
 def test_too_few_credits_are_a_need(ready: Job, balance: int, label: str) -> None:

@@ -114,7 +114,7 @@ def test_the_question_has_no_button_while_less_is_free_than_is_held(
     ready.account.balance = Decimal(100)
     ready.account.save()
     html = page(client_of(priya), to(ready, "renders"), **HTMX)
-    assert "100 cr are free, 106 are held for it" in html
+    assert "100 cr are free, 106 would be held for it" in html
     assert "btn--primary" not in html
     assert "Left on the account" not in html
     ready.account.balance = Decimal(106)

@@ -78,6 +78,20 @@ def test_the_question_before_a_retry_has_price_hold_and_nonce(film, spend, priya
     assert "<html" not in page
 
 
+def test_the_question_has_no_button_while_less_is_free_than_a_retry_holds(
+    film, spend, account, priya, client_of
+):
+    job = film("failed")
+    spend(job)
+    type(account).objects.update(balance=3)
+    client = client_of(priya)
+    page = client.get(f"/videos/{job.pk}/retries/", headers={"HX-Request": "true"})
+    html = page.content.decode()
+    assert "3 cr are free, 106 would be held for it" in html
+    assert "btn--primary" not in html
+    assert "Left on the account" not in html
+
+
 def test_without_script_the_question_is_a_page_with_the_dialog_open(film, priya, client_of):
     page = page_of(client_of(priya), film("failed"), "retries/").content.decode()
     assert "<html" in page
