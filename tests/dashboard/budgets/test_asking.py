@@ -87,6 +87,13 @@ def test_what_is_asked_for_waits_with_its_price_and_holds_nothing(job, priya, cl
     assert standing.held == 0
 
 
+def test_what_is_written_to_them_outlives_a_refusal(job, priya, client_of):
+    fields = form(job, price="95", ask="1", note="For the fair.")
+    html = client_of(priya).post(to(job), fields, headers=HTMX).content.decode()
+    assert "Not sent. The price was 95 cr and is 96 cr now" in html
+    assert re.search(r'name="note"[^>]* value="For the fair." maxlength="300"', html)
+
+
 def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
     client_of(priya).post(to(job), form(job, ask="1", note="For the fair."))
     assert "106 cr were asked for." in seen(client_of(luca), "/library/")
