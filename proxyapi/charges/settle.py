@@ -59,10 +59,14 @@ def decide(charge: Charge, done: bool, record: dict[str, object], sight: ledger.
     outcome.lock_account(charge)
     waited = sight.read_at >= lost_at(charge) + waits.booked_within()
     whole = waited and sight.whole and ledger.still_whole(charge)
-    debit = ledger.debit_of(charge, waited=waited) if done else ledger.debit_alone(charge)
+    kept = ledger.match(charge.account)  # the others take their own first
+    if done:
+        debit = ledger.debit_of(charge, kept, waited=waited)
+    else:
+        debit = ledger.debit_alone(charge, kept)
     if debit is not None:
         settle_by(charge, debit, record)
-    elif whole and done and costs.has_free_uses(charge) and not ledger.is_kept(charge):
+    elif whole and done and costs.has_free_uses(charge) and not ledger.is_kept(charge, kept):
         outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
     elif whole and not done and not ledger.trace_of(charge):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)

@@ -3,10 +3,14 @@
 Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent and
 not long after its answer was given up, its amount fits, and no other charge of the account has it
 already; equal rows are two rows (law 4). What one charge needed, the mirror has for the next.
+
+The questions are asked with the account locked, after `match`: the others take their own first.
+`kept` is its answer, the debits that others still wait for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,7 +20,7 @@ from django.utils import timezone
 
 from proxyapi.allowance import Lane
 from proxyapi.ledger import api_view, changes, growth, segment
-from proxyapi.ledger.matching import link, match, of_api
+from proxyapi.ledger.matching import link, of_api
 from proxyapi.ledger.page import reader
 from proxyapi.ledger.pairs import FAR, LATE, SKEW, plain
 from proxyapi.ledger.row import TIME
@@ -83,23 +87,15 @@ def debits(charge: Charge, since: datetime, late: timedelta = LONGEST) -> QueryS
     return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
 
 
-def unclaimed(charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
-    """The API's debits of the charge's time that no other charge of the account has.
-
-    In the caller's transaction, with the account locked: the others take their own first.
-    """
-    kept = match(charge.account)
-    return [entry for entry in free(charge, late) if entry.pk not in kept]
-
-
 def free(charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
+    """The API's debits of the charge's time that no other charge of the account has."""
     ledger = segment.of(charge.account)
     if ledger.problem:
         return []
     return list(debits(charge, sent_at(charge) - NEAR, late).filter(of_api(ledger)))
 
 
-def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
+def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> Entry | None:
     """The debit of a charge that was carried out: one of about its price, later the nearest.
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's.
@@ -107,7 +103,7 @@ def debit_of(charge: Charge, *, waited: bool) -> Entry | None:
     if untold(charge, sent_at(charge) - SKEW):
         return None
     low, high = about(charge)
-    mine = [entry for entry in unclaimed(charge) if is_after(entry, charge)]
+    mine = [entry for entry in free(charge) if is_after(entry, charge) and entry.pk not in kept]
     chosen = [entry for entry in mine if charge.may_cost(-entry.amount)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
@@ -140,7 +136,7 @@ def nearest(debits: list[Entry], charge: Charge) -> Entry | None:
     )
 
 
-def debit_alone(charge: Charge) -> Entry | None:
+def debit_alone(charge: Charge, kept: Collection[int]) -> Entry | None:
     """The debit that proves a charge of which the resource shows nothing, such as a retry.
 
     Where the resource would show it, a debit alone proves nothing; nor where other undecided
@@ -155,8 +151,8 @@ def debit_alone(charge: Charge) -> Entry | None:
         return None
     fitting = [
         entry
-        for entry in unclaimed(charge, FAR)
-        if is_after(entry, charge) and charge.may_cost(-entry.amount)
+        for entry in free(charge, FAR)
+        if entry.pk not in kept and is_after(entry, charge) and charge.may_cost(-entry.amount)
     ]
     if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
         fitting = [entry for entry in fitting if not is_before(entry, charge)]
@@ -178,7 +174,6 @@ def trace_of(charge: Charge) -> bool:
     not told to be the API's or not, and one of only about its price, as it may have cost
     something else; and of a ledger that is not read on nothing is known.
     """
-    match(charge.account)
     if segment.of(charge.account).problem:
         return True
     low, high = about(charge)
@@ -186,9 +181,8 @@ def trace_of(charge: Charge) -> bool:
     return rows.filter(amount__range=(-high, -low)).exists()
 
 
-def is_kept(charge: Charge) -> bool:
+def is_kept(charge: Charge, kept: Collection[int]) -> bool:
     """Whether a debit that may be the charge's is kept for another one: then it was not free."""
-    kept = match(charge.account)
     return any(
         entry.pk in kept and is_after(entry, charge) and charge.may_cost(-entry.amount)
         for entry in free(charge)

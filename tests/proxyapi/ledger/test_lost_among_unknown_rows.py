@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges.settle import decide
-from proxyapi.ledger import overlay, segment, trace
+from proxyapi.ledger import matching, overlay, segment, trace
 from proxyapi.ledger.trace import NEAR, Sight
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 from tests.proxyapi.ledger.conftest import (
@@ -98,5 +98,5 @@ def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_not
     read_to(account, START + HOUR)
     row(account, 0, seconds=240)
     row(account, 1, seconds=300, amount=-5, via_api=told or None)
-    assert trace.debit_alone(lost) is None
+    assert trace.debit_alone(lost, matching.match(account)) is None
     assert Entry.objects.filter(charge__isnull=False).exists() is told

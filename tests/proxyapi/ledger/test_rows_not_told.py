@@ -68,12 +68,12 @@ def test_an_equal_row_that_is_not_told_keeps_the_next_one_for_it(
     read_to(account, START + timedelta(hours=1))
     dark, near = row(account, 0, seconds=61, via_api=None), row(account, 1, seconds=70)
     assert matching.match(account) == {near.pk}
-    assert trace.debit_alone(lost) is None
+    assert trace.debit_alone(lost, matching.match(account)) is None
     assert trace.trace_of(lost)
     Entry.objects.filter(pk=dark.pk).update(via_api=True)
     assert matching.match(account) == set()
     assert Entry.objects.get(charge=known) == dark
-    assert trace.debit_alone(lost) == near
+    assert trace.debit_alone(lost, matching.match(account)) == near
 
 
 def test_a_charge_that_was_answered_after_the_reading_waits_for_the_next(
