@@ -1,6 +1,11 @@
-"""Outages: the errors that mean that the database or Redis is away, and not that we are wrong."""
+"""Outages: the errors that mean that the database or Redis is away or has no room left, and not
+that we are wrong."""
 
 from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
 
 import redis
 from django.db import InterfaceError, OperationalError
@@ -11,11 +16,36 @@ AWAY: tuple[type[BaseException], ...] = (
 )
 RETRY_AFTER = 10  # seconds
 
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# The second: SQLite's shared memory beside the WAL could not grow.
+SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+POSTGRES_FULL = "53100"
+REDIS_FULL = "MISCONF"  # it cannot save what it would take, so it takes nothing
+
 
 def is_outage(error: BaseException | None) -> bool:
     """Whether the error, or what it was raised from, is an outage."""
+    return any(isinstance(one, AWAY) or has_no_space(one) for one in chain(error))
+
+
+def is_full_disk(error: BaseException | None) -> bool:
+    """Whether the error, or what it was raised from, is a disk without room: ours, PostgreSQL's or
+    Redis's."""
+    return any(has_no_space(one) for one in chain(error))
+
+
+def has_no_space(error: BaseException) -> bool:
+    if isinstance(error, redis.ResponseError):
+        return str(error).startswith(REDIS_FULL)
+    return (
+        (isinstance(error, OSError) and error.errno in NO_SPACE)
+        or getattr(error, "sqlite_errorcode", None) in SQLITE_FULL
+        or getattr(error, "sqlstate", None) == POSTGRES_FULL
+    )
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it was raised from, one after the other."""
     while error is not None:
-        if isinstance(error, AWAY):
-            return True
+        yield error
         error = error.__cause__
-    return False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import cast
 
 import redis
@@ -14,6 +16,7 @@ from django.utils import timezone
 from proxyapi import allowance, seal
 from proxyapi.tasks import HEARTBEAT, SLOW_ASKED
 
+LEAST_FREE = 16 * 1024**2  # bytes beside SQLite's file, for its journal too
 ANSWERS_WITHIN = timedelta(minutes=2)
 _migrated = False
 
@@ -22,6 +25,7 @@ def lacks() -> dict[str, str]:
     """What is missing, by its name, in words for the person who runs the site; empty when ready."""
     checks: dict[str, Callable[[], str]] = {
         "database": database,
+        "disk": disk,
         "migrations": migrations,
         "redis": broker,
         "keys": keys,
@@ -39,6 +43,14 @@ def database() -> str:
     except DatabaseError:
         return "The database does not answer."
     return ""
+
+
+def disk() -> str:
+    """SQLite reads on a full disk and keeps nothing. Another database has a disk of its own."""
+    if connection.vendor != "sqlite":
+        return ""
+    free = shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent).free
+    return "" if free >= LEAST_FREE else f"The database's disk is full: {free // 1024**2} MiB free."
 
 
 def migrations() -> str:

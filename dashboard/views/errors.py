@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.template.loader import get_template
 
 from dashboard.middleware import enter_team
-from dashboard.outages import RETRY_AFTER, is_outage
+from dashboard.outages import RETRY_AFTER, is_full_disk, is_outage
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -36,7 +36,10 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Without a context: no query, no session, nothing that may be what broke."""
-    if is_outage(sys.exc_info()[1]):
+    error = sys.exc_info()[1]
+    if is_full_disk(error):
+        return HttpResponse(get_template("507.html").render(), status=507)
+    if is_outage(error):
         away = HttpResponse(get_template("503.html").render(), status=503)
         away["Retry-After"] = str(RETRY_AFTER)
         return away

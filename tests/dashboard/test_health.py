@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 import redis
 from django.db import DatabaseError
@@ -10,6 +12,7 @@ from django.utils import timezone
 from dashboard.queries import health
 from proxyapi import allowance
 from proxyapi.tasks import HEARTBEAT, SLOW_ASKED, answer_slow, tick
+from tests.settings import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +66,17 @@ def test_readyz_names_a_database_that_is_away(monkeypatch):
     monkeypatch.setattr(health, "connection", Away())
 
     assert health.database() == "The database does not answer."
+
+
+@pytest.mark.skipif(ON_POSTGRES, reason="PostgreSQL has a disk of its own")
+def test_readyz_names_a_full_disk(client, monkeypatch):
+    alive()
+    room = shutil.disk_usage("/")._replace(free=3 * 1024**2)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: room)
+
+    said = client.get("/readyz").json()["missing"]
+
+    assert said == {"disk": "The database's disk is full: 3 MiB free."}
 
 
 def test_readyz_names_keys_that_cannot_be_read(client, settings):

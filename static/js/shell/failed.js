@@ -5,6 +5,7 @@
   const DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most.";
   const LOST = "Reelroom did not answer. What you changed is not saved.";
   const AGAIN = "Reelroom did not answer. Try it again.";
+  const FULL = "Reelroom's disk is full, so nothing was kept and nothing was sent. Whoever runs it has to make room.";
   const PRESSES = ["click", "submit", "change", "input", "search"];
   let leaving = false;
 
@@ -14,6 +15,7 @@
 
   function words({ elt, xhr, requestConfig: { verb } }) {
     if (xhr.status >= 400 && xhr.status < 500) return OLD;
+    if (xhr.status === 507) return FULL;
     if (verb === "get") return AGAIN;
     return elt.closest("form")?.elements.nonce ? DOUBT : LOST;
   }

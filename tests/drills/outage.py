@@ -1,0 +1,76 @@
+"""A person in the house while something under it is out: what they press, and what answers."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+import httpx
+from playwright.sync_api import BrowserContext, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.desk import Desk
+from tests.browser.house import House
+from tests.browser.stage import Guest, Stage, until
+
+CHARGING = ("/render", "/scripts", "/retry", "/export")
+LATE_ANSWER = 8000  # milliseconds; the outage has begun by then
+
+Answers: TypeAlias = dict[str, Counter[int]]
+
+
+@contextmanager
+def visitor(house: House) -> Iterator[BrowserContext]:
+    with sync_playwright() as playwright:
+        path = chromium.find(playwright.chromium.executable_path)
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.OPTIONS)
+        yield browser.new_context(base_url=house.portal)
+        browser.close()
+
+
+def asked(luca: Desk, job: str) -> dict[str, str]:
+    """The form of the question what a render costs, once its price is there."""
+    until(lambda: "price" in luca.question(job))
+    return luca.question(job)
+
+
+def answered_meanwhile(luca: Desk, stage: Stage, guest: Guest) -> str:
+    """A render that the service has, and whose answer comes in the outage."""
+    job = luca.draft("Its answer comes meanwhile")
+    form, before = asked(luca, job), stage.sent(guest, "POST", "/render")
+    stage.fault(guest, "latency", "POST", "*/render", ms=LATE_ANSWER, times=1)
+    assert luca.send(f"/studio/{job}/renders/", **form).ok
+    until(lambda: stage.sent(guest, "POST", "/render") > before)
+    return job
+
+
+def look_around(
+    house: House, luca: Desk, button: str, form: dict[str, str], seconds: float
+) -> Answers:
+    """Ask for pages, press a button and ask how the house is, twice a second."""
+    answers = {name: Counter[int]() for name in ("page", "press", "health", "ready")}
+    cookies = {one["name"]: str(one["value"]) for one in luca.page.context.cookies()}
+    until_then = time.monotonic() + seconds
+    with httpx.Client(base_url=house.portal, cookies=cookies, timeout=30) as client:
+        while time.monotonic() < until_then:
+            for path in ("/library/", "/studio/"):
+                answers["page"][told(client.get(path))] += 1
+            pressed = client.post(button, data=form, headers=luca.headers)
+            answers["press"][pressed.status_code] += 1
+            answers["health"][httpx.get(f"{house.portal}/healthz").status_code] += 1
+            answers["ready"][httpx.get(f"{house.portal}/readyz", timeout=30).status_code] += 1
+            time.sleep(0.5)
+    return answers
+
+
+def told(page: httpx.Response) -> int:
+    """Its status; 0 for a 503 that does not say when to come again."""
+    forgot = page.status_code == 503 and "Retry-After" not in page.headers
+    return 0 if forgot else page.status_code
+
+
+def charging_calls(stage: Stage, guest: Guest) -> int:
+    return sum(stage.sent(guest, "POST", end) + stage.sent(guest, "PUT", end) for end in CHARGING)

@@ -1,0 +1,135 @@
+"""The disk is full for a minute while a film renders: said in words, nothing lost, nothing broken.
+
+The whole house with its SQLite on a small disk of its own, in memory, which is filled to the last
+page and freed again (proof C6). `DRILL_FULL` sets the seconds. To mount it takes root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.desk import RENDERED, Desk, sign_in
+from tests.browser.house import House, running_house
+from tests.browser.stage import QUICK, Stage, until
+from tests.drills.figures import Figures
+from tests.drills.outage import Answers, answered_meanwhile, asked, charging_calls, look_around
+from tests.drills.outage import visitor as visitor_of
+from tests.leaks import Canaries
+
+FULL = float(os.environ.get("DRILL_FULL", "60"))
+MEBIBYTES = 64
+PAGE = 4096  # bytes
+BACK_SECONDS = 10
+SETTLED = 60_000  # milliseconds for a charge whose answer could not be kept
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={MEBIBYTES}m", "reelroom-drill", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a disk of its own takes root and mount")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_minute_with_a_full_disk_loses_nothing(disk: Path, tmp_path: Path) -> None:
+    figures = Figures("disk full")
+    database = disk / "reelroom.sqlite3"
+    house = next(houses := running_house(tmp_path / "var", DATABASE_URL=f"sqlite:///{database}"))
+    try:
+        with visitor_of(house) as context, Stage(house.sandbox, Canaries()) as stage:
+            stage.settings(**{**QUICK, "render_seconds": FULL / 2})
+            drill(figures, house, context, stage, database)
+    finally:
+        next(houses, None)
+    with closing(sqlite3.connect(database)) as books:
+        found = [row[0] for row in books.execute("PRAGMA integrity_check")]
+    figures.tell(f"integrity_check: {', '.join(found)}", "ok", holds=found == ["ok"])
+    figures.close()
+
+
+def drill(
+    figures: Figures, house: House, context: BrowserContext, stage: Stage, database: Path
+) -> None:
+    luca, guest = Desk(context.new_page()), stage.account()
+    sign_in(luca.page, house.person("Luca"))
+    luca.join(guest)
+    job, waiting = luca.make("It renders meanwhile"), luca.draft("It waits")
+    luca.page.goto(f"/videos/{job}/")
+    luca.paid(job)
+    form, button = asked(luca, waiting), f"/studio/{waiting}/renders/"
+    unanswered = answered_meanwhile(luca, stage, guest)
+    said = len(house.lines)
+    filler = fill(database)
+    answers = look_around(house, luca, button, form, FULL)
+    filler.unlink()
+    freed = time.monotonic()
+    until(lambda: luca.send(button, **form).ok, seconds=60)
+    took = time.monotonic() - freed
+    costs = 0
+    for film in (job, unanswered, waiting):
+        luca.page.goto(f"/videos/{film}/")
+        expect(luca.film).to_be_attached(timeout=RENDERED + SETTLED + FULL / 2 * 1000)
+        costs += luca.cost(film)
+    spent, renders = stage.spent(guest), stage.sent(guest, "POST", "/render")
+    traces = sum("Traceback" in line for line in list(house.lines)[said:])
+    tell_answers(figures, answers)
+    figures.tell(
+        f"{charging_calls(stage, guest)} charging calls, {renders} of them renders, for three "
+        "videos: one answer came meanwhile, one button was pressed all the time",
+        "3 renders",
+        holds=renders == charging_calls(stage, guest) == 3,
+    )
+    figures.tell(f"{traces} tracebacks in the log", "0", holds=traces == 0)
+    figures.tell(
+        f"a press kept after {took:.1f} s", f"at most {BACK_SECONDS} s", holds=took <= BACK_SECONDS
+    )
+    figures.tell(
+        f"spent {spent} at the service, {costs} here; the three films are there",
+        "the same",
+        holds=spent == costs,
+    )
+
+
+def fill(database: Path) -> Path:
+    """Take the disk's last byte. The journal is emptied first: what it has it writes over again."""
+    filler = database.with_name("filler")
+    with filler.open("wb", buffering=0) as file:
+        for _ in range(2):
+            with suppress(OSError):
+                while file.write(bytes(PAGE)):
+                    pass
+            with closing(sqlite3.connect(database)) as books:
+                books.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return filler
+
+
+def tell_answers(figures: Figures, answers: Answers) -> None:
+    pages, presses = answers["page"], answers["press"]
+    figures.tell(
+        f"pages answered {dict(pages)} for {FULL:.0f} s",
+        "200 or 507",
+        holds=set(pages) <= {200, 507} and len(pages) > 0,
+    )
+    figures.tell(
+        f"{presses.total()} presses of Render meanwhile answered {dict(presses)}",
+        "507 at least once, else kept",
+        holds=507 in presses and set(presses) <= {302, 507},
+    )
+    figures.tell(
+        f"/healthz {dict(answers['health'])}, /readyz {dict(answers['ready'])}",
+        "200 and 503",
+        holds=set(answers["health"]) == {200} and set(answers["ready"]) == {503},
+    )
