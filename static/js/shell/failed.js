@@ -5,7 +5,7 @@
   const DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most.";
   const LOST = "Reelroom did not answer. What you changed is not saved.";
   const AGAIN = "Reelroom did not answer. Try it again.";
-  const FULL = "Reelroom's disk is full, so nothing was kept and nothing was sent. Whoever runs it has to make room.";
+  const FULL = "Reelroom's disk is full. When there is room again, press once more: it is charged once at most.";
   const PRESSES = ["click", "submit", "change", "input", "search"];
   let leaving = false;
 
