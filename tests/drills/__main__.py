@@ -28,7 +28,7 @@ LIMIT = 3600.0  # seconds for all of them
 ONCE = (
     *("test_books.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
-    "test_disk_full.py",
+    *("test_disk_full.py", "test_soak.py"),
 )
 LAST_LINES = 40
 # By the minutes they take; what is not named is short.

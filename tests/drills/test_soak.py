@@ -1,0 +1,172 @@
+"""Fifty people and two hundred renders for hours: nothing grows that does not shrink (proof C9).
+
+Only by request, since the proof's day fits into no hour: `DRILL_SOAK_HOURS=24`, or a part of a day.
+It is measured when the renders are all under way (`DRILL_SOAK_RENDERS`) and the processes have been
+warm for ten minutes (`DRILL_SOAK_WARM`, in seconds). A slope of less than an hour is mostly noise.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+import pytest
+import redis
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.desk import Desk, sign_in
+from tests.browser.house import House, running_house
+from tests.browser.stage import QUICK, Stage, until
+from tests.drills.figures import Figures
+from tests.drills.visitors import Visitors
+from tests.leaks import Canaries
+
+HOURS = float(os.environ.get("DRILL_SOAK_HOURS", "0"))
+PEOPLE, RENDERING = 50, int(os.environ.get("DRILL_SOAK_RENDERS", "200"))
+MAKERS = ("Mira", "Jonas", "Priya", "Luca")
+ACCOUNTS = 3  # of each maker, with a token each; 30 requests a minute feed some 17 renders
+RENDER_SECONDS = 1800
+WARM, SAMPLED_EVERY = float(os.environ.get("DRILL_SOAK_WARM", "600")), 15.0  # seconds
+MEBIBYTE = 1024**2
+GROWS = 1.0  # MiB an hour
+STEADY = 0.05  # of file descriptors and of Redis' keys
+ROLES = {
+    "uvicorn": "web",
+    "slow@%h": "slow worker",
+    "worker": "worker",
+    "beat": "beat",
+    "proxyapi.sandbox": "sandbox",
+    "valkey": "valkey",
+}
+
+pytestmark = pytest.mark.skipif(not HOURS, reason="DRILL_SOAK_HOURS says how long")
+
+
+class Sample(NamedTuple):
+    """`memory` in MiB, by role."""
+
+    hours: float
+    memory: dict[str, float]
+    files: dict[str, int]
+    keys: int
+
+
+def test_nothing_grows(tmp_path: Path) -> None:
+    figures = Figures("soak")
+    for house in running_house(tmp_path / "var", LOG_LEVEL="WARNING"):
+        with visiting(house) as page, Stage(house.sandbox, Canaries()) as stage:
+            stage.settings(**{**QUICK, "render_seconds": RENDER_SECONDS})
+            people = list(makers(house, page, stage))
+            sessions = [one.session for one in people]
+            with Visitors(house.portal, sessions, PEOPLE, figures.seed) as visitors:
+                samples = live(house, [one.desk for one in people])
+        tell(figures, samples, visitors)
+    figures.close()
+
+
+@contextmanager
+def visiting(house: House) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        path = chromium.find(playwright.chromium.executable_path)
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.OPTIONS)
+        yield browser.new_context(base_url=house.portal).new_page()
+        browser.close()
+
+
+class Maker(NamedTuple):
+    desk: Desk
+    session: dict[str, str]
+
+
+def makers(house: House, page: Page, stage: Stage) -> Iterator[Maker]:
+    """Those who make videos, each in a context of their own, with rich accounts."""
+    assert page.context.browser is not None
+    for name in MAKERS:
+        context = page.context.browser.new_context(base_url=house.portal)
+        desk = Desk(context.new_page())
+        sign_in(desk.page, house.person(name))
+        cookies = {one["name"]: str(one["value"]) for one in context.cookies()}
+        desk.page.goto("about:blank")
+        for _ in range(ACCOUNTS):
+            desk.join(stage.account(credits=10_000_000))
+        yield Maker(desk, cookies)
+
+
+def live(house: House, desks: list[Desk]) -> list[Sample]:
+    """Begin the renders, go on beginning one for each that ends, and look at the house."""
+    for number in range(RENDERING):
+        begin(desks[number % len(desks)], number)
+    begun = time.monotonic()
+    samples, number = [], RENDERING
+    begins = sampled = begun
+    while (now := time.monotonic()) < begun + WARM + HOURS * 3600:
+        if now >= begins:
+            begin(desks[number % len(desks)], number)
+            begins, number = begins + RENDER_SECONDS / RENDERING, number + 1
+        if now >= sampled:
+            samples.append(sample(house, now - begun - WARM))
+            sampled += SAMPLED_EVERY
+        time.sleep(0.2)
+    return [one for one in samples if one.hours >= 0]
+
+
+def begin(desk: Desk, number: int) -> None:
+    """Order a video without looking at a page."""
+    job = desk.draft(f"A long day, {number}")
+    until(lambda: "price" in desk.question(job), seconds=120)
+    sent = desk.send(f"/studio/{job}/renders/", **desk.question(job))
+    assert sent.url.endswith(f"/videos/{job}/"), sent.text()
+
+
+def sample(house: House, seconds: float) -> Sample:
+    memory: defaultdict[str, float] = defaultdict(float)
+    files: defaultdict[str, int] = defaultdict(int)
+    for process in psutil.Process(house.pid).children(recursive=True):
+        if role := role_of(process.cmdline()):
+            memory[role] += process.memory_info().rss / MEBIBYTE
+            files[role] += process.num_fds()
+    keys = redis.Redis(unix_socket_path=str(house.var / "valkey.sock")).dbsize()
+    assert isinstance(keys, int)
+    return Sample(seconds / 3600, dict(memory), dict(files), keys)
+
+
+def role_of(command: list[str]) -> str:
+    line = " ".join(command)
+    return next((role for sign, role in ROLES.items() if sign in line), "")
+
+
+def tell(figures: Figures, samples: list[Sample], visitors: Visitors) -> None:
+    quarter = len(samples) // 4
+    hours = [one.hours for one in samples]
+    for role in sorted(samples[0].memory):
+        memory = [one.memory.get(role, 0) for one in samples]
+        slope = statistics.linear_regression(hours, memory).slope
+        figures.tell(
+            f"{role}: {memory[0]:.1f} MiB at first, {memory[-1]:.1f} after {hours[-1]:.1f} h: "
+            f"{slope:+.2f} MiB/h",
+            f"below {GROWS:.0f}",
+            holds=slope < GROWS,
+        )
+        files = [float(one.files.get(role, 0)) for one in samples]
+        tell_steady(figures, f"{role}, open files", files, quarter)
+    tell_steady(figures, "keys in Redis", [float(one.keys) for one in samples], quarter)
+    broken = sum(n for said, n in visitors.answers.items() if " 5" in said)
+    figures.tell(f"{dict(visitors.answers)}", "no 5xx", holds=not broken)
+
+
+def tell_steady(figures: Figures, what: str, values: list[float], quarter: int) -> None:
+    """The medians of the first and of the last quarter are about the same."""
+    first, last = statistics.median(values[:quarter]), statistics.median(values[-quarter:])
+    figures.tell(
+        f"{what}: {first:.0f} in the first quarter, {last:.0f} in the last",
+        "constant",
+        holds=last <= first * (1 + STEADY) + 1,
+    )
