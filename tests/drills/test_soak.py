@@ -12,20 +12,19 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 import pytest
 import redis
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext
 
-from tests.browser import chromium
 from tests.browser.desk import Desk, sign_in
 from tests.browser.house import House, running_house
 from tests.browser.stage import QUICK, Stage, until
 from tests.drills.figures import Figures
+from tests.drills.outage import visitor
 from tests.drills.visitors import Visitors
 from tests.leaks import Canaries
 
@@ -62,9 +61,9 @@ class Sample(NamedTuple):
 def test_nothing_grows(tmp_path: Path) -> None:
     figures = Figures("soak")
     for house in running_house(tmp_path / "var", LOG_LEVEL="WARNING"):
-        with visiting(house) as page, Stage(house.sandbox, Canaries()) as stage:
+        with visitor(house) as context, Stage(house.sandbox, Canaries()) as stage:
             stage.settings(**{**QUICK, "render_seconds": RENDER_SECONDS})
-            people = list(makers(house, page, stage))
+            people = list(makers(house, context, stage))
             sessions = [one.session for one in people]
             with Visitors(house.portal, sessions, PEOPLE, figures.seed) as visitors:
                 samples = live(house, [one.desk for one in people])
@@ -72,28 +71,19 @@ def test_nothing_grows(tmp_path: Path) -> None:
     figures.close()
 
 
-@contextmanager
-def visiting(house: House) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        path = chromium.find(playwright.chromium.executable_path)
-        browser = playwright.chromium.launch(executable_path=path, args=chromium.OPTIONS)
-        yield browser.new_context(base_url=house.portal).new_page()
-        browser.close()
-
-
 class Maker(NamedTuple):
     desk: Desk
     session: dict[str, str]
 
 
-def makers(house: House, page: Page, stage: Stage) -> Iterator[Maker]:
+def makers(house: House, context: BrowserContext, stage: Stage) -> Iterator[Maker]:
     """Those who make videos, each in a context of their own, with rich accounts."""
-    assert page.context.browser is not None
+    assert context.browser is not None
     for name in MAKERS:
-        context = page.context.browser.new_context(base_url=house.portal)
-        desk = Desk(context.new_page())
+        own = context.browser.new_context(base_url=house.portal)
+        desk = Desk(own.new_page())
         sign_in(desk.page, house.person(name))
-        cookies = {one["name"]: str(one["value"]) for one in context.cookies()}
+        cookies = {one["name"]: str(one["value"]) for one in own.cookies()}
         desk.page.goto("about:blank")
         for _ in range(ACCOUNTS):
             desk.join(stage.account(credits=10_000_000))
