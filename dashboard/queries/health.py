@@ -10,9 +10,9 @@ from typing import cast
 
 import redis
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from dashboard import schema
 from proxyapi import allowance, seal
 from proxyapi.tasks import HEARTBEAT, SLOW_ASKED
 
@@ -57,15 +57,10 @@ def migrations() -> str:
     """Asked until the answer is yes: nobody takes a migration back under a running process."""
     global _migrated
     try:
-        _migrated = _migrated or is_migrated()
+        _migrated = _migrated or schema.is_migrated()
     except DatabaseError:
         return "The database does not tell its migrations."
     return "" if _migrated else "Migrations are not applied. Run: manage.py prepare"
-
-
-def is_migrated() -> bool:
-    executor = MigrationExecutor(connection)
-    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 def broker() -> str:

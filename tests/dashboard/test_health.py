@@ -9,6 +9,7 @@ import redis
 from django.db import DatabaseError
 from django.utils import timezone
 
+from dashboard import schema
 from dashboard.queries import health
 from proxyapi import allowance
 from proxyapi.tasks import HEARTBEAT, SLOW_ASKED, answer_slow, tick
@@ -53,7 +54,7 @@ def test_readyz_names_a_missing_redis(client, monkeypatch):
 def test_readyz_names_migrations_that_are_not_applied(client, monkeypatch):
     alive()
     monkeypatch.setattr(health, "_migrated", False)
-    monkeypatch.setattr(health, "is_migrated", lambda: False)
+    monkeypatch.setattr(schema, "is_migrated", lambda: False)
 
     assert list(client.get("/readyz").json()["missing"]) == ["migrations"]
 

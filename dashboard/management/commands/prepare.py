@@ -5,17 +5,15 @@ Each part does nothing when there is nothing to do, so it runs before every star
 
 from __future__ import annotations
 
-import hashlib
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
+from dashboard import assets, schema
 from dashboard.queries import health
 
 
@@ -35,30 +33,20 @@ class Command(BaseCommand):
 
     def migrate(self) -> None:
         try:
-            if not health.is_migrated():
+            if not schema.is_migrated():
                 self.stdout.write("Migrating the database.")
-                call_command("migrate", interactive=False, verbosity=0)
+                schema.bring_up_to_date()
+        except schema.HeldUpError:
+            raise CommandError(
+                "A table to be changed was in use all the time, by a backup for example. "
+                "What was migrated until then stays. Start again when it is over."
+            ) from None
         except OperationalError as error:
             raise CommandError(
                 f"The database does not answer. Check DATABASE_URL: {error}"
             ) from None
 
     def collect(self) -> None:
-        """Collect again only when a source is new, gone or different."""
-        stamp: Path = settings.VAR / "static.stamp"
-        now = fingerprint()
-        if stamp.is_file() and stamp.read_text() == now and settings.STATIC_ROOT.is_dir():
-            return
-        self.stdout.write("Collecting static files.")
-        call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-        stamp.write_text(now)
-
-
-def fingerprint() -> str:
-    """Of every source file: its place, its size, its time."""
-    seen = hashlib.sha256()
-    for finder in get_finders():
-        for name, storage in finder.list([]):
-            status = Path(storage.path(name)).stat()
-            seen.update(f"{storage.path(name)} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return seen.hexdigest()
+        if not assets.is_collected():
+            self.stdout.write("Collecting static files.")
+            assets.collect()

@@ -1,0 +1,78 @@
+"""Static files: collected beside those of the last release, and served with them.
+
+While a release replaces another, a page of one may ask the other for its style sheet. Names carry
+a hash of what is in the file, so files of several releases lie in one folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.contrib.staticfiles.management.commands import collectstatic
+from django.core.management import call_command
+from django.http import HttpRequest, HttpResponseBase
+from servestatic.middleware import ServeStaticMiddleware
+
+from dashboard.bundles import Storage
+
+
+class AssetsMiddleware(ServeStaticMiddleware):  # type: ignore[misc]
+    """Also answers with files that another release collected, after this process started."""
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        path, late = request.path_info, None
+        if path.startswith(self.static_prefix) and path not in self.files:
+            late = await asyncio.to_thread(self.find_file, path)
+        serving = super().__call__(request) if late is None else self.aserve(late, request)
+        answer: HttpResponseBase = await serving
+        return answer
+
+
+def is_collected() -> bool:
+    """Whether no source is new, gone or different since."""
+    seen = stamp()
+    return seen.is_file() and seen.read_text() == fingerprint() and settings.STATIC_ROOT.is_dir()
+
+
+def collect() -> None:
+    """Put each file into its place as a whole, the manifest last. Those of the last release stay,
+    for it may still serve; those of earlier ones go."""
+    now = fingerprint()
+    with TemporaryDirectory(dir=settings.VAR, prefix="static-") as folder:
+        command = collectstatic.Command()
+        command.storage = Storage(location=folder)
+        call_command(command, interactive=False, verbosity=0)
+        lay_over(Path(folder), settings.STATIC_ROOT)
+    stamp().write_text(now)
+
+
+def lay_over(fresh: Path, root: Path) -> None:
+    last = set(Storage(location=str(root)).hashed_files.values())
+    names = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
+    for name in sorted(names, key=lambda name: (name.name == Storage.manifest_name, name)):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (fresh / name).replace(root / name)
+    for path in root.rglob("*"):
+        name = path.relative_to(root)
+        plain = name.as_posix().removesuffix(".gz").removesuffix(".br")
+        if path.is_file() and name not in names and plain not in last:
+            path.unlink(missing_ok=True)
+
+
+def stamp() -> Path:
+    return Path(settings.VAR / "static.stamp")
+
+
+def fingerprint() -> str:
+    """Of every source file: its place, its size, its time."""
+    seen = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            status = Path(storage.path(name)).stat()
+            seen.update(f"{storage.path(name)} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return seen.hexdigest()

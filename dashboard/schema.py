@@ -1,0 +1,66 @@
+"""The database's schema, changed while an earlier release still serves on it.
+
+One changes it at a time, and nobody waits long for it: PostgreSQL lets no query pass a statement
+that waits for a table, so that one gives up soon and is tried again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg.errors
+from django.core.management import call_command
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+ADVISORY_LOCK = 0x5245454C  # any number, the same in every release
+WAITS_FOR_A_TABLE = "2s"  # so long everybody else waits with it
+PAUSE = 3.0  # seconds, in which those catch up
+PATIENCE = 600.0  # seconds; then it is better that somebody knows
+
+
+class HeldUpError(Exception):
+    """A table was in use for as long as anybody has patience."""
+
+
+def is_migrated() -> bool:
+    """Whether every migration of this release is applied; a later release may have more."""
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
+def bring_up_to_date(patience: float = PATIENCE) -> None:
+    """Apply the migrations of this release, for at most `patience` seconds while a table is in use.
+
+    Raises `HeldUpError`, and `OperationalError` when the database does not answer. What was applied
+    until then stays, each migration as a whole.
+    """
+    until = time.monotonic() + patience
+    with alone():
+        while not is_migrated():
+            try:
+                call_command("migrate", interactive=False, verbosity=0)
+            except OperationalError as error:
+                if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                    raise
+                if time.monotonic() + PAUSE > until:
+                    raise HeldUpError from error
+                time.sleep(PAUSE)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait for whoever else changes the schema. SQLite has one house, which prepares once."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
+        cursor.execute("SELECT set_config('lock_timeout', %s, false)", [WAITS_FOR_A_TABLE])
+        try:
+            yield
+        finally:
+            cursor.execute("RESET lock_timeout")
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_LOCK])

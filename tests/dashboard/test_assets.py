@@ -1,0 +1,98 @@
+"""Static files of two releases, side by side for as long as one replaces the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles.finders import get_finder
+from django.http import HttpRequest, HttpResponse
+from django.test import AsyncRequestFactory
+
+from dashboard import assets
+from dashboard.assets import AssetsMiddleware
+from dashboard.bundles import SHEETS, Storage
+
+
+@pytest.fixture
+def sheet(tmp_path: Path, settings: Any) -> Iterator[Path]:
+    """One sheet of the sources of this test; collected are they into a folder of its own."""
+    settings.VAR, settings.STATIC_ROOT = tmp_path, tmp_path / "static"
+    settings.STATICFILES_DIRS = [tmp_path / "source"]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    get_finder.cache_clear()  # type: ignore[attr-defined]
+    for name in (*SHEETS.first, "css/components/note.css"):
+        path = tmp_path / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"/* {name} */")
+    yield tmp_path / "source/css/components/note.css"
+    get_finder.cache_clear()  # type: ignore[attr-defined]
+
+
+def collected(sheet: Path, text: str) -> str:
+    """The name that pages of a release with this text link."""
+    sheet.write_text(text)
+    assets.collect()
+    return str(linked(sheet.parents[3] / "static"))
+
+
+def linked(root: Path) -> str:
+    return str(Storage(location=str(root)).hashed_files[SHEETS.name])
+
+
+async def nobody(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(status=HTTPStatus.NOT_FOUND)
+
+
+def asked(process: AssetsMiddleware, name: str) -> tuple[int, bytes]:
+    async def ask() -> tuple[int, bytes]:
+        answer: Any = await process(AsyncRequestFactory().get(f"/static/{name}"))
+        parts = [part async for part in answer] if answer.streaming else [answer.content]
+        return answer.status_code, b"".join(parts)
+
+    return asyncio.run(ask())
+
+
+def test_each_release_serves_the_other_ones_sheets(sheet: Path) -> None:
+    before = collected(sheet, ".note {color: red}")
+    running = AssetsMiddleware(nobody)
+
+    now = collected(sheet, ".note {color: blue}")
+
+    assert now != before
+    for process in (running, AssetsMiddleware(nobody)):
+        assert [asked(process, name)[0] for name in (before, now)] == [200, 200]
+        assert b"red" in asked(process, before)[1]
+        assert b"blue" in asked(process, now)[1]
+
+
+def test_what_no_release_has_is_not_found(sheet: Path, tmp_path: Path) -> None:
+    collected(sheet, ".note {color: red}")
+    (tmp_path / "secret").write_text("s")
+    process = AssetsMiddleware(nobody)
+
+    for name in ("css/gone.css", "css", "css/", "../secret", "%2e%2e/secret", "css/\0.css"):
+        assert asked(process, name)[0] == 404, name
+
+
+def test_the_last_release_stays_and_earlier_ones_go(sheet: Path, tmp_path: Path) -> None:
+    first = collected(sheet, ".note {color: red}" * 50)
+    second = collected(sheet, ".note {color: blue}" * 50)
+    third = collected(sheet, ".note {color: green}" * 50)
+
+    names = {path.name for path in (tmp_path / "static/css").iterdir()}
+    assert {Path(second).name, f"{Path(second).name}.gz", Path(third).name} <= names
+    assert not any(name.startswith(Path(first).name) for name in names)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("static-")]
+
+
+def test_nothing_is_collected_twice(sheet: Path) -> None:
+    assert not assets.is_collected()
+    collected(sheet, ".note {color: red}")
+    assert assets.is_collected()
+    sheet.write_text(".note {color: yellow}")
+    assert not assets.is_collected()
