@@ -7,7 +7,10 @@ a hash of what is in the file, so files of several releases lie in one folder.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,14 +44,26 @@ def is_collected() -> bool:
 
 def collect() -> None:
     """Put each file into its place as a whole, the manifest last. Those of the last release stay,
-    for it may still serve; those of earlier ones go."""
-    now = fingerprint()
-    with TemporaryDirectory(dir=settings.VAR, prefix="static-") as folder:
-        command = collectstatic.Command()
-        command.storage = Storage(location=folder)
-        call_command(command, interactive=False, verbosity=0)
-        lay_over(Path(folder), settings.STATIC_ROOT)
-    stamp().write_text(now)
+    for it may still serve; those of earlier ones go. Does nothing when it is done."""
+    with alone():
+        if is_collected():
+            return
+        now = fingerprint()
+        with TemporaryDirectory(dir=settings.VAR, prefix="static-") as folder:
+            command = collectstatic.Command()
+            command.storage = Storage(location=folder)
+            call_command(command, interactive=False, verbosity=0)
+            lay_over(Path(folder), settings.STATIC_ROOT)
+        stamp().write_text(now)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Whoever comes second, when two containers start at once, would take the first one's release
+    for the last one, and remove what is served."""
+    with (settings.VAR / "static.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def lay_over(fresh: Path, root: Path) -> None:

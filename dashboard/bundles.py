@@ -48,6 +48,10 @@ class Storage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
             paths = {**paths, **{one.name: (self, one.name) for one in (SHEETS, SCRIPTS)}}
         yield from super().post_process(paths, dry_run, **options)
 
+    def add_stats_to_manifest(self) -> None:
+        """Nothing. They would be those of STATIC_ROOT, where this release is not yet; without them
+        each file is looked at when the server starts."""
+
     def text_of(self, name: str) -> bytes:
         with self.open(name) as file:
             return bytes(file.read())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as site
 from django.contrib.staticfiles.finders import get_finder
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncRequestFactory
+from servestatic import middleware
 
 from dashboard import assets
 from dashboard.assets import AssetsMiddleware
@@ -37,11 +39,22 @@ def collected(sheet: Path, text: str) -> str:
     """The name that pages of a release with this text link."""
     sheet.write_text(text)
     assets.collect()
-    return str(linked(sheet.parents[3] / "static"))
+    return str(storage().hashed_files[SHEETS.name])
 
 
-def linked(root: Path) -> str:
-    return str(Storage(location=str(root)).hashed_files[SHEETS.name])
+def storage() -> Storage:
+    return Storage(location=str(site.STATIC_ROOT))
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AssetsMiddleware]:
+    """A process that starts now."""
+
+    def start() -> AssetsMiddleware:
+        monkeypatch.setattr(middleware, "staticfiles_storage", storage())
+        return AssetsMiddleware(nobody)
+
+    return start
 
 
 async def nobody(request: HttpRequest) -> HttpResponse:
@@ -57,23 +70,27 @@ def asked(process: AssetsMiddleware, name: str) -> tuple[int, bytes]:
     return asyncio.run(ask())
 
 
-def test_each_release_serves_the_other_ones_sheets(sheet: Path) -> None:
+def test_each_release_serves_the_other_ones_sheets(
+    sheet: Path, start: Callable[[], AssetsMiddleware]
+) -> None:
     before = collected(sheet, ".note {color: red}")
-    running = AssetsMiddleware(nobody)
+    running = start()
 
     now = collected(sheet, ".note {color: blue}")
 
     assert now != before
-    for process in (running, AssetsMiddleware(nobody)):
+    for process in (running, start()):
         assert [asked(process, name)[0] for name in (before, now)] == [200, 200]
         assert b"red" in asked(process, before)[1]
         assert b"blue" in asked(process, now)[1]
 
 
-def test_what_no_release_has_is_not_found(sheet: Path, tmp_path: Path) -> None:
+def test_what_no_release_has_is_not_found(
+    sheet: Path, tmp_path: Path, start: Callable[[], AssetsMiddleware]
+) -> None:
     collected(sheet, ".note {color: red}")
     (tmp_path / "secret").write_text("s")
-    process = AssetsMiddleware(nobody)
+    process = start()
 
     for name in ("css/gone.css", "css", "css/", "../secret", "%2e%2e/secret", "css/\0.css"):
         assert asked(process, name)[0] == 404, name
@@ -88,6 +105,13 @@ def test_the_last_release_stays_and_earlier_ones_go(sheet: Path, tmp_path: Path)
     assert {Path(second).name, f"{Path(second).name}.gz", Path(third).name} <= names
     assert not any(name.startswith(Path(first).name) for name in names)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("static-")]
+
+
+def test_who_collects_the_same_again_removes_nothing(sheet: Path, tmp_path: Path) -> None:
+    first = collected(sheet, ".note {color: red}")
+    collected(sheet, ".note {color: blue}")
+    assets.collect()
+    assert (tmp_path / "static" / first).is_file()
 
 
 def test_nothing_is_collected_twice(sheet: Path) -> None:

@@ -12,38 +12,24 @@ import os
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from decimal import Decimal
 from itertools import pairwise
 from random import Random
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import httpx
-import pytest
-from django.conf import settings as site
-from django.test import Client as Browser
-
-from dashboard.models import Role
-from proxyapi import calls, tasks
+from proxyapi import tasks
 from proxyapi.charges import Intent, record
-from proxyapi.charges.send import path_of as parameters_of
 from proxyapi.models import Charge, Job, JobState
-from proxyapi.models.charge import SPENT
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.client import Client
 from tests.drills.charging.test_kills import FIFTEEN
+from tests.drills.desk import headers, judged, sandbox, stage
 from tests.drills.figures import Figures
 from tests.drills.mortals import BEATS, WEB, WORKER, Mortals, in_time, living
-from tests.factories import MembershipFactory, TeamFactory
-from tests.proxyapi.money.conftest import sandbox
 from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import ENDED, SETTINGS, Stage, carried, opened
-from tests.proxyapi.money.verdict import Verdict
+from tests.proxyapi.money.stage import SETTINGS, Stage, carried
 
-__all__ = ["sandbox"]
+__all__ = ["headers", "sandbox", "stage"]
 ROUNDS = int(os.environ.get("DRILL_ROUNDS", "200"))
 KINDS = (WEB, WORKER, *BEATS)
 PACE = (1.2, 3.6)  # seconds of a round: in most of the next one all of them work again
@@ -54,8 +40,6 @@ REST = 180.0  # seconds for everything to be settled
 GAP, START = 30.0, 15.0  # seconds between two ticks, and for a worker to be there
 NEAR = 3  # of the 5 between two looks: the sandbox tells whole ones, the way takes some
 LOOKS = re.compile(r"/v2/(text-to-video|voice-clones)/\d+")  # nothing but a look reads these
-FORM = "c" * 32  # the secret of every form
-Line = dict[str, Any]
 
 
 class Order(NamedTuple):
@@ -63,31 +47,6 @@ class Order(NamedTuple):
 
     kind: str
     intent: Intent
-
-
-@pytest.fixture
-def stage(
-    sandbox: str, transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Stage]:
-    settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
-    with (
-        Client(f"{sandbox}/v2") as client,
-        httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=60) as control,
-    ):
-        monkeypatch.setattr(calls, "client", lambda: client)
-        with opened(control) as stage:
-            yield stage
-
-
-@pytest.fixture
-def headers(stage: Stage) -> dict[str, str]:
-    """Those of the browser of somebody who has signed in."""
-    team, browser = TeamFactory(vault=stage.token.vault), Browser()
-    owner = MembershipFactory(team=team, user=stage.token.owner, role=Role.OWNER)
-    browser.force_login(owner.user)
-    session = browser.cookies[site.SESSION_COOKIE_NAME].value
-    cookies = f"{site.SESSION_COOKIE_NAME}={session}; {site.CSRF_COOKIE_NAME}={FORM}"
-    return {"Cookie": cookies, "X-CSRFToken": FORM}
 
 
 def test_no_kill_of_a_process_charges_twice_or_stops_the_ticks(
@@ -166,35 +125,9 @@ def still_cut_off(mortals: Mortals, intents: list[Intent], presses: Counter[int]
     return intents
 
 
-def judged(journal: list[Line], orders: list[Order], twice: list[str]) -> Verdict:
-    """What each path that charges was sent and took, by the sandbox's journal, against our rows."""
-    verdict = Verdict()
-    theirs = defaultdict[tuple[str, str], list[Decimal]](list)
-    ours = defaultdict[tuple[str, str], list[Charge]](list)
-    for line in journal:
-        if line["method"] != "GET" and line["status"] != 429:
-            theirs[line["method"], line["path"]].append(Decimal(line["charge"]))
-    for charge in Charge.objects.select_related("job"):
-        row = operation(charge.operation)
-        ours[row.method, "/v2" + row.path.format(**parameters_of(charge))].append(charge)
-        if charge.state not in ENDED:
-            verdict.open.append(f"{charge.operation} {charge.state} {charge.reason}")
-    there = set(Charge.objects.values_list("nonce", flat=True))
-    verdict.lost = [it.intent.operation for it in orders if it.intent.nonce not in there]
-    for where, charges in ours.items():
-        costs = [charge.cost for charge in charges if charge.state in SPENT]
-        told = f"{where}: {Counter(it.state for it in charges)} {costs}, it took {theirs[where]}"
-        took, cost = Counter(filter(None, theirs[where])), Counter(filter(None, costs))
-        verdict.charges += len(charges)
-        verdict.false_failed += [told] if took - cost else []
-        verdict.unexplained += [told] if cost - took else []
-        twice += [told] if len(theirs[where]) > len(charges) else []
-    return verdict
-
-
 def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: float) -> None:
     journal, twice = stage.control.get("journal").json(), list[str]()
-    verdict = judged(journal, orders, twice)
+    verdict = judged(stage, [it.intent for it in orders], twice)
     verdict.weigh(stage, "in the end")
     for name, found in verdict.kinds.items():
         figures.tell(

@@ -1,0 +1,81 @@
+"""Somebody who has signed in and orders on a real sandbox; and the verdict on what was ordered."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.conf import settings as site
+from django.test import Client as Browser
+
+from dashboard.models import Role
+from proxyapi import calls
+from proxyapi.charges import Intent
+from proxyapi.charges.send import path_of as parameters_of
+from proxyapi.models import Charge
+from proxyapi.models.charge import SPENT
+from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.client import Client
+from tests.factories import MembershipFactory, TeamFactory
+from tests.proxyapi.money.conftest import sandbox
+from tests.proxyapi.money.stage import ENDED, Stage, opened
+from tests.proxyapi.money.verdict import Verdict
+
+__all__ = ["headers", "judged", "sandbox", "stage"]
+FORM = "c" * 32  # the secret of every form
+
+
+@pytest.fixture
+def stage(
+    sandbox: str, transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Stage]:
+    settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
+    with (
+        Client(f"{sandbox}/v2") as client,
+        httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=60) as control,
+    ):
+        monkeypatch.setattr(calls, "client", lambda: client)
+        with opened(control) as stage:
+            yield stage
+
+
+@pytest.fixture
+def headers(stage: Stage) -> dict[str, str]:
+    """Those of the browser of somebody who has signed in."""
+    team, browser = TeamFactory(vault=stage.token.vault), Browser()
+    owner = MembershipFactory(team=team, user=stage.token.owner, role=Role.OWNER)
+    browser.force_login(owner.user)
+    session = browser.cookies[site.SESSION_COOKIE_NAME].value
+    cookies = f"{site.SESSION_COOKIE_NAME}={session}; {site.CSRF_COOKIE_NAME}={FORM}"
+    return {"Cookie": cookies, "X-CSRFToken": FORM}
+
+
+def judged(stage: Stage, orders: Iterable[Intent], twice: list[str]) -> Verdict:
+    """What each path that charges was sent and took, by the sandbox's journal, against our rows.
+    `twice` gets the paths to which more was sent than was ordered."""
+    verdict = Verdict()
+    theirs = defaultdict[tuple[str, str], list[Decimal]](list)
+    ours = defaultdict[tuple[str, str], list[Charge]](list)
+    for line in stage.control.get("journal").json():
+        if line["method"] != "GET" and line["status"] != 429:
+            theirs[line["method"], line["path"]].append(Decimal(line["charge"]))
+    for charge in Charge.objects.filter(account=stage.token.account).select_related("job"):
+        row = operation(charge.operation)
+        ours[row.method, "/v2" + row.path.format(**parameters_of(charge))].append(charge)
+        if charge.state not in ENDED:
+            verdict.open.append(f"{charge.operation} {charge.state} {charge.reason}")
+    there = set(Charge.objects.values_list("nonce", flat=True))
+    verdict.lost = [it.operation for it in orders if it.nonce not in there]
+    for where, charges in ours.items():
+        costs = [charge.cost for charge in charges if charge.state in SPENT]
+        told = f"{where}: {Counter(it.state for it in charges)} {costs}, it took {theirs[where]}"
+        took, cost = Counter(filter(None, theirs[where])), Counter(filter(None, costs))
+        verdict.charges += len(charges)
+        verdict.false_failed += [told] if took - cost else []
+        verdict.unexplained += [told] if cost - took else []
+        twice += [told] if len(theirs[where]) > len(charges) else []
+    return verdict
