@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,9 +23,15 @@ from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 REFRESHED_TOGETHER = timedelta(seconds=20)
 
 
-def add(vault: Vault, owner_id: int, pasted: Secret) -> Token:
+def nothing(_: Token) -> None:
+    pass
+
+
+def add(
+    vault: Vault, owner_id: int, pasted: Secret, also: Callable[[Token], None] = nothing
+) -> Token:
     """Check, seal and store a token; answers its row. Raises `TokenRefused`; the value is never
-    echoed.
+    echoed. `also` is done with the row before anybody sees it, or the row is not stored.
 
     One that the service refused for a while may be added again by its owner, in its own place.
     """
@@ -47,6 +54,7 @@ def add(vault: Vault, owner_id: int, pasted: Secret) -> Token:
             remove(again)
         token.save()
         take_over(token)
+        also(token)
         publish(vault.pk, Event.TOKEN, token.pk)
         publish(vault.pk, Event.ACCOUNT, token.account_id)
     return token

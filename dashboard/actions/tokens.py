@@ -16,8 +16,12 @@ from proxyapi.upstream.secret import Secret
 def add_token(*, by: Membership, pasted: Secret) -> Token:
     """Check the token with the service and store it sealed. Raises `TokenRefused`."""
     check(by, Permission.KEEP_TOKEN)
-    token = tokens.add(by.team.vault, by.user_id, pasted)
-    note(by, "token.add", token, fingerprint=token.fingerprint, account=token.account.upstream_id)
+
+    def record(token: Token) -> None:
+        account = token.account.upstream_id
+        note(by, "token.add", token, fingerprint=token.fingerprint, account=account)
+
+    token = tokens.add(by.team.vault, by.user_id, pasted, also=record)
     tasks.ring(tasks.refresh_account, token.account_id)
     return token
 

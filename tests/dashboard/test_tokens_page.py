@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
@@ -58,6 +59,19 @@ def test_a_token_is_added_sealed_and_never_shown(
     assert "Your token …5b36 opens Northlight Media." in page
     assert "Business plan" in page
     assert AuditEvent.objects.get().action == "token.add"
+
+
+def test_no_token_is_kept_that_the_record_does_not_name(
+    priya: Membership, client_of: ClientOf, answering: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OperationalError("no space left")
+
+    monkeypatch.setattr("dashboard.actions.tokens.note", full)
+    browser = client_of(priya)
+    browser.raise_request_exception = False
+    assert add(browser, VALUE).status_code == 503
+    assert not Token.objects.exists()
 
 
 @pytest.mark.parametrize(
