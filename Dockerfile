@@ -1,7 +1,9 @@
 FROM python:3.13-slim
 
+# Two heaps for all threads: one of each thread would keep the size of its largest request.
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 \
-    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore REELROOM_VAR=/app/var
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore REELROOM_VAR=/app/var \
+    MALLOC_ARENA_MAX=2
 WORKDIR /app
 
 # Only wheels, each with its hash; this layer changes with the lock alone.

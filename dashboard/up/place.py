@@ -87,6 +87,8 @@ class Place:
 
     def environment(self, redis: str) -> dict[str, str]:
         return {
+            # Each thread's heap would keep the size of the largest request that it ever answered.
+            "MALLOC_ARENA_MAX": "2",
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "dashboard.settings",
             "PYTHONUNBUFFERED": "1",
