@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import httpx
 
-from dashboard.up.__main__ import BEAT, CELERY, web
+from dashboard.up.__main__ import BEAT, PREPARE, web
 from dashboard.up.place import Place
 from tests.drills import portal
 from tests.drills.mortals import ONE_FOR_ALL, in_time
@@ -127,8 +127,7 @@ def sailing(release: Release) -> Iterator[Fleet]:
 
 def prepared_twice(release: Release) -> list[int]:
     """`manage.py prepare` of two containers that start at once; their exit statuses."""
-    command = [*CELERY[:1], "manage.py", "prepare"]
-    both = [started(f"prepare {release.name} {n}", command, release) for n in range(WEBS)]
+    both = [started(f"prepare {release.name} {n}", [*PREPARE], release) for n in range(WEBS)]
     return [process.wait(300) for process in both]
 
 
