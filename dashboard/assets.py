@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hashlib
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
@@ -49,11 +49,13 @@ def collect() -> None:
         if is_collected():
             return
         now = fingerprint()
-        with TemporaryDirectory(dir=settings.VAR, prefix="static-") as folder:
-            command = collectstatic.Command()
-            command.storage = Storage(location=folder)
-            call_command(command, interactive=False, verbosity=0)
-            lay_over(Path(folder), settings.STATIC_ROOT)
+        fresh = settings.VAR / "static.new"
+        shutil.rmtree(fresh, ignore_errors=True)  # of a run that was killed
+        command = collectstatic.Command()
+        command.storage = Storage(location=str(fresh))
+        call_command(command, interactive=False, verbosity=0)
+        lay_over(fresh, settings.STATIC_ROOT)
+        shutil.rmtree(fresh)
         stamp().write_text(now)
 
 
@@ -67,9 +69,11 @@ def alone() -> Iterator[None]:
 
 
 def lay_over(fresh: Path, root: Path) -> None:
+    """Killed at any point, the manifest names the release before, of which nothing is missing."""
     last = set(Storage(location=str(root)).hashed_files.values())
     names = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
-    for name in sorted(names, key=lambda name: (name.name == Storage.manifest_name, name)):
+    manifest = Path(Storage.manifest_name)
+    for name in names - {manifest}:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (fresh / name).replace(root / name)
     for path in root.rglob("*"):
@@ -77,6 +81,7 @@ def lay_over(fresh: Path, root: Path) -> None:
         plain = name.as_posix().removesuffix(".gz").removesuffix(".br")
         if path.is_file() and name not in names and plain not in last:
             path.unlink(missing_ok=True)
+    (fresh / manifest).replace(root / manifest)
 
 
 def stamp() -> Path:

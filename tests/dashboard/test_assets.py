@@ -104,7 +104,35 @@ def test_the_last_release_stays_and_earlier_ones_go(sheet: Path, tmp_path: Path)
     names = {path.name for path in (tmp_path / "static/css").iterdir()}
     assert {Path(second).name, f"{Path(second).name}.gz", Path(third).name} <= names
     assert not any(name.startswith(Path(first).name) for name in names)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith("static-")]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("static.n")]
+
+
+@pytest.mark.parametrize(
+    ("doing", "suffix"),
+    [("replace", ".css"), ("replace", ".gz"), ("unlink", ".css"), ("replace", ".json")],
+)
+def test_a_killed_run_takes_nothing_from_the_release_that_serves(
+    sheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doing: str, suffix: str
+) -> None:
+    first = collected(sheet, ".note {color: red}")
+    served = collected(sheet, ".note {color: blue}")
+    done = getattr(Path, doing)
+
+    def die(path: Path, *args: Any, **named: Any) -> Any:
+        if path.suffix == suffix:
+            raise KeyboardInterrupt
+        return done(path, *args, **named)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, doing, die)
+        collected(sheet, ".note {color: green}" * 50)
+    assert storage().hashed_files[SHEETS.name] == served
+
+    last = collected(sheet, ".note {color: black}")
+
+    assert {served, last} <= {f"css/{path.name}" for path in (tmp_path / "static/css").iterdir()}
+    assert not (tmp_path / "static" / first).exists()
+    assert not (tmp_path / "static.new").exists()
 
 
 def test_who_collects_the_same_again_removes_nothing(sheet: Path, tmp_path: Path) -> None:
