@@ -15,6 +15,8 @@ from django.core.exceptions import ValidationError
 from django.forms import DecimalField
 from django.urls import reverse
 
+from proxyapi.models import Job
+
 LONGEST = 200  # characters of a search
 
 
@@ -22,6 +24,11 @@ def address(page: str, named: Mapping[str, object]) -> str:
     """The page with those of the names that have a value."""
     query = urlencode({name: value for name, value in named.items() if value})
     return f"{reverse(page)}{'?' if query else ''}{query}"
+
+
+def job_url(job: Job | None) -> str:
+    """The video's page; empty without one, and for one that was hidden, which has none."""
+    return reverse("video", args=[job.pk]) if job and job.hidden_at is None else ""
 
 
 def words(query: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from dashboard.actions import asks as actions
 from dashboard.forms.budgets import ApprovalForm
 from dashboard.http import TeamRequest
 from dashboard.models import Ask, Decision
-from dashboard.queries.address import text
+from dashboard.queries.address import job_url, text
 from dashboard.queries.budgets import answer_of
 from dashboard.views.budgets import asked
 from proxyapi.refusals import Refusal
@@ -71,7 +71,7 @@ def withdrawals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
         messages.error(request, refused.sentence)
     else:
         messages.success(request, "It waits no more. Nothing was sent.")
-    return redirect("video", ask.charge.job_id) if ask.charge.job_id else redirect("budgets")
+    return redirect(job_url(ask.charge.job) or "budgets")
 
 
 def tell(request: TeamRequest, ask: Ask) -> None:

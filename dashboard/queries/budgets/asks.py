@@ -10,12 +10,12 @@ from math import ceil
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.access import can
 from dashboard.caps import Standing, above, named, standings, tightest
 from dashboard.models import Ask, Budget, Membership
+from dashboard.queries.address import job_url
 from dashboard.queries.budgets.line import note_of
 from dashboard.queries.purse import lacking
 from dashboard.queries.videos.words import deed
@@ -121,7 +121,7 @@ def waiting(ask: Ask, reader: Membership, short: Standing | None, *, decides: bo
         line=f"To {what(ask.charge)}.{left}",
         note=ask.note,
         asked_at=ask.asked_at,
-        url=url_of(ask.charge),
+        url=job_url(ask.charge.job),
         mine=mine,
         may_decide=decides,
     )
@@ -137,10 +137,6 @@ def sentence(short: Standing, *, mine: bool) -> str:
     """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague's ask is not "you"."""
     text = note_of(short) if mine else note_of(short).replace("of your", "of the")
     return f"{text.replace(' left ', ' are left ')}."
-
-
-def url_of(charge: Charge) -> str:
-    return reverse("video", args=[charge.job_id]) if charge.job_id else ""
 
 
 def answer_of(ask: Ask) -> Answer:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
+from dashboard.queries.address import job_url
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.rows import attributed
 from dashboard.queries.ledger.words import feature, what
@@ -114,9 +115,7 @@ def charge_facts(entry: Entry, charge: Charge, zone: ZoneInfo) -> Iterator[Fact]
     yield Fact("What", feature(charge.operation), Filters(feature=charge.operation).url())
     yield Fact("Who", str(charge.member), Filters(member=charge.member_id).url())
     if entry.job:
-        visible = entry.job.hidden_at is None
-        url = reverse("video", args=[entry.job.pk]) if visible else ""
-        yield Fact("For", entry.job.title, url)
+        yield Fact("For", entry.job.title, job_url(entry.job))
         everything = Filters(job=entry.job.pk, period="all").url()
         yield Fact("All of this video", "Its entries", everything)
     yield Fact("State", charge.get_state_display())

@@ -10,9 +10,9 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
-from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.queries.address import job_url
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
@@ -107,7 +107,7 @@ def waiting(charge: Charge, scope: Scope, now: datetime) -> Waiting:
         who=str(charge.member),
         initials=charge.member.initials,
         job=job.title if job else "",
-        job_url=reverse("video", args=[job.pk]) if job and job.hidden_at is None else "",
+        job_url=job_url(job),
         state=state,
         word=word,
         note=note,

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
+from dashboard.queries.address import job_url
 from dashboard.queries.ledger.balances import balances_of
 from dashboard.queries.ledger.figures import Books, Figures
 from dashboard.queries.ledger.filters import Place
@@ -211,7 +212,7 @@ def row_of(entry: Entry, at: datetime, balance: Decimal | None, known: int | Non
         who=str(entry.member) if entry.member else "",
         initials=entry.member.initials if entry.member else "",
         job=job.title if job else "",
-        job_url=reverse("video", args=[job.pk]) if job and job.hidden_at is None else "",
+        job_url=job_url(job),
         state=state,
         glyph=glyph,
         word=word,

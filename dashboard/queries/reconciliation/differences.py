@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from dashboard.access import can
 from dashboard.models import Membership
+from dashboard.queries.address import job_url
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.cost import Amount
 from dashboard.queries.videos.sayings import DECIDED_WITHIN, is_left_open
@@ -163,7 +164,7 @@ def unknown(charge: Charge, now: datetime, reader: Membership) -> Item:
         age_of(sent, now),
         Amount(charge.price, "unknown"),
         acts_of(charge, now, reader),
-        job_url(charge),
+        job_url(charge.job),
     )
 
 
@@ -191,7 +192,7 @@ def without_debit(charge: Charge, now: datetime) -> Item:
         "booked later. If it stays so, the service told a cost that it never took.",
         age_of(charge.settled_at, now),
         Amount(charge.cost or Decimal(0)),
-        url=job_url(charge),
+        url=job_url(charge.job),
     )
 
 
@@ -232,7 +233,7 @@ def owed_of(charges: Iterable[Charge], now: datetime) -> Iterator[Owed]:
             amount=charge.cost or Decimal(0),
             since=since,
             age=age_of(since, now),
-            url=job_url(charge),
+            url=job_url(charge.job),
         )
 
 
@@ -240,10 +241,6 @@ def whose(charge: Charge) -> str:
     """`Luca’s render “Night trains are back”`"""
     title = f" {quoted(charge.job.title)}" if charge.job else ""
     return f"{charge.member.first_name}’s {feature(charge.operation).lower()}{title}"
-
-
-def job_url(charge: Charge) -> str:
-    return reverse("video", args=[charge.job_id]) if charge.job_id else ""
 
 
 def entry_url(entry: Entry) -> str:

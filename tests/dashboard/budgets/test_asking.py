@@ -146,6 +146,17 @@ def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client
     assert client_of(priya).get(f"/studio/{job.pk}/script/").status_code == 200
 
 
+def test_what_was_hidden_since_waits_without_a_link(job, priya, client_of):
+    ask = ask_for(priya, intent(job))
+    assert "Look at it" in seen(client_of(priya), "/budgets/")
+    job.hidden_at = timezone.now()
+    job.save()
+    html = seen(client_of(priya), "/budgets/")
+    assert job.title in html
+    assert "Look at it" not in html
+    assert client_of(priya).post(f"/asks/{ask.pk}/withdrawals/").url == "/budgets/"
+
+
 def test_a_retry_is_asked_for_the_same_way(job, priya, client_of):
     job.state = JobState.FAILED
     job.save()

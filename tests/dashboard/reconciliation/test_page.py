@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import AuditEvent
-from proxyapi.models import Rewrite
+from proxyapi.models import Job, Rewrite
 from tests.factories import AccountFactory, TokenFactory
 
 URL = "/reconciliation/"
@@ -65,6 +65,14 @@ def test_each_difference_says_what_to_do(client_of, vera, torn):
         "−2 Render, 20 Nov 2024 14:21",
     ):
         assert words in shown, words
+
+
+def test_hidden_videos_are_named_and_not_linked(client_of, thea, torn):
+    assert "/videos/" in page(client_of, thea)
+    Job.objects.update(hidden_at=timezone.now(), title="Nobody looks at it")
+    html = page(client_of, thea)
+    assert "Nobody looks at it" in html
+    assert "/videos/" not in html
 
 
 def test_the_whole_page_takes_twelve_queries(client_of, thea, torn, django_assert_max_num_queries):
