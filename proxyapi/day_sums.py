@@ -106,11 +106,12 @@ def narrowest(columns: Iterable[str]) -> type[DayRow]:
 def recount_all(account: Account) -> None:
     """Make all sums anew in the days of the vault's zone, a week in each transaction.
 
-    Meanwhile pages show sums of which some days begin an hour off. Whoever is interrupted leaves
-    `sums_zone` as it was, and is begun again.
+    Meanwhile pages show sums of which some days begin hours off. Whoever is interrupted leaves
+    `sums_zone` empty, which is no team's zone, and is begun again.
     """
     with transaction.atomic():
         zone = locked_zone(account)
+        Ledger.objects.filter(pk=account.pk).update(sums_zone="")
         days = sorted(all_days(account, zone))
     for start in range(0, len(days), WEEK):
         with transaction.atomic():

@@ -181,7 +181,7 @@ def close(account: Account, rows: int, balance: int, now: datetime) -> None:
         account=account, high=rows, total=rows, read_at=now, api_read_at=now,
         balance_exact=Decimal(balance), weighed_high=rows, weighed_at=now,
         anchor_balance=Decimal(OPENING), anchor_high=0, anchor_at=now,
-        weighed_sum=Decimal(balance - OPENING),
+        weighed_sum=Decimal(balance - OPENING), sums_zone=account.vault.zone.key,
     )  # fmt: skip
 
 

@@ -44,7 +44,8 @@ def zone(request: TeamRequest) -> HttpResponse:
     if not form.is_valid():
         return listed(request, zone_form=form)
     if set_zone(by=request.membership, name=form.cleaned_data["time_zone"]):
-        messages.success(request, f"Days and times are those of {form.cleaned_data['time_zone']}.")
+        told = "Days and times are those of {time_zone}. The ledger’s days are counted anew."
+        messages.success(request, told.format_map(form.cleaned_data))
     return redirect("members")
 
 

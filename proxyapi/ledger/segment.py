@@ -19,7 +19,9 @@ from proxyapi.models import Account, Entry, Ledger
 
 
 def of(account: Account) -> Ledger:
-    ledger, _ = Ledger.objects.get_or_create(account=account)
+    """The account's ledger; a new one has no sums yet, so none of another zone."""
+    zone = {"sums_zone": lambda: account.vault.zone.key}
+    ledger, _ = Ledger.objects.get_or_create(account=account, defaults=zone)
     return ledger
 
 

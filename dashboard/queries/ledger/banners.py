@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from dashboard.queries.ledger.scope import Scope
 from proxyapi.models import Account, Ledger
 
+MOVED = (
+    "The team’s time zone is {} now. Sums of days that are not counted in it yet are those of the "
+    "time zone before. This ends by itself."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Banner:
@@ -20,6 +25,10 @@ def banners_of(scope: Scope) -> tuple[Banner, ...]:
     """Of the accounts that are asked for, and of a search; no query."""
     asked = [one for one in scope.accounts if one.pk in scope.ids]
     told = [banner for one in asked for banner in of_account(one)]
+    if scope.is_recounted:
+        told.append(
+            Banner("info", "The days are being counted anew.", MOVED.format(scope.zone.key))
+        )
     gaps = scope.found.gaps if scope.found else ()
     return (*told, *(Banner("info", gap.says, gap.remedy) for gap in gaps))
 

@@ -142,7 +142,7 @@ def within(scope: Scope, books: Books, after: Place | None, count: int) -> Span 
     """Where the next rows lie, so that a rare label is found without a search: the days that the
     sums tell of, from the place on; of the whole period while these are days of another zone."""
     oldest, zone = scope.filters.oldest, scope.zone
-    if is_recounted(scope):
+    if scope.is_recounted:
         return cut(scope.period.moments(zone), after, oldest=oldest)
     days = sorted((day for day, it in books.days.items() if it.rows), reverse=not oldest)
     if after:
@@ -159,12 +159,6 @@ def within(scope: Scope, books: Books, after: Place | None, count: int) -> Span 
     if not needed:
         return None
     return cut((bounds(min(needed), zone)[0], bounds(max(needed), zone)[1]), after, oldest=oldest)
-
-
-def is_recounted(scope: Scope) -> bool:
-    """The team changed its zone, and the sums of an account are not of its days yet."""
-    ledgers = [getattr(one, "ledger", None) for one in scope.accounts if one.pk in scope.ids]
-    return any(one and one.sums_zone != scope.zone.key for one in ledgers)
 
 
 def cut(span: Span, after: Place | None, *, oldest: bool) -> Span:

@@ -50,6 +50,12 @@ class Scope:
     def step(self) -> Step:
         return step_of(*self.span)
 
+    @property
+    def is_recounted(self) -> bool:
+        """The team changed its zone, and the sums of an account are not of its days yet."""
+        ledgers = [getattr(one, "ledger", None) for one in self.accounts if one.pk in self.ids]
+        return any(one and one.sums_zone != self.zone.key for one in ledgers)
+
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[Entry]:
         """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
         of two lower bounds SQLite searches an index from the first."""

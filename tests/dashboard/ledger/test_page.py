@@ -14,6 +14,7 @@ from dashboard.models import Membership
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from dashboard.queries.ledger.rows import Row
+from proxyapi import day_sums
 from proxyapi.models import Account, Entry, Ledger
 from tests.dashboard.ledger.conftest import ago, sum_up, whole
 from tests.factories import AccountFactory, EntryFactory, MembershipFactory
@@ -96,6 +97,18 @@ def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(book, the
     Ledger.objects.update(sums_zone=zone)
     (row,) = rows(page(thea, period="all", after=f"{second}.0.{account.pk.hex}.1"))
     assert row.what == "Render"
+
+
+def test_a_reader_is_told_while_the_days_are_counted_anew(book, thea):
+    account = book(happened_at=ago(minutes=30)).account
+    assert page(thea).totals.banners == ()
+    thea.team.vault.time_zone = "Pacific/Auckland"
+    thea.team.vault.save()
+    (banner,) = page(thea).totals.banners
+    assert banner.title == "The days are being counted anew."
+    assert "Pacific/Auckland" in banner.text
+    day_sums.recount_all(account)
+    assert page(thea).totals.banners == ()
 
 
 @pytest.fixture

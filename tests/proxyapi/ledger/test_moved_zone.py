@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -10,9 +10,10 @@ from django.db import connection, transaction
 from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
-from proxyapi import ledger
+from proxyapi import day_sums, ledger
 from proxyapi.day_sums import recount, recount_all
 from proxyapi.ledger import changes
+from proxyapi.ledger.segment import of
 from proxyapi.models import Account, DayFlow, Ledger, Vault
 from tests.factories import EntryFactory
 from tests.proxyapi.ledger.conftest import Book, line
@@ -74,6 +75,32 @@ def test_the_old_day_of_a_row_that_is_gone_goes_as_well(account: Account) -> Non
         changes.note(account, [BETWEEN])
     recount_all(account)
     assert kept(account) == {}
+
+
+def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A week is of the zone that was left, although that of the ledger is the vault's again."""
+    EntryFactory(account=account, happened_at=BETWEEN)
+    EntryFactory(account=account, happened_at=BETWEEN + timedelta(days=30))
+    of(account)
+    move(account, "UTC")
+    before, weeks = kept(account), iter([recount])
+    with monkeypatch.context() as patch, pytest.raises(StopIteration):
+        patch.setattr(day_sums, "recount", lambda *given: next(weeks)(*given))
+        move(account, KIRITIMATI)
+    Vault.objects.update(time_zone="UTC")
+    assert kept(account) != before
+    assert day_sums.in_another_zone() == [account.pk]
+    recount_all(Account.objects.get(pk=account.pk))
+    assert kept(account) == before
+    assert day_sums.in_another_zone() == []
+
+
+def test_a_new_ledger_has_no_days_of_another_zone(account: Account) -> None:
+    Vault.objects.update(time_zone=AUCKLAND)
+    of(Account.objects.get(pk=account.pk))
+    assert day_sums.in_another_zone() == []
 
 
 def test_a_count_locks_the_account_first(account: Account) -> None:
