@@ -2,17 +2,19 @@
 
 Only by request, since the proof's day fits into no hour: `DRILL_SOAK_HOURS=24`, or a part of a day.
 It is measured when the renders are all under way (`DRILL_SOAK_RENDERS`) and the processes have been
-warm for ten minutes (`DRILL_SOAK_WARM`, in seconds). A slope of less than an hour is mostly noise,
-above all that of the worker, whose children are replaced after 500 tasks.
+warm for ten minutes (`DRILL_SOAK_WARM`, in seconds). A worker's children are told apart from it:
+each is replaced after 500 tasks, so their memory is a saw, of which a few teeth have no slope. The
+error beside each slope is that of a line through the means of ten minutes.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +40,7 @@ RENDER_SECONDS = 1800
 WARM, SAMPLED_EVERY = float(os.environ.get("DRILL_SOAK_WARM", "600")), 15.0  # seconds
 MEBIBYTE = 1024**2
 GROWS = 1.0  # MiB an hour
+BLOCK = 10 / 60  # of an hour; longer than a child of the worker lives under this load
 STEADY = 0.05  # of file descriptors and of Redis' keys
 ROLES = {
     "uvicorn": "web",
@@ -123,7 +126,7 @@ def sample(house: House, seconds: float) -> Sample:
     files: defaultdict[str, int] = defaultdict(int)
     for process in psutil.Process(house.pid).children(recursive=True):
         with suppress(psutil.Error):  # a child that has done its 500 tasks ends
-            if role := role_of(process.cmdline()):
+            if role := role_of(process):
                 memory[role] += process.memory_info().rss / MEBIBYTE
                 files[role] += process.num_fds()
     keys = redis.Redis(unix_socket_path=str(house.var / "valkey.sock")).dbsize()
@@ -131,8 +134,13 @@ def sample(house: House, seconds: float) -> Sample:
     return Sample(seconds / 3600, dict(memory), dict(files), keys)
 
 
-def role_of(command: list[str]) -> str:
-    line = " ".join(command)
+def role_of(process: psutil.Process) -> str:
+    role, above = program(process), process.parent()
+    return f"{role}'s children" if above and role == program(above) else role
+
+
+def program(process: psutil.Process) -> str:
+    line = " ".join(process.cmdline())
     return next((role for sign, role in ROLES.items() if sign in line), "")
 
 
@@ -141,11 +149,11 @@ def tell(figures: Figures, samples: list[Sample], visitors: Visitors) -> None:
     hours = [one.hours for one in samples]
     for role in sorted(samples[0].memory):
         memory = [one.memory.get(role, 0) for one in samples]
-        slope = statistics.linear_regression(hours, memory).slope
+        slope, error = slope_of(hours, memory)
         is_world = role == ROLES["proxyapi.sandbox"]
         figures.tell(
             f"{role}: {memory[0]:.1f} MiB at first, {memory[-1]:.1f} after {hours[-1]:.1f} h: "
-            f"{slope:+.2f} MiB/h",
+            f"{slope:+.2f} ± {error:.2f} MiB/h",
             "any: it keeps each video in memory" if is_world else f"below {GROWS:.0f}",
             holds=is_world or slope < GROWS,
         )
@@ -154,6 +162,20 @@ def tell(figures: Figures, samples: list[Sample], visitors: Visitors) -> None:
     tell_steady(figures, "keys in Redis", [float(one.keys) for one in samples], quarter)
     broken = sum(n for said, n in visitors.answers.items() if " 5" in said)
     figures.tell(f"{dict(visitors.answers)}", "no 5xx", holds=not broken)
+
+
+def slope_of(hours: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
+    """Per hour, with its standard error; that of two means or fewer is not known."""
+    blocks = defaultdict[int, list[float]](list)
+    for hour, value in zip(hours, values, strict=True):
+        blocks[int(hour / BLOCK)].append(value)
+    at, means = [BLOCK * n for n in blocks], [statistics.fmean(one) for one in blocks.values()]
+    if len(blocks) < 3:
+        return statistics.linear_regression(hours, values).slope, math.inf
+    slope, start = statistics.linear_regression(at, means)
+    off = sum((mean - start - slope * hour) ** 2 for hour, mean in zip(at, means, strict=True))
+    spread = statistics.pvariance(at) * len(at)
+    return slope, math.sqrt(off / (len(at) - 2) / spread)
 
 
 def tell_steady(figures: Figures, what: str, values: list[float], quarter: int) -> None:
