@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import httpx
 from playwright.sync_api import BrowserContext, sync_playwright
 
 from tests.browser import chromium
-from tests.browser.desk import Desk
+from tests.browser.desk import Desk, sign_in
 from tests.browser.house import House
 from tests.browser.stage import Guest, Stage, until
 
@@ -31,6 +31,33 @@ def visitor(house: House) -> Iterator[BrowserContext]:
         browser.close()
 
 
+class Scene(NamedTuple):
+    """Luca's three videos as an outage begins: one renders, one was sent and has its answer in the
+    outage, and the form of one is to be pressed all the time."""
+
+    luca: Desk
+    guest: Guest
+    rendering: str
+    unanswered: str
+    waiting: str
+    form: dict[str, str]
+
+    @property
+    def button(self) -> str:
+        return f"/studio/{self.waiting}/renders/"
+
+
+def begin(house: House, context: BrowserContext, stage: Stage) -> Scene:
+    luca, guest = Desk(context.new_page()), stage.account()
+    sign_in(luca.page, house.person("Luca"))
+    luca.join(guest)
+    rendering, waiting = luca.make("It renders meanwhile"), luca.draft("It waits")
+    luca.page.goto(f"/videos/{rendering}/")
+    luca.paid(rendering)
+    form = asked(luca, waiting)
+    return Scene(luca, guest, rendering, answered_meanwhile(luca, stage, guest), waiting, form)
+
+
 def asked(luca: Desk, job: str) -> dict[str, str]:
     """The form of the question what a render costs, once its price is there."""
     until(lambda: "price" in luca.question(job))
@@ -47,18 +74,16 @@ def answered_meanwhile(luca: Desk, stage: Stage, guest: Guest) -> str:
     return job
 
 
-def look_around(
-    house: House, luca: Desk, button: str, form: dict[str, str], seconds: float
-) -> Answers:
-    """Ask for pages, press a button and ask how the house is, twice a second."""
+def look_around(house: House, scene: Scene, seconds: float) -> Answers:
+    """Ask for pages, press the button and ask how the house is, twice a second."""
     answers = {name: Counter[int]() for name in ("page", "press", "health", "ready")}
-    cookies = {one["name"]: str(one["value"]) for one in luca.page.context.cookies()}
+    cookies = {one["name"]: str(one["value"]) for one in scene.luca.page.context.cookies()}
     until_then = time.monotonic() + seconds
     with httpx.Client(base_url=house.portal, cookies=cookies, timeout=30) as client:
         while time.monotonic() < until_then:
             for path in ("/library/", "/studio/"):
                 answers["page"][told(client.get(path))] += 1
-            pressed = client.post(button, data=form, headers=luca.headers)
+            pressed = client.post(scene.button, data=scene.form, headers=scene.luca.headers)
             answers["press"][pressed.status_code] += 1
             answers["health"][httpx.get(f"{house.portal}/healthz").status_code] += 1
             answers["ready"][httpx.get(f"{house.portal}/readyz", timeout=30).status_code] += 1

@@ -16,18 +16,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.desk import PRICED, RENDERED, Desk, sign_in
+from tests.browser.desk import PRICED, RENDERED
 from tests.browser.house import House, running_house
 from tests.browser.stage import QUICK, Stage, until
 from tests.drills.figures import Figures
-from tests.drills.outage import (
-    Answers,
-    answered_meanwhile,
-    asked,
-    charging_calls,
-    look_around,
-    visitor,
-)
+from tests.drills.outage import Answers, begin, charging_calls, look_around, visitor
 from tests.leaks import Canaries
 
 AWAY = float(os.environ.get("DRILL_AWAY", "60"))
@@ -69,31 +62,25 @@ def test_a_minute_without_the_database_sends_nothing_and_loses_nothing(
 def drill(
     figures: Figures, house: House, context: BrowserContext, stage: Stage, postgres: Any
 ) -> None:
-    luca, guest = Desk(context.new_page()), stage.account()
-    sign_in(luca.page, house.person("Luca"))
-    luca.join(guest)
-    job, waiting = luca.make("It renders meanwhile"), luca.draft("It waits")
-    luca.page.goto(f"/videos/{job}/")
-    luca.paid(job)
-    form = asked(luca, waiting)
-    unanswered = answered_meanwhile(luca, stage, guest)
+    scene = begin(house, context, stage)
+    luca, guest = scene.luca, scene.guest
     before = charging_calls(stage, guest)
     said = len(house.lines)
     postgres.stop()
-    answers = look_around(house, luca, f"/studio/{waiting}/renders/", form, AWAY)
+    answers = look_around(house, scene, AWAY)
     sent = charging_calls(stage, guest) - before
     postgres.start()
     back = time.monotonic()
     until(lambda: luca.page.request.get("/library/").status == 200, seconds=60)
     took = time.monotonic() - back
     costs = 0
-    for film in (job, unanswered):
+    for film in (scene.rendering, scene.unanswered):
         luca.page.goto(f"/videos/{film}/")
         expect(luca.film).to_be_attached(timeout=RENDERED + SETTLED)
         costs += luca.cost(film)
-    luca.render(waiting)
+    luca.render(scene.waiting)
     expect(luca.film).to_be_attached(timeout=RENDERED + PRICED)
-    spent = stage.spent(guest), costs + luca.cost(waiting)
+    spent = stage.spent(guest), costs + luca.cost(scene.waiting)
     renders = stage.sent(guest, "POST", "/render")
     traces = sum("Traceback" in line for line in list(house.lines)[said:])
     tell_answers(figures, answers)

@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.desk import RENDERED, Desk, sign_in
+from tests.browser.desk import RENDERED
 from tests.browser.house import House, running_house
 from tests.browser.stage import QUICK, Stage, until
 from tests.drills.figures import Figures
-from tests.drills.outage import Answers, answered_meanwhile, asked, charging_calls, look_around
+from tests.drills.outage import Answers, begin, charging_calls, look_around
 from tests.drills.outage import visitor as visitor_of
 from tests.leaks import Canaries
 
@@ -63,23 +63,17 @@ def test_a_minute_with_a_full_disk_loses_nothing(disk: Path, tmp_path: Path) -> 
 def drill(
     figures: Figures, house: House, context: BrowserContext, stage: Stage, database: Path
 ) -> None:
-    luca, guest = Desk(context.new_page()), stage.account()
-    sign_in(luca.page, house.person("Luca"))
-    luca.join(guest)
-    job, waiting = luca.make("It renders meanwhile"), luca.draft("It waits")
-    luca.page.goto(f"/videos/{job}/")
-    luca.paid(job)
-    form, button = asked(luca, waiting), f"/studio/{waiting}/renders/"
-    unanswered = answered_meanwhile(luca, stage, guest)
+    scene = begin(house, context, stage)
+    luca, guest = scene.luca, scene.guest
     said = len(house.lines)
     filler = fill(database)
-    answers = look_around(house, luca, button, form, FULL)
+    answers = look_around(house, scene, FULL)
     filler.unlink()
     freed = time.monotonic()
-    until(lambda: luca.send(button, **form).ok, seconds=60)
+    until(lambda: luca.send(scene.button, **scene.form).ok, seconds=60)
     took = time.monotonic() - freed
     costs = 0
-    for film in (job, unanswered, waiting):
+    for film in (scene.rendering, scene.unanswered, scene.waiting):
         luca.page.goto(f"/videos/{film}/")
         expect(luca.film).to_be_attached(timeout=RENDERED + SETTLED + FULL / 2 * 1000)
         costs += luca.cost(film)
