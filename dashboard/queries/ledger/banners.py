@@ -25,7 +25,7 @@ def banners_of(scope: Scope) -> tuple[Banner, ...]:
     """Of the accounts that are asked for, and of a search; no query."""
     asked = [one for one in scope.accounts if one.pk in scope.ids]
     told = [banner for one in asked for banner in of_account(one)]
-    if scope.is_recounted:
+    if scope.first_day and scope.is_recounted:
         told.append(
             Banner("info", "The days are being counted anew.", MOVED.format(scope.zone.key))
         )

@@ -111,6 +111,11 @@ def test_a_reader_is_told_while_the_days_are_counted_anew(book, thea):
     assert page(thea).totals.banners == ()
 
 
+def test_without_entries_there_is_nothing_to_count_anew(account, thea):
+    Ledger.objects.update(sums_zone="Pacific/Auckland")
+    assert page(thea).totals.banners == ()
+
+
 @pytest.fixture
 def mixed(book, token, luca) -> None:
     book("-96")
