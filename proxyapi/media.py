@@ -24,6 +24,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 import httpx
 from django.conf import settings
 
+from proxyapi.upstream.trust import trusted
+
 SENT = ("range", "if-range", "if-none-match", "if-modified-since")
 PASSED_ON = ("content-length", "content-range", "accept-ranges", "etag", "last-modified")
 ONE_RANGE = re.compile(r"bytes=\d*-\d*")  # several would be answered as another content type
@@ -69,7 +71,9 @@ async def open_film(address: str, wishes: Mapping[str, str], *, head: bool = Fal
     pinned = url.copy_with(host=str(await judged(url)), fragment=None)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(
-            httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=False, trust_env=False)
+            httpx.AsyncClient(
+                verify=trusted(), timeout=TIMEOUT, follow_redirects=False, trust_env=False
+            )
         )
         request = client.build_request(
             "HEAD" if head else "GET",

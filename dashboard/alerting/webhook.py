@@ -28,6 +28,7 @@ from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.models import AlertEvent, Delivery, Webhook
 from proxyapi import seal
 from proxyapi.media import port_of, public
+from proxyapi.upstream.trust import trusted
 
 PREFIX = "whsec_"
 TIMEOUT = httpx.Timeout(10, connect=5)
@@ -66,7 +67,9 @@ def send(delivery: Delivery) -> int:
     headers |= {"host": url.netloc.decode("ascii"), "content-type": "application/json"}
     try:
         with (
-            httpx.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False) as client,
+            httpx.Client(
+                verify=trusted(), timeout=TIMEOUT, follow_redirects=False, trust_env=False
+            ) as client,
             client.stream(
                 *("POST", pinned),
                 content=body,

@@ -26,6 +26,7 @@ from proxyapi.upstream.operation import LONGEST_UPLOAD
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.transport import Exchange, Outgoing
+from proxyapi.upstream.trust import trusted
 
 CONNECT = POOL = 5.0  # seconds
 WRITE = 60.0  # seconds for one piece of an upload; all: `LONGEST_UPLOAD`
@@ -216,12 +217,19 @@ class AsyncClient(_Shell):
 
 
 def _sync(transport: httpx.BaseTransport | None, limits: httpx.Limits) -> httpx.Client:
-    return httpx.Client(transport=transport, limits=limits, cookies=_no_cookies(), trust_env=False)
+    return httpx.Client(
+        transport=transport,
+        verify=trusted(),
+        limits=limits,
+        cookies=_no_cookies(),
+        trust_env=False,
+    )
 
 
 def _async(transport: httpx.AsyncBaseTransport | None, limits: httpx.Limits) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         transport=transport,
+        verify=trusted(),
         limits=limits,
         cookies=_no_cookies(),
         trust_env=False,

@@ -17,6 +17,7 @@ from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.secret import Secret
+from proxyapi.upstream.trust import trusted
 from tests.conftest import asks_database
 from tests.factories import JobFactory, UserFactory, VaultFactory
 from tests.outlets import searched
@@ -64,7 +65,7 @@ def free_port() -> int:
 @pytest.fixture
 def control(sandbox: str) -> Iterator[httpx.Client]:
     """The sandbox's control plane, on an empty world."""
-    with httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=30) as client:
+    with httpx.Client(base_url=f"{sandbox}/_sandbox/", verify=trusted(), timeout=30) as client:
         client.post("reset", json={})
         yield client
 
@@ -117,5 +118,7 @@ def stage(
     settings.CHARGE_LONG_CALL = 1000
     assert control.put("settings", json=SETTINGS).is_success
     bearer = {"Authorization": f"Bearer {account['token']}"}
-    with httpx.Client(base_url=f"{sandbox}/v2", headers=bearer, timeout=30) as direct:
+    with httpx.Client(
+        base_url=f"{sandbox}/v2", headers=bearer, verify=trusted(), timeout=30
+    ) as direct:
         yield Stage(control, direct, account["account_id"], token)

@@ -17,6 +17,7 @@ from proxyapi import tokens
 from proxyapi.charges import send, settle
 from proxyapi.models import Charge, ChargeState, Token
 from proxyapi.upstream.secret import Secret
+from proxyapi.upstream.trust import trusted
 from tests.factories import UserFactory, VaultFactory
 
 # Everything charges, so that a lost charge can be told from a lost gift.
@@ -137,7 +138,7 @@ def opened(control: httpx.Client, *, empty: bool = True, text: str = "") -> Iter
     token.account.refresh_from_db()
     bearer = {"Authorization": f"Bearer {account['token']}"}
     address = str(control.base_url).replace("_sandbox/", "v2")
-    with httpx.Client(base_url=address, headers=bearer, timeout=30) as direct:
+    with httpx.Client(base_url=address, headers=bearer, verify=trusted(), timeout=30) as direct:
         yield Stage(control, direct, account["account_id"], token)
 
 

@@ -15,6 +15,7 @@ import pytest
 from proxyapi.upstream import catalog
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.operation import Operation
+from proxyapi.upstream.trust import trusted
 
 Trouble = Callable[[httpx.Request], httpx.Response]
 TIMEOUT = 0.8  # seconds to wait for an answer; the catalog's 30 to 150 would take days here
@@ -30,7 +31,7 @@ class Wire(httpx.BaseTransport):
     """Sends what comes, but for the one request that its thread ordered trouble for."""
 
     def __init__(self) -> None:
-        self.real = httpx.HTTPTransport()
+        self.real = httpx.HTTPTransport(verify=trusted())
         self._ordered = Ordered()
 
     @property
@@ -80,7 +81,7 @@ class Wire(httpx.BaseTransport):
 
     def crowded(self, request: httpx.Request) -> httpx.Response:
         """All connections are taken."""
-        pool = httpx.HTTPTransport(limits=httpx.Limits(max_connections=1))
+        pool = httpx.HTTPTransport(trusted(), limits=httpx.Limits(max_connections=1))
         root = request.url.copy_with(path="/openapi.json", query=None)
         kept = pool.handle_request(httpx.Request("GET", root))
         try:

@@ -11,6 +11,7 @@ import pytest
 from proxyapi import calls
 from proxyapi.ledger.page import Page, Reader
 from proxyapi.models import Token
+from proxyapi.upstream.trust import trusted
 from tests.proxyapi.ledger.wire.service import Service
 from tests.proxyapi.money.conftest import account, control, job, sandbox, token
 
@@ -31,7 +32,9 @@ def service(
     settings = {"rate_limit": 10**9, "journal_lines": 10**6, "costs": costs, "discovery_seconds": 0}
     assert control.put("settings", json=settings).is_success
     bearer = {"Authorization": f"Bearer {account['token']}"}
-    with httpx.Client(base_url=f"{sandbox}/v2", headers=bearer, timeout=30) as direct:
+    with httpx.Client(
+        base_url=f"{sandbox}/v2", headers=bearer, verify=trusted(), timeout=30
+    ) as direct:
         yield Service(control, direct, account["account_id"], token, asked(monkeypatch))
 
 
