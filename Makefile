@@ -2,6 +2,8 @@
 PYTHON ?= python3
 IN = .venv/bin/python
 .DEFAULT_GOAL := help
+# A verb starts dozens of processes; each would compile all of Reelroom for itself.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help run check test bench drill fix packages
 
 help:  ## list the verbs
@@ -23,7 +25,7 @@ drill: packages  ## every fault, kill and outage in full, one line a figure (abo
 	@$(IN) -m tests.drills
 
 fix: packages  ## format, and repair what can be repaired alone
-	@$(IN) -m ruff check --fix --quiet .
+	@$(IN) -m ruff check --fix-only --quiet .
 	@$(IN) -m ruff format --quiet .
 	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
 	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         others = [item for item in items if not asks_database(item)]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if asks_database(item)]
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests have imported stays: no collection of garbage looks it through."""
+    gc.collect()
+    gc.freeze()
 
 
 def asks_database(item: pytest.Item) -> bool:

@@ -52,8 +52,9 @@ def token(account: Account, priya: Membership) -> Token:
     return TokenFactory.create(account=account, owner=priya.user)
 
 
-def sum_up(account: Account) -> None:
-    moments = account.entries.values_list("happened_at", flat=True)
+def sum_up(account: Account, *moments: datetime) -> None:
+    """The days of those moments, else all."""
+    moments = moments or tuple(account.entries.values_list("happened_at", flat=True))
     with transaction.atomic():
         recount(account, days_of(account, moments))
 

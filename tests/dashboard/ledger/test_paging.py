@@ -103,7 +103,7 @@ def test_rows_that_come_meanwhile_move_nothing(ada, account):
         listed += places(page)
         at = timezone.now() + timedelta(seconds=number)
         EntryFactory.create(account=one, happened_at=at)
-        sum_up(one)
+        sum_up(one, at)
     assert len(listed) == len(set(listed)) == len(before)
 
 
