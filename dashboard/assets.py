@@ -69,19 +69,25 @@ def alone() -> Iterator[None]:
 
 
 def lay_over(fresh: Path, root: Path) -> None:
-    """Killed at any point, the manifest names the release before, of which nothing is missing."""
-    last = set(Storage(location=str(root)).hashed_files.values())
+    """Killed at any point, the manifest names the release before, of which nothing is missing; or
+    this one, which is then not taken for the last one when it is laid again."""
+    last = named(root)
     names = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
     manifest = Path(Storage.manifest_name)
     for name in names - {manifest}:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (fresh / name).replace(root / name)
-    for path in root.rglob("*"):
+    for path in [] if named(fresh) == last else root.rglob("*"):
         name = path.relative_to(root)
         plain = name.as_posix().removesuffix(".gz").removesuffix(".br")
         if path.is_file() and name not in names and plain not in last:
             path.unlink(missing_ok=True)
     (fresh / manifest).replace(root / manifest)
+
+
+def named(folder: Path) -> set[str]:
+    """The files that its manifest names; none without one."""
+    return set(Storage(location=str(folder)).hashed_files.values())
 
 
 def stamp() -> Path:

@@ -104,7 +104,7 @@ def test_the_last_release_stays_and_earlier_ones_go(sheet: Path, tmp_path: Path)
     names = {path.name for path in (tmp_path / "static/css").iterdir()}
     assert {Path(second).name, f"{Path(second).name}.gz", Path(third).name} <= names
     assert not any(name.startswith(Path(first).name) for name in names)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith("static.n")]
+    assert not (tmp_path / "static.new").exists()
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,20 @@ def test_a_killed_run_takes_nothing_from_the_release_that_serves(
     assert {served, last} <= {f"css/{path.name}" for path in (tmp_path / "static/css").iterdir()}
     assert not (tmp_path / "static" / first).exists()
     assert not (tmp_path / "static.new").exists()
+
+
+def test_who_collects_again_what_was_not_stamped_keeps_the_last_release(
+    sheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = collected(sheet, ".note {color: red}")
+    with monkeypatch.context() as patch, pytest.raises(FileNotFoundError):
+        patch.setattr(assets, "stamp", lambda: tmp_path / "nowhere" / "static.stamp")
+        collected(sheet, ".note {color: blue}")
+    assert not assets.is_collected()
+
+    now = collected(sheet, ".note {color: blue}")
+
+    assert {last, now} <= {f"css/{path.name}" for path in (tmp_path / "static/css").iterdir()}
 
 
 def test_who_collects_the_same_again_removes_nothing(sheet: Path, tmp_path: Path) -> None:

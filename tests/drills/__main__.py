@@ -30,6 +30,8 @@ ONCE = (
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py"),
 )
+# SQLite has one house, so nothing is rolled there.
+NEVER_ON_SQLITE = ("test_rolling.py",)
 LAST_LINES = 40
 # By the minutes they take; what is not named is short.
 LONGEST_FIRST = (
@@ -72,7 +74,8 @@ def drills(wanted: list[str]) -> Iterator[Drill]:
     roots = [Path(name).resolve() for name in wanted] or [HERE]
     found = [file for root in roots for file in ([root] if root.is_file() else root.rglob("*.py"))]
     for path in sorted({file for file in found if file.name.startswith("test_")}, key=length):
-        yield Drill(path, on_postgres=False)
+        if path.name not in NEVER_ON_SQLITE:
+            yield Drill(path, on_postgres=False)
         if path.name not in ONCE:
             yield Drill(path, on_postgres=True)
 

@@ -106,6 +106,10 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
+        # No connection outlives a call: the next one may find another process.
+        alone = httpx.Limits(max_keepalive_connections=0)
+        address = f"http://127.0.0.1:{self.port}"
+        self.http = httpx.Client(base_url=address, trust_env=False, limits=alone)
         self._folder = folder
         self.process: subprocess.Popen[bytes]
 
@@ -132,8 +136,7 @@ class Server:
 
     def call(self, method: str, path: str, token: str = "", **wanted) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        url = f"http://127.0.0.1:{self.port}{path}"
-        return httpx.request(method, url, headers=headers, trust_env=False, **wanted)
+        return self.http.request(method, path, headers=headers, **wanted)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -149,6 +152,7 @@ def server(tmp_path):
     finally:
         made.process.terminate()
         ended = made.process.wait(timeout=10)
+        made.http.close()
     assert ended in (0, -signal.SIGTERM)
 
 
@@ -174,7 +178,7 @@ def test_kill_9_loses_nothing_that_was_answered(server):
         return video if video["status"] == "completed" else None
 
     video = in_time(completed)
-    film = httpx.get(video["url"], trust_env=False, headers={"Range": "bytes=4-7"})
+    film = server.http.get(video["url"], headers={"Range": "bytes=4-7"})
     assert (film.status_code, film.content) == (206, b"ftyp")
 
 
