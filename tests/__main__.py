@@ -8,7 +8,8 @@ import sys
 import time
 
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-TWO = ("-n", "2", "--dist", "loadfile")
+# A process takes a file at a time, in the order that tests/conftest.py gives.
+TWO = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 SERVERS = "not browser and not drill"
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ("on SQLite", (*TWO, "-m", SERVERS), {}),

@@ -45,7 +45,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         stops.pop()()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The slow ones first: at the end, one would leave the other processes with nothing to do."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--only-database"):
         others = [item for item in items if not asks_database(item)]
         config.hook.pytest_deselected(items=others)

@@ -125,9 +125,10 @@ class Server:
         while True:
             try:
                 self.get("/_sandbox/clock")
-            except httpx.ConnectError:
+            except httpx.TransportError:
                 assert self.process.poll() is None
                 assert time.monotonic() - begun < 20
+                time.sleep(0.02)
             else:
                 return time.monotonic() - begun
 
