@@ -1,0 +1,37 @@
+"""The authorities are read once, however many connections trust them."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from unittest.mock import Mock
+
+import pytest
+
+from proxyapi.upstream.client import AsyncClient, Client
+from proxyapi.upstream.trust import trusted
+
+API = "https://api.example/v2"
+
+
+def test_they_are_read_once_for_all_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(wraps=ssl.create_default_context)
+    monkeypatch.setattr(ssl, "create_default_context", read)
+    trusted.cache_clear()
+
+    async def both() -> None:
+        for _ in range(2):
+            async with AsyncClient(API):
+                pass
+
+    for _ in range(2):
+        with Client(API):
+            pass
+    asyncio.run(both())
+
+    assert read.call_count == 1
+
+
+def test_they_judge_the_host_and_its_certificate() -> None:
+    assert trusted().verify_mode is ssl.CERT_REQUIRED
+    assert trusted().check_hostname
