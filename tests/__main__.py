@@ -8,14 +8,14 @@ import sys
 import time
 
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-# A process takes a file at a time, in the order that tests/conftest.py gives.
-TWO = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+TWO = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
+AS_SORTED = "--no-loadscope-reorder"  # as tests/conftest.py does
 SERVERS = "not browser and not drill"
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
-    ("on SQLite", (*TWO, "-m", SERVERS), {}),
+    ("on SQLite", (*TWO, AS_SORTED, "-m", SERVERS), {}),
     (
         "on PostgreSQL",
-        (*TWO, "-m", SERVERS, "--only-database"),
+        (*TWO, AS_SORTED, "-m", SERVERS, "--only-database"),
         {"TEST_DATABASE": "postgresql"},
     ),
     ("in a browser", (*TWO, "-m", "browser", "-p", "no:randomly", "tests/browser"), {}),
