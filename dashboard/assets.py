@@ -21,6 +21,7 @@ from django.core.management import call_command
 from django.http import HttpRequest, HttpResponseBase
 from servestatic.middleware import ServeStaticMiddleware
 
+from dashboard import bundles
 from dashboard.bundles import Storage
 
 
@@ -79,7 +80,9 @@ def lay_over(fresh: Path, root: Path) -> None:
         (fresh / name).replace(root / name)
     for path in [] if named(fresh) == last else root.rglob("*"):
         name = path.relative_to(root)
-        plain = name.as_posix().removesuffix(".gz").removesuffix(".br")
+        plain = name.as_posix()
+        for suffix in (".gz", ".br", ".zstd"):
+            plain = plain.removesuffix(suffix)
         if path.is_file() and name not in names and plain not in last:
             path.unlink(missing_ok=True)
     (fresh / manifest).replace(root / manifest)
@@ -95,8 +98,8 @@ def stamp() -> Path:
 
 
 def fingerprint() -> str:
-    """Of every source file: its place, its size, its time."""
-    seen = hashlib.sha256()
+    """Of every source file: its place, its size, its time; and of how they are bundled."""
+    seen = hashlib.sha256(Path(bundles.__file__).read_bytes())
     for finder in get_finders():
         for name, storage in finder.list([]):
             status = Path(storage.path(name)).stat()

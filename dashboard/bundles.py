@@ -7,6 +7,7 @@ each other, in the order of their layers, and so the scripts of every page; with
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +20,11 @@ from servestatic.storage import CompressedManifestStaticFilesStorage
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """`name` holds the files `first`, then those of `folder` by name."""
+    """`name` holds the files `first`, then those of `folder` by name, without their `comments`."""
 
     name: str
     folder: str
+    comments: re.Pattern[bytes]
     first: tuple[str, ...] = ()
 
     def parts(self, names: Iterable[str]) -> list[str]:
@@ -30,8 +32,13 @@ class Bundle:
 
 
 # The first of the sheets declares the order of the layers; each script stands for itself.
-SHEETS = Bundle("css/reelroom.css", "css/components/", ("css/tokens.css", "css/layers.css"))
-SCRIPTS = Bundle("js/reelroom.js", "js/shell/")
+SHEETS = Bundle(
+    "css/reelroom.css",
+    "css/components/",
+    re.compile(rb"/\*.*?\*/", re.DOTALL),
+    ("css/tokens.css", "css/layers.css"),
+)
+SCRIPTS = Bundle("js/reelroom.js", "js/shell/", re.compile(rb"^ *//.*\n", re.MULTILINE))
 
 
 class Storage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -44,7 +51,7 @@ class Storage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
             for bundle in (SHEETS, SCRIPTS):
                 self.delete(bundle.name)
                 text = b"\n".join(self.text_of(part) for part in bundle.parts(paths))
-                self._save(bundle.name, ContentFile(text))
+                self._save(bundle.name, ContentFile(bundle.comments.sub(b"", text)))
             paths = {**paths, **{one.name: (self, one.name) for one in (SHEETS, SCRIPTS)}}
         yield from super().post_process(paths, dry_run, **options)
 

@@ -11,10 +11,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.desk import RENDERED, Desk, sign_in
 from tests.browser.house import House
 from tests.browser.stage import Guest, Stage
-from tests.browser.visit import NARROW, Visit, visit
+from tests.browser.visit import MOST, NARROW, Visit, visit
 from tests.leaks import Canaries
 
-MOST = 60_000  # bytes
 STEPS = ("type", "script", "voice", "look", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space

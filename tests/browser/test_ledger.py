@@ -15,6 +15,7 @@ from tests.browser.album import Album
 from tests.browser.desk import Desk, sign_in
 from tests.browser.house import FOREIGN, House, Person
 from tests.browser.stage import Stage
+from tests.browser.visit import MOST, visit
 
 BOOKED = 90_000  # milliseconds at most; what comes later than its early reading has its minute
 WIDE: ViewportSize = {"width": 1440, "height": 1000}
@@ -93,6 +94,9 @@ def test_an_archive_stands_beside_the_demo(house: House, chromium: Browser, albu
         sign_in(page, ada)
         opened(page)
         expect(page.locator(ROWS)).to_have_count(50)
+        full = visit(chromium, house.portal, "/ledger/", context.storage_state())
+        assert full.weight <= MOST
+        assert full.violations == []
         album.take(page, "ledger")
         page.get_by_role("link", name="Older").click()
         expect(page.get_by_role("link", name="Back to the first")).to_be_visible()

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 
 WIDE, PHONE, NARROW = 1440, 390, 320  # px
 HEIGHT = 900
+MOST = 60_000  # bytes that a page may weigh
 ALL: dict[str, Any] = {"resultTypes": ["violations"]}
 # A theme changes colours and nothing else.
 CONTRAST = {**ALL, "runOnly": ["color-contrast"]}
