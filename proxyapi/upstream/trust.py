@@ -14,5 +14,6 @@ import httpx
 
 @cache
 def trusted() -> ssl.SSLContext:
-    """Safe to share between threads and, since nothing changes it, between processes."""
+    """Safe to share between threads: all that a connection sets of it is the protocol, HTTP/1.1 for
+    each, so no client that speaks another one may take it."""
     return httpx.create_ssl_context(trust_env=False)
