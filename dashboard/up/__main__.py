@@ -15,7 +15,7 @@ from typing import IO
 from dashboard.install import Unable
 from dashboard.up import valkey, welcome
 from dashboard.up.place import LOOPBACK, Place
-from dashboard.up.processes import Processes, ending
+from dashboard.up.processes import Processes, ending, say
 
 READY_SECONDS = 90
 PYTHON = (sys.executable, "-m")
@@ -70,7 +70,7 @@ async def asked_to_stop(processes: Processes) -> None:
         if asked.is_set():
             processes.kill()
         else:
-            print("\nreelroom: Stopping.", flush=True)
+            say("\nreelroom: Stopping.")
             asked.set()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -100,7 +100,7 @@ async def begin(place: Place, processes: Processes, socket: Path, started: float
     await until("The portal is not ready", lambda: welcome.is_ready(place))
     # Last, for nobody waits for it yet, and two cores are busy with the others.
     await processes.start("slow", SLOW, environ | SLOW_POOL)
-    print(welcome.text(place, time.monotonic() - started), flush=True)
+    say(welcome.text(place, time.monotonic() - started))
 
 
 def sandbox(place: Place) -> list[str]:

@@ -116,7 +116,20 @@ async def speak(name: str, process: Process) -> None:
         prefix = f"\033[{COLOURS[name]}m{prefix}\033[0m"
     with contextlib.suppress(ValueError):  # a line of more than a megabyte ends the telling
         async for line in process.stdout:
-            print(prefix + line.decode(errors="replace").rstrip(), flush=True)
+            say(prefix + line.decode(errors="replace").rstrip())
+
+
+def say(text: str) -> None:
+    """Print it, unless the terminal was closed or the pipe's reader is gone: then nothing, ever.
+
+    The programs go on all the same: one whose lines nobody fetches stops at its next one.
+    """
+    try:
+        print(text, flush=True)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def ending(code: int) -> str:

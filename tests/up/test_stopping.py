@@ -77,7 +77,7 @@ def is_gone(group: int) -> bool:
     return not alive
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_to_stop_it_leaves_no_process_and_is_content(started, number):
     group = group_of(started.pid)
     assert len(left_in(group)) >= 6, "warden, valkey, sandbox, web, worker, beat"
@@ -86,6 +86,16 @@ def test_asked_to_stop_it_leaves_no_process_and_is_content(started, number):
     started.communicate()
 
     assert started.returncode == 0
+    assert is_gone(group)
+
+
+def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(started):
+    group = group_of(started.pid)
+    started.stdout.close()
+
+    started.send_signal(signal.SIGHUP)
+
+    assert started.wait(timeout=30) == 0
     assert is_gone(group)
 
 
