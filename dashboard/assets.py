@@ -101,10 +101,11 @@ def stamp() -> Path:
 
 
 def fingerprint() -> str:
-    """Of every source file: its place, its size, its time; and of how they are bundled."""
+    """Of every source file that is used: its place, its size, its time; and of how they are
+    bundled."""
     seen = hashlib.sha256(Path(bundles.__file__).read_bytes())
     for finder in get_finders():
-        for name, storage in finder.list([]):
+        for name, storage in finder.list(UNUSED):
             status = Path(storage.path(name)).stat()
             seen.update(f"{storage.path(name)} {status.st_size} {status.st_mtime_ns}\n".encode())
     return seen.hexdigest()

@@ -162,3 +162,11 @@ def test_nothing_is_collected_twice(sheet: Path) -> None:
     assert assets.is_collected()
     sheet.write_text(".note {color: yellow}")
     assert not assets.is_collected()
+
+
+def test_it_is_collected_anew_when_something_else_is_left_out(
+    sheet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected(sheet, ".note {color: red}")
+    monkeypatch.setattr(assets, "UNUSED", [sheet.name])
+    assert not assets.is_collected()

@@ -99,6 +99,15 @@ def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(sta
     assert is_gone(group)
 
 
+def test_what_nobody_hears_holds_up_nobody():
+    talkative = "from dashboard.up.processes import say\nfor _ in range(1000): say('x' * 1000)"
+    with subprocess.Popen([sys.executable, "-c", talkative], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+
+        assert process.wait(timeout=30) == 0
+
+
 def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(started):
     group = group_of(started.pid)
     next(one for one in left_in(group) if "beat" in one.cmdline()).kill()
