@@ -100,8 +100,12 @@ def move(portal: str, sandbox: str) -> None:
 
 
 def write(path: Path, written: dict[str, Any]) -> Path:
-    """For the owner of the machine's account alone, from the first byte on."""
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    """For the owner of the machine's account alone, from the first byte on, and never half of it:
+    the passwords stand nowhere else."""
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(written, file, indent=2)
-    return path
+        file.flush()
+        os.fsync(file.fileno())
+    return fresh.replace(path)

@@ -10,40 +10,30 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard.environment import Environment
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.FileAwareEnv()
+env = Environment()
 VAR = Path(env.str("REELROOM_VAR", default=str(BASE_DIR / "var"))).resolve()
 if (VAR / "env").is_file():
     env.read_env(str(VAR / "env"))
 
-
-def required(name: str, remedy: str) -> str:
-    """The variable, or a refusal to start. A placeholder is as good as nothing."""
-    value: str = env.str(name, default="")
-    if not value or value.lower().startswith(
-        ("change", "placeholder", "secret", "django-insecure")
-    ):
-        raise ImproperlyConfigured(f"{name} is not set. {remedy}")
-    return value
-
-
 # Core --------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = required(
+SECRET_KEY = env.required(
     "SECRET_KEY", "`make run` writes one; in production set 50 random characters."
 )
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", default=[])
 BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
 ROOT_URLCONF = "dashboard.urls"
 ASGI_APPLICATION = "dashboard.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = env.zone("TIME_ZONE")
 USE_TZ = True
 
 INSTALLED_APPS = [
@@ -116,19 +106,23 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
 }
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR / 'reelroom.sqlite3'}")}
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
-else:
-    # Persistent connections do not work under ASGI; the pool takes their place.
-    # Seconds until "it is away" is said, and until a new attempt takes the place of one that waits
-    # longer and longer.
-    most = env.int("DATABASE_POOL", default=8)  # connections of one process
-    DATABASES["default"]["OPTIONS"] = {
-        "pool": {"min_size": 1, "max_size": most, "timeout": 3, "reconnect_timeout": 5}
-    }
+# Persistent connections do not work under ASGI; the pool takes their place. Seconds until "it is
+# away" is said, and until a new attempt takes the place of one that waits longer and longer.
+POOL = {
+    "min_size": 1,
+    "max_size": env.whole("DATABASE_POOL", 8, 1, 1000),  # connections of one process
+    "timeout": 3,
+    "reconnect_timeout": 5,
+}
+DATABASES = {
+    "default": env.database(
+        "DATABASE_URL",
+        VAR / "reelroom.sqlite3",
+        {"sqlite3": SQLITE_OPTIONS, "postgresql": {"pool": POOL}},
+    )
+}
 
-REDIS_URL = env.str("REDIS_URL", default=f"unix://{VAR / 'valkey.sock'}")
+REDIS_URL = env.redis("REDIS_URL", VAR / "valkey.sock")
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
 }
@@ -154,7 +148,7 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 # How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
+ALLAUTH_TRUSTED_PROXY_COUNT = env.whole("TRUSTED_PROXIES", 0, 0, 10)
 
 # Alerts ------------------------------------------------------------------------------------------
 try:
@@ -178,9 +172,7 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
     )
 
 # A budget's alert outlives its month, so that it is not told twice; the upper end is ten years.
-ALERTS_KEPT_DAYS = env.int("ALERTS_KEPT_DAYS", default=400)
-if not 35 <= ALERTS_KEPT_DAYS <= 3650:
-    raise ImproperlyConfigured("ALERTS_KEPT_DAYS is a number of days from 35 to 3650.")
+ALERTS_KEPT_DAYS = env.whole("ALERTS_KEPT_DAYS", 400, 35, 3650)
 
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
@@ -240,18 +232,17 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
 # `name=METHOD`, several separated by commas, for the three whose method the spec does not show.
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
 # `id:base64 of 32 bytes`, several separated by commas, the first one seals (proxyapi/seal.py).
-SEALING_KEYS = required(
+SEALING_KEYS = env.required(
     "SEALING_KEYS", "`make run` writes one; .env.example says how to make the first one."
 )
-HOLD_MARGIN = env.float(
-    "HOLD_MARGIN", default=1.10
-)  # an estimate is approximate: hold a tenth more
+# An estimate is approximate: hold a tenth more.
+HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)
 
 # Seconds; drills shorten them (proxyapi/charges/waits.py).
-CHARGE_AGAIN_AFTER = env.float("CHARGE_AGAIN_AFTER", default=10)
-CHARGE_BOOKED_WITHIN = env.float("CHARGE_BOOKED_WITHIN", default=30)
-CHARGE_LONG_CALL = env.float("CHARGE_LONG_CALL", default=60)
-CHARGE_SILENCE = env.float("CHARGE_SILENCE", default=15)
+CHARGE_AGAIN_AFTER = env.number("CHARGE_AGAIN_AFTER", 10, 0, 3600)
+CHARGE_BOOKED_WITHIN = env.number("CHARGE_BOOKED_WITHIN", 30, 0, 3600)
+CHARGE_LONG_CALL = env.number("CHARGE_LONG_CALL", 60, 0, 3600)
+CHARGE_SILENCE = env.number("CHARGE_SILENCE", 15, 0, 3600)
 
 # Background --------------------------------------------------------------------------------------
 CELERY_BROKER_URL = (
@@ -260,8 +251,8 @@ CELERY_BROKER_URL = (
 
 # Logs --------------------------------------------------------------------------------------------
 DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.reports.Discreet"
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
+LOG_LEVEL = env.one_of("LOG_LEVEL", "INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
+LOG_FORMAT = env.one_of("LOG_FORMAT", "plain", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

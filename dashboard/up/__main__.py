@@ -49,17 +49,20 @@ def main() -> int:
 async def up(place: Place, lock: IO[str], socket: Path, started: float) -> None:
     """Returns when somebody asked to stop; raises `Unable` when something ended by itself."""
     async with Processes(lock) as processes:
-        waiting = {
+        tasks = waiting = {
             asked := asyncio.create_task(asked_to_stop(processes)),
             asyncio.create_task(processes.first_death()),
             asyncio.create_task(begin(place, processes, socket, started)),
         }
-        while asked in waiting:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        for task in waiting:
-            task.cancel()
+        try:
+            while asked in waiting:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+        finally:  # what ends from now on was ended by us
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def asked_to_stop(processes: Processes) -> None:
@@ -73,7 +76,10 @@ async def asked_to_stop(processes: Processes) -> None:
             say("\nreelroom: Stopping.")
             asked.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` leaves it
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
         asyncio.get_running_loop().add_signal_handler(number, hear)
     await asked.wait()
 
@@ -97,9 +103,13 @@ async def begin(place: Place, processes: Processes, socket: Path, started: float
     if place.redis is None:
         # Asked first, because the portal logs each time that it is not ready.
         await until("No worker has done a tick", lambda: valkey.heard_a_tick(socket))
-    await until("The portal is not ready", lambda: welcome.is_ready(place))
-    # Last, for nobody waits for it yet, and two cores are busy with the others.
-    await processes.start("slow", SLOW, environ | SLOW_POOL)
+        await until("The portal is not ready", lambda: welcome.is_ready(place))
+        # Last, for nobody waits for it yet, and two cores are busy with the others.
+        await processes.start("slow", SLOW, environ | SLOW_POOL)
+    else:
+        # A Redis that was there before knows since when slow work waits, so the portal asks for it.
+        await processes.start("slow", SLOW, environ | SLOW_POOL)
+        await until("The portal is not ready", lambda: welcome.is_ready(place))
     say(welcome.text(place, time.monotonic() - started))
 
 

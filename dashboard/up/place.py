@@ -76,14 +76,25 @@ class Place:
             free(self.sandbox_port, "SANDBOX_PORT")
 
     def keep_secrets(self) -> None:
-        """Write random ones on the first start; dashboard/settings.py reads them from there."""
-        try:
-            handle = os.open(self.var / "env", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
+        """Write random ones on the first start; dashboard/settings.py reads them from there.
+
+        As a whole or not at all: with half of them no later start would write the others.
+        """
+        path, fresh = self.var / "env", self.var / "env.new"
+        if path.is_file() and path.stat().st_size:
             return
         key = base64.b64encode(secrets.token_bytes(32)).decode()
-        with os.fdopen(handle, "w") as file:
-            file.write(f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n")
+        try:
+            fresh.unlink(missing_ok=True)
+            with os.fdopen(
+                os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+            ) as file:
+                file.write(f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError as error:
+            raise Unable(f"{path} cannot be written: {error.strerror}.") from None
 
     def environment(self, redis: str) -> dict[str, str]:
         return {

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from dashboard.install import Unable
 
@@ -31,9 +32,10 @@ def server() -> str:
 
 @contextlib.contextmanager
 def socket_in(folder: Path) -> Iterator[Path]:
-    """Where it listens; instead of a folder with too long a name it is a short one for this run."""
+    """Where it listens; instead of a folder with too long a name, or one that an address writes
+    differently (`c++`), it is a short one for this run."""
     path = folder / NAME
-    if len(str(path).encode()) <= LONGEST_PATH:
+    if len(str(path).encode()) <= LONGEST_PATH and quote(str(path)) == str(path):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="reelroom-") as short:  # made with mode 0700

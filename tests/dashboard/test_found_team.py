@@ -29,6 +29,19 @@ def test_an_address_is_taken_once(mira):
 
 @pytest.mark.parametrize("blank", ["", "   "])
 def test_nobody_is_without_a_name(blank):
-    with pytest.raises(CommandError, match="The owner needs a name"):
+    with pytest.raises(CommandError, match="needs a name: the team finds people by it"):
         call_command("found_team", "Northlight", "mira@northlight.example", blank)
     assert not Team.objects.exists()
+
+
+def test_the_owner_has_an_address_to_sign_in_with():
+    with pytest.raises(CommandError, match="valid email address"):
+        call_command("found_team", "Northlight", "Mira Sandvik", "mira@northlight.example")
+    assert not Team.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "  ", "Northlight", "n" * 61])
+def test_a_team_is_told_from_the_others_by_its_name(name):
+    call_command("found_team", "Northlight", "mira@northlight.example", "Mira", stdout=StringIO())
+    with pytest.raises(CommandError, match="a name that no other has, of at most 60"):
+        call_command("found_team", name, "jonas@northlight.example", "Jonas")

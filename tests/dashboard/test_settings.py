@@ -1,10 +1,11 @@
-"""Settings that would send tokens to the wrong place end in a sentence before anything starts."""
+"""A setting that is wrong ends in a sentence before anything starts, and never in its value."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -33,3 +34,66 @@ def test_g9_the_service_is_asked_over_https_and_under_its_version(address: str, 
     )
     assert (done.returncode == 0) is not bool(told), done.stderr
     assert told in done.stderr
+
+
+def done_with(program: str = IMPORT, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("LOG_LEVEL", "loud", "LOG_LEVEL is one of INFO, DEBUG, WARNING"),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT is one of plain, json."),
+        ("TIME_ZONE", "Europe/Berln", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
+        ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES is a number from 0 to 10."),
+        ("DATABASE_POOL", "1.5", "DATABASE_POOL is a whole number from 1 to 1000."),
+        ("HOLD_MARGIN", "0.1", "HOLD_MARGIN is a number from 1 to 3."),
+        ("HOLD_MARGIN", "110%", "HOLD_MARGIN is a number from 1 to 3."),
+        ("HOLD_MARGIN", "nan", "HOLD_MARGIN is a number from 1 to 3."),
+        ("REDIS_URL", "mira:canary-word@redis:6379", "REDIS_URL is redis://"),
+        ("VIDEO_API_METHODS", "canary-word", "VIDEO_API_METHODS cannot be read."),
+        ("SEALING_KEYS_FILE", "/nowhere/keys", "SEALING_KEYS_FILE cannot be read: No such file"),
+        ("DATABASE_URL", "canary-word", "DATABASE_URL is postgres://"),
+        ("DATABASE_URL", "mysql://mira:canary-word@db/x", "DATABASE_URL is postgres://"),
+        ("DATABASE_URL", "postgres://mira:canary-word@db:many/x", "DATABASE_URL is postgres://"),
+    ],
+)
+def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, told: str) -> None:
+    done = done_with(**{name: value})
+    assert told in done.stderr
+    assert "canary-word" not in done.stderr
+    assert done.returncode
+
+
+def test_what_is_set_to_nothing_is_as_not_set() -> None:
+    names = ("TRUSTED_PROXIES", "DATABASE_POOL", "LOG_LEVEL", "TIME_ZONE", "REDIS_URL")
+    done = done_with(**dict.fromkeys(names, ""), LOG_FORMAT="JSON")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_address_keeps_what_it_says_of_tls() -> None:
+    print_options = f"{IMPORT} as s; print(s.DATABASES['default']['OPTIONS'])"
+    address = "postgres://mira@db/reelroom?sslmode=verify-full&sslrootcert=/etc/ca.pem"
+    told = done_with(print_options, DATABASE_URL=address).stdout
+    assert "'sslmode': 'verify-full', 'sslrootcert': '/etc/ca.pem'" in told
+    assert "'pool': " in told
+
+
+def test_hosts_may_have_spaces_between_them() -> None:
+    print_hosts = f"{IMPORT} as s; print(s.ALLOWED_HOSTS)"
+    told = done_with(print_hosts, ALLOWED_HOSTS="a.example, b.example").stdout
+    assert told.strip() == "['a.example', 'b.example']"
+
+
+def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
+    var = tmp_path / "c++ #1 %20"
+    print_name = f"{IMPORT} as s; print(s.DATABASES['default']['NAME'])"
+    told = done_with(print_name, REELROOM_VAR=str(var), DATABASE_URL="").stdout
+    assert told.strip() == f"{var}/reelroom.sqlite3"

@@ -51,6 +51,28 @@ def test_secrets_are_written_once(tmp_path):
     assert len(set(first)) > 20
 
 
+def test_secrets_that_were_half_written_are_written_anew(tmp_path):
+    (tmp_path / "env").touch()
+    (tmp_path / "env.new").write_text("SECRET_K")
+
+    Place.named_by({"REELROOM_VAR": str(tmp_path)}).keep_secrets()
+
+    assert "SEALING_KEYS=k1:" in (tmp_path / "env").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["env"]
+
+
+def test_secrets_that_cannot_be_written_are_told_in_a_sentence(tmp_path):
+    (tmp_path / "env.new").mkdir()
+
+    with pytest.raises(Unable, match="env cannot be written: "):
+        Place.named_by({"REELROOM_VAR": str(tmp_path)}).keep_secrets()
+
+
+def test_a_socket_in_a_folder_that_an_address_writes_differently_lives_elsewhere(tmp_path):
+    with valkey.socket_in(tmp_path / "c++") as socket_path:
+        assert "+" not in str(socket_path)
+
+
 def test_a_socket_with_a_short_name_lives_in_the_folder(tmp_path):
     folder = Path(tempfile.gettempdir())
 

@@ -11,8 +11,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dashboard.alerting import rules
+from dashboard.management.commands.add_member import person
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.models import Vault
+
+LONGEST_NAME = Team._meta.get_field("name").max_length or 0
 
 
 class Command(BaseCommand):
@@ -25,12 +28,15 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
-        if not name.strip():
-            raise CommandError("The owner needs a name: the team finds people by it.")
+        taken = Team.objects.filter(name=team).exists()
+        if not team.strip() or len(team) > LONGEST_NAME or taken:
+            raise CommandError(
+                f"The team needs a name that no other has, of at most {LONGEST_NAME} characters."
+            )
         if User.objects.filter(email__iexact=email).exists():
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)
-        owner = User.objects.create_user(email, password, name=name)
+        owner = person(email, password, name)
         founded = Team.objects.create(
             name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
         )

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         try:
             if not schema.is_migrated():
                 self.stdout.write("Migrating the database.")
-                schema.bring_up_to_date()
+            schema.bring_up_to_date()
         except schema.HeldUpError:
             raise CommandError(
                 "A table to be changed was in use all the time, by a backup for example. "

@@ -29,8 +29,8 @@ def started(**environ: str) -> str:
         ({"EMAIL_URL": "smtp://mira:canary-word@mail.example:many"}, "EMAIL_URL cannot be read."),
         ({"EMAIL_FROM": "nobody"}, "EMAIL_FROM is the address"),
         ({"PORTAL_URL": "reelroom.example"}, "PORTAL_URL is where people reach the portal"),
-        ({"ALERTS_KEPT_DAYS": "34"}, "ALERTS_KEPT_DAYS is a number of days from 35 to 3650."),
-        ({"ALERTS_KEPT_DAYS": "3651"}, "ALERTS_KEPT_DAYS is a number of days from 35 to 3650."),
+        ({"ALERTS_KEPT_DAYS": "34"}, "ALERTS_KEPT_DAYS is a number from 35 to 3650."),
+        ({"ALERTS_KEPT_DAYS": "3651"}, "ALERTS_KEPT_DAYS is a number from 35 to 3650."),
         ({"PORTAL_URL": "ftp://reelroom.example"}, "PORTAL_URL is where people reach the portal"),
     ],
 )

@@ -1,0 +1,102 @@
+"""The environment, read for the settings: what cannot be read is refused, by its name."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+
+
+class Environment(environ.FileAwareEnv):  # type: ignore[misc]
+    """Raises `ImproperlyConfigured`, never with a value that there may be a password in."""
+
+    def get_value(self, var: str, *args: Any, **named: Any) -> Any:
+        try:
+            return super().get_value(var, *args, **named)
+        except OSError as error:
+            raise ImproperlyConfigured(f"{var}_FILE cannot be read: {error.strerror}.") from None
+        except ValueError:
+            raise ImproperlyConfigured(f"{var} cannot be read.") from None
+
+    def required(self, name: str, remedy: str) -> str:
+        """The variable, or a refusal to start. A placeholder is as good as nothing."""
+        value: str = self.str(name, default="")
+        if not value or value.lower().startswith(
+            ("change", "placeholder", "secret", "django-insecure")
+        ):
+            raise ImproperlyConfigured(f"{name} is not set. {remedy}")
+        return value
+
+    def filled(self, name: str, default: str) -> str:
+        """Set to nothing is as not set: an `.env` keeps such lines."""
+        return self.str(name, default="").strip() or default
+
+    def words(self, name: str, default: list[str]) -> list[str]:
+        """Separated by commas, and by spaces behind them."""
+        return [word.strip() for word in self.list(name, default=default)]
+
+    def number(self, name: str, default: float, least: float, most: float) -> float:
+        try:
+            value = float(self.filled(name, str(default)))
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise ImproperlyConfigured(f"{name} is a number from {least} to {most}.")
+        return value
+
+    def whole(self, name: str, default: int, least: int, most: int) -> int:
+        value = self.number(name, default, least, most)
+        if not value.is_integer():
+            raise ImproperlyConfigured(f"{name} is a whole number from {least} to {most}.")
+        return int(value)
+
+    def one_of(self, name: str, *choices: str) -> str:
+        """Whatever its capitals; the first one where nothing is set."""
+        value = self.filled(name, choices[0])
+        for choice in choices:
+            if choice.lower() == value.lower():
+                return choice
+        raise ImproperlyConfigured(f"{name} is one of {', '.join(choices)}.")
+
+    def zone(self, name: str) -> str:
+        value = self.filled(name, "UTC")
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ImproperlyConfigured(f"{name} is a name such as Europe/Paris, or UTC.") from None
+        return value
+
+    def database(self, name: str, file: Path, options: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """Django's settings for the one that is named, or for this SQLite file.
+
+        `options`, by vendor, are ours, beside those that the address itself has: how TLS is
+        checked, for example.
+        """
+        url = self.filled(name, "")
+        usual: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}
+        try:
+            found = self.db_url_config(url) if url else usual
+        except ValueError:
+            found = {}
+        vendor = found.get("ENGINE", "").rpartition(".")[2]
+        if vendor not in options:
+            raise ImproperlyConfigured(
+                f"{name} is postgres://user:password@host/name, or sqlite:////path/to/a/file."
+            )
+        return {**found, "OPTIONS": {**found.get("OPTIONS", {}), **options[vendor]}}
+
+    def redis(self, name: str, socket: Path) -> str:
+        """The address of a server, or of this socket."""
+        value = self.filled(name, f"unix://{socket}")
+        if urlsplit(value).scheme not in REDIS_SCHEMES:
+            raise ImproperlyConfigured(
+                f"{name} is redis://host:6379/0, rediss://… with TLS, or unix:///path/to/a/socket."
+            )
+        return value

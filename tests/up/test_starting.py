@@ -1,0 +1,87 @@
+"""What a start meets: a preparation that fails, a Redis that was there before, a `nohup`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard.up.__main__ import asked_to_stop, begin
+from dashboard.up.place import Place
+from tests.browser.house import FOREIGN, free_ports
+
+
+@pytest.mark.slow
+def test_a_preparation_that_fails_is_told_in_sentences(tmp_path: Path) -> None:
+    port, sandbox_port = free_ports()
+    ours = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    done = subprocess.run(
+        [sys.executable, "-m", "dashboard.up"],
+        env=ours
+        | {"REELROOM_VAR": str(tmp_path), "PORT": port, "SANDBOX_PORT": sandbox_port}
+        | {"TIME_ZONE": "Europe/Berln"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = done.stdout + done.stderr
+    assert "prepare  | TIME_ZONE is a name such as Europe/Paris, or UTC." in told
+    assert "reelroom: The preparation failed (exit code 1); its last lines say why." in told
+    assert "Traceback" not in told
+    assert "ended" not in told
+
+
+class Named:
+    """In the place of `Processes`: it starts nothing, and notes what was asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def start(self, name: str, *_: object) -> None:
+        self.asked.append(name)
+
+    async def finished(self, _: str) -> int:
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("redis", "last"), [("redis://elsewhere", ["slow", "ready"]), ("", ["ready", "slow"])]
+)
+def test_a_redis_that_was_there_before_may_know_of_slow_work_that_waits(
+    redis: str, last: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes = Named()
+
+    async def until(otherwise: str, _: object) -> None:
+        if otherwise == "The portal is not ready":
+            processes.asked.append("ready")
+
+    monkeypatch.setattr("dashboard.up.__main__.until", until)
+    monkeypatch.setattr("dashboard.up.welcome.text", lambda *_: "")
+    place = Place.named_by({"REELROOM_VAR": str(tmp_path), "REDIS_URL": redis})
+
+    asyncio.run(begin(place, processes, tmp_path, 0.0))  # type: ignore[arg-type]
+
+    assert processes.asked[-2:] == last
+
+
+def test_a_closed_terminal_does_not_stop_what_was_started_to_outlive_it() -> None:
+    async def heard() -> tuple[bool, bool]:
+        task = asyncio.create_task(asked_to_stop(None))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        os.kill(os.getpid(), signal.SIGHUP)
+        _, waiting = await asyncio.wait({task}, timeout=0.2)
+        os.kill(os.getpid(), signal.SIGTERM)
+        done, _ = await asyncio.wait({task}, timeout=5)
+        return bool(waiting), bool(done)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        assert asyncio.run(heard()) == (True, True)
+    finally:
+        signal.signal(signal.SIGHUP, before)
