@@ -48,7 +48,8 @@ def charge(by: Membership, intent: Intent) -> Charge:
 
 def locked(by: Membership) -> list[Standing]:
     """How the budgets that bind this member stand, locked until the transaction ends."""
-    budgets = Budget.objects.select_for_update().binding(by.team_id, by.user_id)
+    budgets = list(Budget.objects.select_for_update().binding(by.team_id, by.user_id))
+    # The clock after the lock: who waited for it over midnight is counted with the new day.
     return standings(by.team, budgets, timezone.now())
 
 

@@ -23,6 +23,7 @@ def write_off(charge: Charge, member_id: int, reason: str) -> Charge:
     Raises `Stale` when it was settled meanwhile.
     """
     outcome.lock_account(charge)
+    outcome.lock_jobs(charge)
     check_unknown(charge)
     Charge.objects.move(
         charge,
@@ -46,6 +47,7 @@ def claim_entry(charge: Charge, entry: Entry, member_id: int) -> Charge:
     if entry.account_id != charge.account_id or entry.amount >= 0:
         raise ValueError("a charge is settled by a debit of its own account")
     outcome.lock_account(charge)
+    outcome.lock_jobs(charge)
     check_unknown(charge)
     entry.refresh_from_db()
     if entry.charge_id is not None:

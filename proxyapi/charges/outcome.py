@@ -60,6 +60,11 @@ def lock_account(charge: Charge) -> None:
     Account.objects.select_for_update().get(pk=charge.account_id)
 
 
+def lock_jobs(charge: Charge) -> None:
+    """For who changes the charge before its job; else the job is locked where it is read."""
+    list(Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk))
+
+
 @transaction.atomic
 def spent(
     charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None

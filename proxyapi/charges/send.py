@@ -104,6 +104,8 @@ def post(charge: Charge) -> None:
     """The one request of a charge."""
     try:
         with waiting(charge):
+            if not is_ours(charge):
+                return
             reply = calls.send(
                 charge.token,
                 charge.operation,
@@ -124,6 +126,13 @@ def post(charge: Charge) -> None:
     else:
         failpoints.reach("answered")
         outcome.answered(charge, reply)
+
+
+def is_ours(charge: Charge) -> bool:
+    """Whether it still waits for this very sending. A worker that was frozen since its claim, with
+    its machine for example, lost it: it may have been settled as never charged, and done anew."""
+    claimed = Charge.objects.filter(pk=charge.pk, state=ChargeState.SENDING, tries=charge.tries)
+    return claimed.exists()
 
 
 def path_of(charge: Charge) -> dict[str, str]:

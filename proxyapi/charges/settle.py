@@ -66,8 +66,9 @@ def decide(charge: Charge, done: bool, record: dict[str, object], sight: ledger.
         debit = ledger.debit_alone(charge, kept)
     if debit is not None:
         settle_by(charge, debit, record)
-    elif whole and done and costs.has_free_uses(charge) and not ledger.is_kept(charge, kept):
-        outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
+    elif whole and done and costs.has_free_uses(charge):
+        if not ledger.trace_of(charge, by_any_clock=True):
+            outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
     elif whole and not done and not ledger.trace_of(charge):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
 

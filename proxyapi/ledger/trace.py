@@ -167,26 +167,20 @@ def clock_is_behind(charge: Charge) -> bool:
     return booked.exists()
 
 
-def trace_of(charge: Charge) -> bool:
+def trace_of(charge: Charge, *, by_any_clock: bool = False) -> bool:
     """Whether a debit that nobody has may be the charge's: then it is not called uncharged.
 
     One that is kept for another charge counts, as it may be let go yet, and so does one that is
     not told to be the API's or not, and one of only about its price, as it may have cost
-    something else; and of a ledger that is not read on nothing is known.
+    something else; and of a ledger that is not read on nothing is known. `by_any_clock`: also where
+    the service's is behind ours by more than a few seconds.
     """
     if segment.of(charge.account).problem:
         return True
     low, high = about(charge)
-    rows = debits(charge, traced_from(charge)).exclude(via_api=False)
+    since = sent_at(charge) - NEAR if by_any_clock else traced_from(charge)
+    rows = debits(charge, since).exclude(via_api=False)
     return rows.filter(amount__range=(-high, -low)).exists()
-
-
-def is_kept(charge: Charge, kept: Collection[int]) -> bool:
-    """Whether a debit that may be the charge's is kept for another one: then it was not free."""
-    return any(
-        entry.pk in kept and is_after(entry, charge) and charge.may_cost(-entry.amount)
-        for entry in free(charge)
-    )
 
 
 def take(charge: Charge, entry: Entry) -> None:

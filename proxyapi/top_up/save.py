@@ -23,11 +23,12 @@ from proxyapi.refusals import AlreadyOpen, NotReady, TokenRefused
 from proxyapi.top_up import reading, words
 from proxyapi.top_up.setting import Setting
 from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import operation
 
 PATIENCE = 5.0  # seconds to wait for a request of the token's allowance
 ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their waits
-# A PUT may still arrive after its answer was given up: "not there" counts only after this long.
-ARRIVED_WITHIN = timedelta(seconds=30)
+# A PUT may still arrive after its answer was given up: "not there" counts only so long after that.
+ARRIVED_WITHIN = timedelta(seconds=operation("top_up.put").longest) + timedelta(seconds=30)
 GIVE_UP_AFTER = timedelta(minutes=2)  # nobody wants a setting of money to change much later
 LOOK_AGAIN = timedelta(seconds=15)
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.actions.charging import charge
+from dashboard.actions.charging import charge, locked
 from dashboard.caps import OverBudget, exact, standings
 from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.models import Charge, ChargeState
@@ -229,3 +229,21 @@ def a_year_of(charge):
         Charge(**{**fields, "id": uuid.uuid4(), "nonce": uuid.uuid4(), "created_at": day})
         for day in days
     )
+
+
+def test_who_waited_for_the_lock_over_midnight_is_counted_with_the_new_day(
+    priya, budget, monkeypatch
+):
+    budget(priya, 100, period=Period.DAY)
+    when, before = timezone.now, []
+
+    def now():
+        before.append(len(asked))
+        return when()
+
+    with CaptureQueriesContext(connection) as asked:
+        monkeypatch.setattr(timezone, "now", now)
+        locked(priya)
+    assert 'FROM "dashboard_budget"' in asked.captured_queries[0]["sql"]
+    assert before
+    assert all(before)

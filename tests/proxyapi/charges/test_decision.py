@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi.charges import claim_entry, write_off
@@ -78,3 +80,17 @@ def test_what_was_settled_meanwhile_is_not_written_off(unknown: Charge) -> None:
     Charge.objects.filter(pk=unknown.pk).update(state=ChargeState.MATCHED, cost=94)
     with pytest.raises(Stale, match="settled meanwhile"):
         write_off(unknown, UserFactory().pk, "no")
+
+
+@pytest.mark.parametrize("by_entry", [True, False])
+def test_the_job_is_locked_before_its_charge_is_changed(unknown: Charge, by_entry: bool) -> None:
+    """As everybody does, or two wait for each other."""
+    row, member = entry(unknown), UserFactory()
+    with CaptureQueriesContext(connection) as asked:
+        if by_entry:
+            claim_entry(unknown, row, member.pk)
+        else:
+            write_off(unknown, member.pk, "The service confirmed that nothing was taken.")
+    said = [query["sql"] for query in asked]
+    changed = next(at for at, sql in enumerate(said) if sql.startswith('UPDATE "proxyapi_charge"'))
+    assert any('FROM "proxyapi_job"' in sql for sql in said[:changed])

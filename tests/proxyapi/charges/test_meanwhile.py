@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 from typing import Any
 
 import httpx
@@ -43,6 +45,23 @@ def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
     charge.refresh_from_db()
     assert charge.state == state
     assert charge.account.held() == charge.hold
+
+
+@pytest.mark.parametrize("state", [ChargeState.UNKNOWN, ChargeState.REFUSED])
+def test_a_worker_that_was_frozen_since_its_claim_sends_nothing(
+    state: ChargeState, held: Held, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def frozen(charge: Charge) -> Iterator[None]:
+        Charge.objects.filter(pk=charge.pk).update(state=state)
+        yield
+
+    monkeypatch.setattr(import_module("proxyapi.charges.send"), "waiting", frozen)
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == state
+    assert not upstream.asked(*RENDER)
 
 
 @pytest.mark.parametrize("state", [ChargeState.REFUSED, ChargeState.WRITTEN_OFF])

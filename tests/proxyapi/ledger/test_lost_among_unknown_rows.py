@@ -73,6 +73,18 @@ def test_a_debit_that_is_kept_for_another_charge_is_no_free_use(
     assert lost.state == ChargeState.UNKNOWN
 
 
+def test_a_debit_by_a_clock_that_is_behind_ours_is_no_free_use(
+    account: Account, confirmed: Confirmed
+) -> None:
+    fields = {"operation": "ideas.discover", "hold": Decimal(15), "quote": Decimal(15)}
+    lost = lost_retry(confirmed, effect_at=START, **fields)
+    read_to(account, START + HOUR)
+    row(account, 0, seconds=56, amount=-15)
+    decide(lost, True, {}, seen(lost))
+    lost.refresh_from_db()
+    assert lost.state == ChargeState.UNKNOWN
+
+
 def test_it_takes_no_debit_while_an_equal_one_is_not_told(
     account: Account, confirmed: Confirmed
 ) -> None:

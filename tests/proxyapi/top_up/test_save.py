@@ -112,6 +112,9 @@ def test_a_put_that_never_arrived_is_told_only_when_it_cannot_arrive_any_more(
     change = after(asked())
     assert change.state == TopUpChangeState.UNKNOWN
     assert "It is not sent again" in change.reason
+    # Its answer was waited for until now: it may have been on its way all that time.
+    change = after(change, sent_at=timezone.now() - timedelta(seconds=31))
+    assert change.state == TopUpChangeState.UNKNOWN
     change = after(change, sent_at=timezone.now() - ARRIVED_WITHIN - timedelta(seconds=1))
     assert change.state == TopUpChangeState.REFUSED
     assert "the service shows top-up on, 2,000 cr each time" in change.reason
