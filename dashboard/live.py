@@ -55,6 +55,8 @@ BRIEF = 30.0  # seconds for which a page may miss whether the service answers: i
 APART = 1.0  # seconds between which two processes hear the same news, or ask the clock
 PATIENCE = 2.0  # seconds to wait for Redis
 END = b""
+# Milliseconds: the end of a lifetime is no news, and pages say so only after three seconds.
+RETRY = b"retry: 1000\n"
 
 
 class HubAway(Exception):
@@ -231,7 +233,7 @@ async def stream(listener: Listener, since: float) -> AsyncGenerator[bytes, None
     try:
         told_by.add(listener)
         stale = told_by.missed(listener.ticket.vault, since)
-        yield event("hello", "stale" if stale else "fresh", time.time())
+        yield RETRY + event("hello", "stale" if stale else "fresh", time.time())
         while time.monotonic() < ends_at:
             try:
                 message = await asyncio.wait_for(listener.queue.get(), HEARTBEAT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -57,7 +57,7 @@ def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
     meant = [(rule, one) for rule, one in meant if in_a_word(rule) != in_a_word(one)]
     if lost := [in_words(rule) for rule, one in meant if in_a_word(rule) != one.drawn]:
         raise Stale(CHANGED.format(now="; ".join(lost)))
-    for rule, one in meant:
+    for rule, one in in_turn(meant):
         before = said(rule)
         for name in WAYS:
             setattr(rule, name, getattr(one, name))
@@ -66,6 +66,17 @@ def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
     if meant:
         doorbell.ring(doorbell.EVALUATE, by.team_id)
     return len(meant)
+
+
+def in_turn(meant: list[tuple[AlertRule, Wanted]]) -> Iterator[tuple[AlertRule, Wanted]]:
+    """So that none takes a threshold that another one is about to leave."""
+    left = list(meant)
+    while left:
+        held = {(rule.watch, rule.threshold): rule for rule, _ in left}
+        free = (it for it in left if held.get((it[0].watch, it[1].threshold), it[0]) is it[0])
+        turn = next(free, left[0])
+        left.remove(turn)
+        yield turn
 
 
 @transaction.atomic

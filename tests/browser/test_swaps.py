@@ -17,6 +17,9 @@ REPLACED = "window.part !== document.querySelector('#budgets')"
 NEWS = """document.dispatchEvent(
     new CustomEvent("live:news", { detail: '<p id="pushed">Pushed</p>' })
 )"""
+TOUCHED = """document.getElementById("live").dispatchEvent(
+    new CustomEvent("live:touched", { bubbles: true, detail: "budget" })
+)"""
 # A place that nothing else is pushed to.
 PLACE = """document.body.insertAdjacentHTML("beforeend", '<p id="pushed"></p>')"""
 # What the stream says first: "fresh", or "stale" to a page that fetches its parts by itself then.
@@ -83,6 +86,37 @@ def test_after_a_drag_that_clicks_nothing_the_part_is_laid(page: Page) -> None:
     page.mouse.up()
     until(lambda: page.evaluate(REPLACED))
     expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_what_is_touched_during_a_press_is_asked_of_what_the_press_held_back(page: Page) -> None:
+    link(page).hover()
+    page.mouse.down()
+    refetch(page)
+    page.evaluate(TOUCHED)
+    page.mouse.move(5, 5)
+    with page.expect_response(lambda answer: answer.url.endswith("/budgets/")):
+        page.mouse.up()
+
+
+def test_a_selection_that_ends_beside_a_dialog_closes_it_not(page: Page) -> None:
+    link(page).click()
+    field = page.locator("dialog[open]").get_by_label("Refuse above")
+    field.fill("9000")
+    field.hover()
+    page.mouse.down()
+    page.mouse.move(5, 5)
+    page.mouse.up()
+    expect(field).to_have_value("9000")
+    page.mouse.click(5, 5)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_enter_in_a_limit_saves_it(page: Page) -> None:
+    link(page).click()
+    field = page.locator("dialog[open]").get_by_label("Refuse above")
+    field.fill("9000")
+    field.press("Enter")
+    expect(page.locator("#budgets")).to_contain_text("9,000")
 
 
 def test_the_focus_stays_on_the_link_that_was_laid_anew(page: Page) -> None:

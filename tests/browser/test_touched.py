@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+import pytest
+from playwright.sync_api import Page, expect
 
 from tests.browser.desk import Desk
 from tests.browser.stage import Stage, until
@@ -23,6 +24,8 @@ TOUCH = """touched => {
         );
     return Object.values(heard).map((times) => times.length);
 }"""
+# Whether the node that hears the stream is the one that was there when the page was loaded.
+ATTACHED = "document.contains(window.live ??= document.getElementById('live'))"
 
 
 def heard(page: Page) -> dict[str, list[int]]:
@@ -38,6 +41,33 @@ def test_a_page_hears_what_a_colleague_touched(desk_of: Callable[..., Desk], sta
     vera.page.evaluate(LISTEN, ["charge", "job"])
     luca.make("Heard next door")
     until(lambda: all(heard(vera.page).values()))
+
+
+@pytest.mark.parametrize(
+    ("path", "chip", "choice"),
+    [("/ledger/", "direction", "in"), ("/ledger/charts/", "period", "90d")],
+)
+def test_a_page_hears_on_after_a_choice_and_the_way_back(
+    desk_of: Callable[..., Desk], path: str, chip: str, choice: str
+) -> None:
+    page = desk_of("Vera").page
+    page.goto(path)
+    assert hears(page, "first")
+    page.locator(f"#chip-{chip}").select_option(choice)
+    page.wait_for_url(f"**{path}?{chip}={choice}*")
+    assert hears(page, "second")
+    page.go_back()
+    page.wait_for_url(f"**{path}")
+    expect(page.locator(f"#chip-{chip}")).to_have_value("")
+    assert hears(page, "third")
+
+
+def hears(page: Page, topic: str) -> bool:
+    """Whether what the stream tells reaches the page as it is now."""
+    page.wait_for_selector("#live[data-state=open]", state="attached")
+    page.evaluate(LISTEN, [topic])
+    told: list[int] = page.evaluate(TOUCH, [topic])
+    return told == [1] and page.evaluate(ATTACHED) is True
 
 
 def test_a_topic_is_told_at_once_and_then_once_a_second(desk_of: Callable[..., Desk]) -> None:

@@ -197,6 +197,15 @@ def test_a_removed_token_is_destroyed_and_written_down(
     assert browser.post(removal(token)).status_code == 404
 
 
+def test_who_became_a_viewer_still_takes_their_own_token_out(
+    account: Account, vera: Membership, client_of: ClientOf
+) -> None:
+    token = TokenFactory.create(account=account, owner=vera.user)
+    assert client_of(vera).post(removal(token)).status_code == 302
+    token.refresh_from_db()
+    assert token.state == TokenState.REMOVED
+
+
 @pytest.mark.parametrize("who", ["mira", "jonas", "luca"])
 def test_a_token_is_removed_by_its_own_member_alone(
     who: str,

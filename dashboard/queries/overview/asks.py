@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.words import feature
@@ -198,7 +199,12 @@ def outside(one: Concern, now: datetime) -> Ask:
         title=f"{credits(one.amount)} cr spent outside the portal",
         text=f"{entries} this month, the last one {at(one.since)}.",
         act="See the entries",
-        url=Filters(account=UUID(one.account), match="no", direction="out").url(),
+        url=Filters(
+            account=UUID(one.account),
+            match="no",
+            direction="out",
+            period=f"{timezone.localtime(one.since):%Y-%m}",
+        ).url(),
     )
 
 

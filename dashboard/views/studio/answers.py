@@ -40,7 +40,7 @@ def show_step(
     if slug == Slug.VOICE:
         chosen = request.GET.get("voice_id") or context["form"]["voice_id"].value()
         context["voices"] = voices_of(job, page.options, wish_in(request), str(chosen or ""))
-        if request.htmx:
+        if request.htmx.target == "voices":
             return render(request, VOICES, {**context, "fragment": True})
     bad = refusal or any(it is not None and it.errors for it in (form, more.get("write")))
     return render(request, STEP, context, status=UNUSABLE if bad else 200)

@@ -1,7 +1,7 @@
 // Opens dialog[data-open] as a modal: the one that came with the page, and each that htmx puts into #dialogs.
 // [data-dialog="id"] opens one that is already there. Focus starts on [data-cancel] and goes back on close.
 (() => {
-  let opener = null;
+  let [opener, pressed] = [null, null];
 
   // A dialog may replace another one, and the part with its opener may be laid anew meanwhile.
   function place() {
@@ -31,6 +31,7 @@
     root.querySelectorAll?.("dialog[data-open]").forEach(open);
   }
 
+  document.addEventListener("pointerdown", (event) => (pressed = event.target));
   document.addEventListener("click", (event) => {
     const closer = event.target.closest("dialog [data-close]");
     const id = event.target.closest("[data-dialog]")?.dataset.dialog;
@@ -39,8 +40,8 @@
       closer.closest("dialog").close();
     } else if (id) {
       open(document.getElementById(id));
-    } else if (event.target.matches("dialog") && event.target.matches(":modal")) {
-      event.target.close(); // the press fell on the ground beside it
+    } else if (event.target === pressed && pressed.matches("dialog:modal")) {
+      pressed.close(); // the press fell on the ground beside it; one that selects text only ends there
     }
   });
   document.addEventListener("DOMContentLoaded", () => openAll(document));

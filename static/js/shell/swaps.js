@@ -2,8 +2,8 @@
 // click, and a person had pressed in vain. And the answer to a part that was replaced meanwhile is dropped.
 (() => {
   const CLICK_COMES = 100; // ms after a finger is up; without a click (a drag, a scroll) the press ends then
-  const waiting = [];
-  let [pressed, ending] = [false, null];
+  const LAID = 100; // ms; htmx lets what it laid hear of anything only twenty later
+  let [pressed, ending, waiting] = [false, null, []];
 
   function begin() {
     clearTimeout(ending);
@@ -23,20 +23,20 @@
   const hear = (name, act) => window.addEventListener(name, act, true);
   hear("pointerdown", (event) => event.button === 0 && begin());
   hear("keydown", (event) => event.key === " " && begin());
-  hear("pointerup", () => end(CLICK_COMES));
-  hear("keyup", () => end(CLICK_COMES));
-  hear("click", () => end());
+  ["pointerup", "keyup"].forEach((name) => hear(name, () => end(CLICK_COMES)));
   // The end of a press may be kept for itself by a scroll, by another window, or by a menu of the system.
-  hear("pointercancel", () => end());
+  ["click", "pointercancel"].forEach((name) => hear(name, () => end()));
   hear("blur", (event) => event.target === window && end());
   hear("pointermove", (event) => pressed && !event.buttons && end(CLICK_COMES));
 
-  // What the stream brings.
-  document.addEventListener("live:news", (event) => {
+  // What the stream brings. What it touched is asked for when the answers that waited are laid, and hear of it.
+  const hold = (event) => {
     if (!pressed) return;
     event.stopImmediatePropagation();
-    waiting.push(() => document.dispatchEvent(new CustomEvent("live:news", { detail: event.detail })));
-  }, true);
+    const tell = () => document.dispatchEvent(new CustomEvent(event.type, { detail: event.detail }));
+    waiting.push(event.type === "live:news" ? tell : () => setTimeout(tell, LAID));
+  };
+  ["live:news", "live:touched"].forEach((name) => document.addEventListener(name, hold, true));
   // What htmx asked for: its own handling of the answer waits as a whole.
   const drop = ({ detail }) => (detail.shouldSwap = false);
   document.addEventListener("htmx:beforeSend", ({ detail: { xhr, target } }) => {

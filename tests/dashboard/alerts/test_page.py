@@ -130,6 +130,20 @@ def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, watch
     assert not AuditEvent.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("first", "second"), [("200", "50"), ("3000", "1000"), ("1500", "1000")], ids=str
+)
+def test_thresholds_move_on_together_though_one_takes_anothers_place(
+    rules, thea, client_of, first, second
+):
+    balances = [rules[Watch.BALANCE, 1000], rules[Watch.BALANCE, 200]]
+    moved = dict(zip((f"threshold-{rule.pk}" for rule in balances), (first, second), strict=True))
+    assert client_of(thea).post("/alerts/rules/", form(rules, **moved)).url == "/alerts/"
+    for rule in balances:
+        rule.refresh_from_db()
+    assert [rule.threshold for rule in balances] == [int(first), int(second)]
+
+
 def test_an_older_page_changes_only_what_was_changed_in_it(rules, thea, client_of):
     """Somebody else saved another threshold, and made one more rule, since it was drawn."""
     balance, books = rules[Watch.BALANCE, 1000], rules[Watch.BOOKS, 0]

@@ -128,6 +128,18 @@ def test_without_options_the_page_says_so_and_looks_again(
     assert "has not told its voices and formats yet" in html
 
 
+def test_what_waits_for_the_options_is_replaced_by_them_or_by_itself(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    offered, draft.account.options = draft.account.options, {}
+    asks = {**HTMX, "HX-Target": "options"}
+    draft.account.save()
+    assert 'id="options"' in client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    draft.account.options = offered
+    draft.account.save()
+    assert 'id="step"' in client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+
+
 def test_a_field_is_saved_when_it_is_left(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
