@@ -43,6 +43,8 @@ def started(environ):
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        # Whoever runs the tests by `nohup` has the house outlive its terminal, too.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None
         said = []

@@ -9,7 +9,7 @@ from proxyapi.models import Job, JobState
 from tests.dashboard.studio.conftest import Browser, at, page
 from tests.factories import JobFactory
 
-HTMX = {"HX-Request": "true"}
+HTMX = {"HX-Request": "true", "HX-Target": "voices"}
 
 
 def test_all_voices_are_listed_with_what_they_speak(
