@@ -13,6 +13,16 @@ import pytest
 IMPORT = "import dashboard.settings"
 
 
+def done_with(program: str = IMPORT, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [
@@ -23,27 +33,10 @@ IMPORT = "import dashboard.settings"
     ],
 )
 def test_g9_the_service_is_asked_over_https_and_under_its_version(address: str, told: str) -> None:
-    environ = {
-        **os.environ,
-        "SECRET_KEY": f"{uuid4()}{uuid4()}",
-        "SEALING_KEYS": "k1:nobody reads it here",
-        "VIDEO_API_BASE_URL": address,
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORT], env=environ, capture_output=True, text=True, check=False
-    )
+    keys = {"SECRET_KEY": f"{uuid4()}{uuid4()}", "SEALING_KEYS": "k1:nobody reads it here"}
+    done = done_with(VIDEO_API_BASE_URL=address, **keys)
     assert (done.returncode == 0) is not bool(told), done.stderr
     assert told in done.stderr
-
-
-def done_with(program: str = IMPORT, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
+
+from tests.dashboard.test_settings import done_with
 
 
 def started(**environ: str) -> str:
     """What it complains of."""
-    done = subprocess.run(
-        [sys.executable, "-c", "import dashboard.settings"],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = done_with(**environ)
     return done.stderr if done.returncode else ""
 
 
