@@ -30,8 +30,8 @@ from proxyapi.ledger.overlay import (
     unlaid,
 )
 from proxyapi.ledger.page import API, Page, Reader
-from proxyapi.ledger.pairs import ANY_TIME, FAR
-from proxyapi.models import Account, Charge, Entry, Ledger
+from proxyapi.ledger.pairs import ANY_TIME, FAR, Claim
+from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 from proxyapi.upstream import errors
 
 NO_VIEW = (errors.WrongArguments, errors.NotFound, errors.MethodNotAllowed, errors.Invalid)
@@ -80,19 +80,30 @@ def is_open(account: Account, since: datetime | None = None) -> bool:
 def is_missed(ledger: Ledger) -> bool:
     """Whether a row that the view did not show in time may be the debit of a charge without one.
 
-    For ten minutes after its settling, in which the view is asked once with each reading.
+    For ten minutes after its settling, or after its answer was given up, in which the view is asked
+    once with each reading.
     """
-    bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
-    now = timezone.now()
-    claims = [claim(charge) for charge in bare.filter(settled_at__range=(now - FAR, now))]
+    claims = claims_without_debit(ledger)
     if not claims:
         return False
     rows = above(ledger).filter(via_api=False, charge__isnull=True)
     since = min(one.start for one in claims) - FAR
     near = list(rows.filter(amount__lt=0, happened_at__gte=since))
-    return any(
-        one.cost == -row.amount and one.holds(row, ANY_TIME) for one in claims for row in near
-    )
+    return any(may_be_its(row, one) for one in claims for row in near)
+
+
+def claims_without_debit(ledger: Ledger) -> list[Claim]:
+    """Of the last ten minutes; those whose answer got lost claim their price, which may differ."""
+    charges, since = Charge.objects.filter(account_id=ledger.pk), timezone.now() - FAR
+    lost = charges.filter(state=ChargeState.UNKNOWN, lost_at__gte=since)
+    settled = charges.without_debit().filter(settled_at__gte=since)
+    return [claim(charge) for charge in (*settled, *lost)]
+
+
+def may_be_its(row: Entry, one: Claim) -> bool:
+    is_lost = one.charge.state == ChargeState.UNKNOWN
+    fits = one.charge.may_cost(-row.amount) if is_lost else one.cost == -row.amount
+    return fits and one.holds(row, ANY_TIME)
 
 
 def rests(ledger: Ledger) -> bool:

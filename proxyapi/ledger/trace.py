@@ -55,7 +55,7 @@ def read(charge: Charge, lane: Lane) -> Sight:
     if source is not None:
         growth.catch_up(source)
         growth.fill(source, since, PAGES)
-        if debits(charge, since).filter(via_api__isnull=True).exists():
+        if debits(charge, since).exclude(via_api=True).exists():
             api_view.follow(source, since, PAGES)
     ledger = segment.of(account)
     is_new = ledger.read_at is not None and ledger.read_at >= asked_at

@@ -52,7 +52,7 @@ _BY_PROSE_ALONE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
 
 _BY_STATUS: Mapping[int, type[UpstreamError]] = {
     400: errors.WrongArguments,
-    401: errors.Unauthorized,
+    401: errors.TurnedAway,
     402: errors.InsufficientCredits,
     403: errors.Forbidden,
     404: errors.NotFound,

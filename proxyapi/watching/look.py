@@ -29,6 +29,7 @@ from proxyapi.watching.unseen import RESTING, WATCHED_FOR, saw_nothing
 LOOKING = timedelta(seconds=35)
 A_MOMENT = 0.5  # seconds for which a worker may wait
 BETWEEN = timedelta(seconds=SHORTEST)
+ECHOES = 60.0  # seconds for which a service may still show the failure that a retry was paid for
 STOPPED = "Still {word} after 30 days, so looking stopped. “Look again” looks once more."
 chance = SystemRandom()
 
@@ -91,15 +92,29 @@ def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
     """Note what a look saw."""
     durations = Experience({job.kind}).durations(Sort.of(job))
     fields: dict[str, object] = {"crashes": 0, "look_error": "", "look_error_since": None}
-    if sight.raw:
+    is_old = is_echo(job, sight, asked_at)
+    if sight.raw and not is_old:
         fields["raw_status"] = sight.raw
-    if sight.state in (JobState.COMPLETED, JobState.FAILED):
+    if is_old:
+        fields |= going_on(job, sight, asked_at, durations)
+    elif sight.state in (JobState.COMPLETED, JobState.FAILED):
         fields |= ending(sight)
     else:
         fields |= {"looked_at": asked_at, **going_on(job, sight, asked_at, durations)}
     if noted(job, fields) and "finished_at" in fields:
         learn(job, asked_at, durations)
     publish(job.vault_id, Event.JOB, job.pk)
+
+
+def is_echo(job: Job, sight: Sight, asked_at: datetime) -> bool:
+    """Whether it is the very failure that this run's retry was paid for, shown once more by a copy
+    of the service that lags. It counts as soon as a look saw the run go on, or after a minute."""
+    is_first = job.started_at is not None and job.looked_at == job.started_at
+    if sight.state != JobState.FAILED or not is_first or age_of(job, asked_at) > ECHOES:
+        return False
+    began = Charge.objects.filter(job=job, effect_at=job.started_at).first()
+    seen = {"code": sight.failure_code, "message": sight.failure_message}
+    return began is not None and began.before.get("failure") == seen
 
 
 @transaction.atomic

@@ -12,9 +12,9 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, tokens
-from proxyapi.models import Account, Job, JobState, Plan, Token, TokenState
+from proxyapi.models import Account, Charge, Job, JobState, Plan, Token, TokenState
 from proxyapi.watching.look import look
-from tests.factories import AccountFactory, JobFactory, TokenFactory
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 GET = ("GET", "/faceless/7")
@@ -56,6 +56,52 @@ def test_a_late_look_at_the_run_before_says_nothing_of_the_retry(
     look(job.pk)
     job.refresh_from_db()
     assert (job.state, job.look_error, job.failure_code) == (JobState.RUNNING, "", "")
+
+
+def failed(code: str) -> httpx.Response:
+    failure = {"code": code, "message": "No voice."}
+    return answer({"id": 7, "video": {"status": "failed", "failure": failure}})
+
+
+def looked(job: Job) -> Any:
+    """The job after a look whose time came."""
+    Job.objects.update(next_look_at=timezone.now())
+    look(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+@pytest.fixture
+def retry(db: None) -> Job:
+    """A video that a paid retry started, after a failure called OLD."""
+    now = timezone.now() - timedelta(seconds=10)
+    job: Job = JobFactory(remote_id="7")
+    job.start(now, timedelta(seconds=5))
+    before = {"failure": {"code": "OLD", "message": "No voice."}}
+    ChargeFactory(job=job, operation="faceless.retry", effect_at=now, before=before)
+    return job
+
+
+def test_the_failure_that_a_retry_was_paid_for_does_not_end_the_run_it_started(
+    retry: Job, upstream: Upstream
+) -> None:
+    """A copy of the service that lags shows it once more."""
+    upstream.on(*GET, failed("OLD"), answer({"id": 7, "video": {"status": "syncing"}}))
+    assert (looked(retry).state, retry.raw_status) == (JobState.RUNNING, "rendering")
+    assert (looked(retry).state, retry.raw_status) == (JobState.RUNNING, "syncing")
+
+
+@pytest.mark.parametrize(
+    ("code", "ago", "seen_ago"), [("NEW", 10, 10), ("OLD", 61, 61), ("OLD", 20, 10)]
+)
+def test_another_failure_and_the_same_a_minute_later_or_after_it_ran_are_its_own(
+    retry: Job, upstream: Upstream, code: str, ago: int, seen_ago: int
+) -> None:
+    upstream.on(*GET, failed(code))
+    started, seen = (timezone.now() - timedelta(seconds=it) for it in (ago, seen_ago))
+    Job.objects.update(started_at=started, looked_at=started if ago == seen_ago else seen)
+    Charge.objects.update(effect_at=started)
+    assert (looked(retry).state, retry.failure_code) == (JobState.FAILED, code)
 
 
 def test_a_token_that_was_removed_meanwhile_stays_removed(job: Job, upstream: Upstream) -> None:

@@ -117,6 +117,20 @@ def test_pitfall_88_a_revoked_token_is_looked_with_once_and_its_jobs_run_on(
     assert job.token.state == TokenState.REVOKED
 
 
+@pytest.mark.parametrize("code", ["", "UNAUTHORIZED"])
+def test_pitfall_88_a_401_that_is_not_the_services_own_leaves_the_token_as_it_is(
+    job: Job, upstream: Upstream, code: str
+) -> None:
+    """A gateway on the way that wants a sign-in: the token opens what it did, as soon as it may."""
+    upstream.on(*GET, refused(401, code), video("rendering"))
+    assert "on the way to the service" in seen(job).look_error
+    job.token.refresh_from_db()
+    assert job.token.state == TokenState.WORKING
+    assert job.next_look_at is not None
+    assert job.next_look_at < timezone.now() + timedelta(seconds=30)
+    assert seen(job).look_error == ""
+
+
 def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
     job: Job, upstream: Upstream
 ) -> None:

@@ -12,6 +12,7 @@
     ├── Refused                     the service said no; nothing was done or charged
     │   ├── WrongArguments          400
     │   ├── Unauthorized            401
+    │   ├── TurnedAway              401 without the code: by a gateway on the way
     │   ├── InsufficientCredits     402
     │   ├── Forbidden               403
     │   ├── SubscriptionRequired    403
@@ -65,6 +66,7 @@ from proxyapi.upstream.errors.refused import (
     Refused,
     ScriptMissing,
     SubscriptionRequired,
+    TurnedAway,
     Unauthorized,
     VoiceMissing,
     VoiceUnknown,
@@ -120,6 +122,7 @@ __all__ = [
     "ServerError",
     "SubscriptionRequired",
     "TlsFailed",
+    "TurnedAway",
     "Unauthorized",
     "Unexpected",
     "Unsendable",

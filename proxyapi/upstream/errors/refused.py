@@ -22,6 +22,16 @@ class Unauthorized(Refused):
     sentence = "The service does not know this token, or no longer. Nothing was charged."
 
 
+class TurnedAway(Refused):
+    """A 401 without the service's code: it says nothing of the token (spec, Authentication 7)."""
+
+    code = "TURNED-AWAY"
+    sentence = (
+        "Something on the way to the service asked for a sign-in of its own (401). "
+        "Nothing was charged, and the token stays as it is."
+    )
+
+
 class InsufficientCredits(Refused):
     code = "INSUFFICIENT-CREDITS"
 

@@ -276,6 +276,24 @@ def test_a_debit_that_the_apis_view_does_not_show_yet_is_a_trace(
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
 
 
+def test_a_debit_that_the_view_shows_late_settles_though_no_other_row_comes(
+    lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", answer(video("rendering")))
+    rows = debit("-4", seconds_ago=3000), debit("-96", seconds_ago=31)
+    upstream.on(*LEDGER, lagging(1, *rows))
+    charge = lost()
+    Charge.objects.filter(pk=charge.pk).update(lost_at=timezone.now() - timedelta(seconds=30))
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert not Entry.objects.get(amount=-96).via_api
+    upstream.on(*LEDGER, history(*rows))
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
+
+
 @pytest.mark.parametrize(("amount", "seconds_ago"), [("-96", 31), ("-4", 1)])
 def test_neither_what_it_did_not_show_for_long_nor_another_amount_is_waited_for(
     amount: str, seconds_ago: int, lost: Held, upstream: Upstream

@@ -97,7 +97,7 @@ def test_what_stops_a_token_is_taken_from_prose_only_where_there_is_no_code(
     ("status", "kind", "outcome"),
     [
         (400, errors.WrongArguments, Outcome.REFUSED),
-        (401, errors.Unauthorized, Outcome.REFUSED),
+        (401, errors.TurnedAway, Outcome.REFUSED),
         (402, errors.InsufficientCredits, Outcome.REFUSED),
         (403, errors.Forbidden, Outcome.REFUSED),
         (404, errors.NotFound, Outcome.REFUSED),
