@@ -132,3 +132,8 @@ def hold_for(quote: Decimal) -> Decimal:
     """What is held for an approximate price: a little above it, in whole credits (pitfall 43)."""
     margin = Decimal(str(settings.HOLD_MARGIN))
     return (quote * margin).to_integral_value(rounding=ROUND_CEILING)
+
+
+def hold_of(operation: str, price: Decimal) -> Decimal:
+    """What is held for an operation at this price: nothing more where the price is exact."""
+    return price if operation in EXACT else hold_for(price)

@@ -22,7 +22,7 @@ from dashboard.roles import Permission
 from proxyapi import costs, tasks
 from proxyapi.charges import release, withdraw
 from proxyapi.events import Event, publish
-from proxyapi.models import Charge, ChargeState
+from proxyapi.models import Charge
 from proxyapi.refusals import Refusal, Stale, credits
 
 DECIDED = "This was decided already. Nothing was changed."
@@ -62,8 +62,7 @@ def approve(
         return closed(by, ask, Decision.STALE, NOT_A_MAKER)
     check_shown(over, hard, drawn)
     try:
-        set_price(ask.charge)
-        release(ask.charge)
+        release(ask.charge, lower_price(ask.charge))
     except Stale as stale:
         return closed(by, ask, Decision.STALE, stale.sentence)
     if over and hard is not None:
@@ -135,18 +134,15 @@ def waiting(ask: Ask) -> Ask:
     return row
 
 
-def set_price(charge: Charge) -> None:
-    """It goes at the price of now, never above the one that was seen. Raises `Stale` when it is
-    dearer by now, has no price any more, or its video is gone."""
+def lower_price(charge: Charge) -> Decimal | None:
+    """It goes at the price of now; None where that is as seen. Raises `Stale` when it is dearer by
+    now, has no price any more, or its video is gone."""
     seen, now = charge.price, price_of(charge)
     if now is None or (charge.job and charge.job.hidden_at):
         raise Stale(CHANGED)
     if now > seen:
         raise Stale(DEARER.format(seen=credits(seen), now=credits(now)))
-    if now < seen:
-        hold = now if charge.operation in costs.EXACT else costs.hold_for(now)
-        drafts = Charge.objects.filter(pk=charge.pk, state=ChargeState.DRAFT)
-        drafts.update(quote=now, hold=hold)
+    return now if now < seen else None
 
 
 def price_of(charge: Charge) -> Decimal | None:

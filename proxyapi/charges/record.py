@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import failpoints
+from proxyapi import costs, failpoints
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING, STARTS_RENDERING
@@ -94,10 +94,11 @@ def ask(intent: Intent) -> Charge:
 
 
 @transaction.atomic
-def release(charge: Charge) -> Charge:
+def release(charge: Charge, price: Decimal | None = None) -> Charge:
     """Consent to a draft: its hold is reserved and it may be sent. Twice is once.
 
-    As a charge it is of now: a budget counts it in the period of the consent.
+    As a charge it is of now: a budget counts it in the period of the consent. `price`: what it
+    costs now, where that is less than what was seen.
     Raises `NotEnoughCredits`, and `Stale` when it was withdrawn or its video is another by now.
     """
     account = Account.objects.select_for_update().get(pk=charge.account_id)
@@ -107,10 +108,13 @@ def release(charge: Charge) -> Charge:
     if charge.state != ChargeState.DRAFT:
         raise Stale("This was decided already. Nothing was sent.")
     check_as_asked(charge)
+    if price is not None:
+        charge.quote, charge.hold = price, costs.hold_of(charge.operation, price)
     check_fits(account, charge.hold)
     now = timezone.now()
     moved = {"created_at": now, "held_at": now, "due_at": now + SWEEP_AFTER, "reason": ""}
-    Charge.objects.move(charge, ChargeState.HELD, **moved)
+    priced = {"quote": charge.quote, "hold": charge.hold}
+    Charge.objects.move(charge, ChargeState.HELD, **moved, **priced)
     publish(charge.vault_id, Event.CHARGE, charge.pk)
     return charge
 

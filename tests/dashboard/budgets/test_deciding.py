@@ -6,7 +6,8 @@ import uuid
 from decimal import Decimal
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.actions import asks, studio
@@ -193,6 +194,18 @@ def test_what_costs_less_by_now_is_sent_at_the_lower_price(priced, thea, client_
     assert (ask.charge.state, ask.charge.quote) == (ChargeState.HELD, 50)
     assert ask.charge.hold == 50 + margin
     assert rung == [ask.charge.pk]
+
+
+def test_the_lower_price_and_the_consent_are_one_change_under_the_accounts_lock(priced, thea):
+    """A charge is changed after its account is locked, as everywhere, or two wait in a ring."""
+    ask, costs = priced
+    costs(50)
+    with CaptureQueriesContext(connection) as asked:
+        asks.approve(by=thea, ask=ask)
+    said = [query["sql"] for query in asked]
+    (changed,) = [sql for sql in said if sql.startswith('UPDATE "proxyapi_charge"')]
+    assert '"state" = ' in changed
+    assert '"quote" = ' in changed
 
 
 def test_what_costs_the_same_is_sent_as_it_was_asked_for(priced, thea, client_of, rung):
