@@ -12,7 +12,7 @@ from proxyapi import costs, month_costs
 from proxyapi.charges import effect, evidence, waits
 from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
-from proxyapi.models.charge import REFUNDED, UNDECIDED
+from proxyapi.models.charge import HOLDING, REFUNDED, UNDECIDED
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
@@ -100,7 +100,8 @@ def plain(amount: Decimal) -> str:
 def refused(charge: Charge, error: errors.UpstreamError) -> None:
     """The service said no before charging anything.
 
-    What it refuses to a worker that only read says nothing of what another one sends meanwhile.
+    What it refuses to a worker that only read says nothing of what another one sends meanwhile, and
+    what was ended by then stays as it ended.
     """
     known = charge.state
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
@@ -108,7 +109,7 @@ def refused(charge: Charge, error: errors.UpstreamError) -> None:
     with transaction.atomic():
         lock_account(charge)
         charge.refresh_from_db()
-        if known == ChargeState.HELD != charge.state:
+        if charge.state not in HOLDING or known == ChargeState.HELD != charge.state:
             return
         sentence = error.user_message
         if isinstance(error, errors.Busy):

@@ -72,6 +72,8 @@ def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
     shown = at_the_service(house, guest)
     assert (shown["enabled"], shown["type"], shown["units"]) == (True, "dynamic-credits", 5)
     album.take(thea, "top-up")
+    with thea.expect_request("**/top-up/what-if/*"):  # it follows the form that was laid anew
+        thea.locator(".unit", has_text="300").first.click()
 
 
 def test_somebody_changed_it_at_the_service_meanwhile(

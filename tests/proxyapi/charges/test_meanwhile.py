@@ -83,6 +83,25 @@ def test_an_answer_after_the_end_still_takes_effect_and_is_told(
     assert "it was done. It took 92 cr" in charge.reason
 
 
+@pytest.mark.parametrize(
+    "state", [ChargeState.REFUSED, ChargeState.WRITTEN_OFF, ChargeState.MATCHED]
+)
+def test_a_refusal_after_the_end_changes_nothing(
+    state: ChargeState, held: Held, upstream: Upstream
+) -> None:
+    charge, member = held(), UserFactory()
+
+    def ended(request: httpx.Request) -> httpx.Response:
+        fields = {"state": state, "cost": 96, "settled_at": timezone.now(), "reason": "Ended."}
+        Charge.objects.filter(pk=charge.pk).update(**fields, decided_by=member)
+        return refused(403, "GEN-FORBIDDEN")
+
+    upstream.on(*RENDER, ended)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.reason, charge.code) == (state, "Ended.", "")
+
+
 @pytest.fixture
 def clip(db: None) -> Job:
     account = AccountFactory(balance=Decimal(1000))
