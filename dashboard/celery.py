@@ -9,6 +9,7 @@ by one process of many threads, for all they do is wait.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
 from django.conf import settings
@@ -19,6 +20,13 @@ SLOW, POST = {"queue": "slow"}, {"queue": "post"}
 
 # `celery -A dashboard` begins here, without manage.py and its default.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+
+
+def every(seconds: float, task: str, expires: float | None = None) -> dict[str, Any]:
+    """A row of beat's table. What no worker took by the time it is asked for again is dropped: else
+    the day after a day without workers begins with a day's worth of it."""
+    return {"task": task, "schedule": seconds, "options": {"expires": expires or seconds}}
+
 
 app = Celery("reelroom")
 app.conf.update(
@@ -67,24 +75,16 @@ app.conf.update(
     redbeat_lock_timeout=25,
     redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
-        "tick": {"task": "proxyapi.tasks.tick", "schedule": 1.0, "options": {"expires": 5}},
-        "slow": {
-            "task": "proxyapi.tasks.answer_slow",
-            "schedule": 10.0,
-            "options": {"expires": 10},
-        },
-        "refresh": {"task": "proxyapi.tasks.refresh_accounts", "schedule": 60.0},
-        "top-ups": {"task": "proxyapi.tasks.keep_top_ups", "schedule": 15.0},
-        "ledgers": {
-            "task": "proxyapi.tasks.mirror_ledgers",
-            "schedule": 5.0,
-            "options": {"expires": 5},
-        },
-        "days": {"task": "proxyapi.tasks.recount_moved_days", "schedule": 60.0},
-        "alerts": {"task": "dashboard.tasks.evaluate_all_alerts", "schedule": 30.0},
-        "forecasts": {"task": "dashboard.tasks.evaluate_forecasts", "schedule": 900.0},
-        "deliveries": {"task": "dashboard.tasks.deliver_due_alerts", "schedule": 10.0},
-        "old-alerts": {"task": "dashboard.tasks.prune_alerts", "schedule": 21_600.0},
+        "tick": every(1.0, "proxyapi.tasks.tick", expires=5),
+        "slow": every(10.0, "proxyapi.tasks.answer_slow"),
+        "refresh": every(60.0, "proxyapi.tasks.refresh_accounts"),
+        "top-ups": every(15.0, "proxyapi.tasks.keep_top_ups"),
+        "ledgers": every(5.0, "proxyapi.tasks.mirror_ledgers"),
+        "days": every(60.0, "proxyapi.tasks.recount_moved_days"),
+        "alerts": every(30.0, "dashboard.tasks.evaluate_all_alerts"),
+        "forecasts": every(900.0, "dashboard.tasks.evaluate_forecasts"),
+        "deliveries": every(10.0, "dashboard.tasks.deliver_due_alerts"),
+        "old-alerts": every(21_600.0, "dashboard.tasks.prune_alerts"),
     },
 )
 app.autodiscover_tasks(["proxyapi", "dashboard"])

@@ -171,7 +171,8 @@ class Hub:
             await self._woken.wait()
             self._woken.clear()
             while self._news:
-                await self._push(*self._news.popitem())
+                first = next(iter(self._news))  # in the order in which they were heard
+                await self._push(first, self._news.pop(first))
 
     async def _push(self, vault: UUID, news: set[News]) -> None:
         # What is heard while this is rendered is not in it.

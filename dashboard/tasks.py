@@ -10,14 +10,14 @@ from celery.signals import task_postrun
 from django.utils import timezone
 
 from dashboard.alerting import foresight
-from dashboard.alerting.deliveries import deliver
+from dashboard.alerting.deliveries import deliver, mend
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.pruning import prune
 from dashboard.models import Delivery, Team
 from proxyapi.tasks import send_charge, send_long_charge, settle_charge
 
 
-@shared_task
+@shared_task(expires=30)
 def evaluate_alerts(team_id: str) -> None:
     for delivery in evaluate(UUID(team_id)):
         deliver_alert.delay(str(delivery.pk))
@@ -37,19 +37,20 @@ def evaluate_forecasts() -> None:
         foresee_alerts.delay(str(team_id))
 
 
-@shared_task
+@shared_task(expires=900)
 def foresee_alerts(team_id: str) -> None:
     for delivery in evaluate(UUID(team_id), foresight.LOOKS):
         deliver_alert.delay(str(delivery.pk))
 
 
-@shared_task
+@shared_task(expires=30)
 def deliver_alert(delivery_id: str) -> None:
     deliver(UUID(delivery_id))
 
 
 @shared_task
 def deliver_due_alerts() -> None:
+    mend()
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
 

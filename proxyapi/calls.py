@@ -70,6 +70,10 @@ class TokenOfAnother(TokenShut):
     )
 
 
+# It never left, which says nothing of the service.
+OURS = (errors.Unsendable, errors.PoolTimedOut, TokenShut)
+
+
 @lru_cache(maxsize=1)
 def client() -> Client:
     methods = settings.VIDEO_API_METHODS
@@ -128,6 +132,8 @@ def send(
         reply = client().call(
             name, secret, path=path, query=query, json=json, data=data, files=files
         )
+    except OURS:
+        raise
     except errors.UpstreamError as error:
         call.outcome, call.status = OUTCOMES[error.outcome], error.status
         call.code = error.code[:60]
@@ -142,9 +148,10 @@ def send(
             publish(token.vault_id, Event.ACCOUNT, token.account_id)
         return reply
     finally:
-        call.milliseconds = round((time.monotonic() - started) * 1000)
-        call.save()
-        heard.tell(token.vault_id, token.pk, answered=call.is_answered)
+        if call.outcome:
+            call.milliseconds = round((time.monotonic() - started) * 1000)
+            call.save()
+            heard.tell(token.vault_id, token.pk, answered=call.is_answered)
 
 
 def opened(token: Token) -> Secret:

@@ -8,18 +8,21 @@ The days by feature are added up to months as well, for pages that tell of years
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import redis
 from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Min, Q, Sum
 from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
 
+from proxyapi.allowance import connection
 from proxyapi.events import Event, publish
 from proxyapi.models import (
     Account,
@@ -42,6 +45,7 @@ TABLES: Final[tuple[type[DayRow], ...]] = (DayFlow, DayFeature, DayMember, DayTo
 NOTHING = Decimal(0)
 PLACES = 10_000  # amounts have four
 WEEK = 7  # days of sums made in one transaction, for which who pays may have to wait
+COUNTED_WITHIN = 600  # seconds; whoever counts for longer is dead
 
 
 class CreditSum(Sum):
@@ -119,6 +123,19 @@ def recount_all(account: Account) -> None:
             recount(account, days[start : start + WEEK])
     Ledger.objects.filter(pk=account.pk).update(sums_zone=zone.key)
     publish(account.vault_id, Event.LEDGER, account.pk)
+
+
+def recount_moved(account: Account) -> None:
+    """The same if its zone is another one still, and nobody else is at it: of an account that takes
+    longer than a minute, more would be asked for than are ever done."""
+    lock = connection().lock(f"reelroom:recount:{account.pk}", timeout=COUNTED_WITHIN)
+    if account.pk not in in_another_zone() or not lock.acquire(blocking=False):
+        return
+    try:
+        recount_all(account)
+    finally:
+        with suppress(redis.RedisError):  # it ran out, and ended by itself
+            lock.release()
 
 
 def all_days(account: Account, zone: ZoneInfo) -> set[date]:

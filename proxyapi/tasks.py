@@ -1,5 +1,7 @@
-"""Celery tasks: one to three lines over the modules. They take ids, may run twice and may be
-lost."""
+"""Celery tasks: one to three lines over the modules. They take ids, may run twice and may be lost.
+
+What a round of the beat rings for again anyway expires (seconds) by the next round or two.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,7 @@ def quote(job_id: str) -> None:
         drafts.quote(job)
 
 
-@shared_task
+@shared_task(expires=60)
 def refresh_account(account_id: str) -> None:
     try:
         tokens.refresh(Account.objects.get(pk=account_id))
@@ -126,12 +128,12 @@ def refresh_accounts() -> None:
         refresh_account.delay(str(account_id))
 
 
-@shared_task
+@shared_task(expires=30)
 def save_top_up(change_id: str) -> None:
     top_up.save(UUID(change_id))
 
 
-@shared_task
+@shared_task(expires=30)
 def refresh_top_up(account_id: str) -> None:
     top_up.refresh(Account.objects.get(pk=account_id))
 
@@ -158,9 +160,9 @@ def mirror_ledgers() -> None:
         mirror_ledger.delay(str(account_id))
 
 
-@shared_task
+@shared_task(expires=60)
 def recount_days(account_id: str) -> None:
-    day_sums.recount_all(Account.objects.select_related("vault").get(pk=account_id))
+    day_sums.recount_moved(Account.objects.select_related("vault").get(pk=account_id))
 
 
 @shared_task

@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 # Pauses after the first try, the second, and so on; after the last one it is parked.
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
 LEASE = timedelta(minutes=2)
+AHEAD = timedelta(hours=7)  # and more than any pause
+BROKEN = "Each try was broken off: whatever sent it did not come to an end."
 SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
     Channel.EMAIL: email.send,
     Channel.WEBHOOK: webhook.send,
@@ -67,6 +69,9 @@ def deliver(delivery_id: UUID) -> None:
         return
     deliveries = Delivery.objects.select_related("event__team__vault", "event__rule")
     delivery = deliveries.get(pk=delivery_id)
+    if delivery.tries > len(PAUSES) + 1:
+        park(delivery, DeliveryFailed(BROKEN))
+        return
     try:
         delivery.status = SENDERS[delivery.channel](delivery)
     except Undeliverable as error:
@@ -81,6 +86,13 @@ def deliver(delivery_id: UUID) -> None:
         delivery.state, delivery.said = DeliveryState.DELIVERED, ""
         delivery.delivered_at = timezone.now()
         keep(delivery)
+
+
+def mend() -> None:
+    """After a clock was put back: what was put off until a time that is far ahead now is due."""
+    now = timezone.now()
+    waiting = Delivery.objects.filter(state=DeliveryState.DUE)
+    waiting.filter(due_at__gt=now + AHEAD).update(due_at=now)
 
 
 def pause(delivery: Delivery, error: DeliveryFailed) -> None:

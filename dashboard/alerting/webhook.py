@@ -19,7 +19,10 @@ import json
 import secrets
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from threading import Timer
 
 import httpx
 from django.conf import settings
@@ -31,7 +34,8 @@ from proxyapi.media import port_of, public
 from proxyapi.upstream.trust import trusted
 
 PREFIX = "whsec_"
-TIMEOUT = httpx.Timeout(10, connect=5)
+TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
+LONGEST = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
 GONE = 410
 AWAY = "There is no webhook any more."
 UNREADABLE = "The address cannot be read. It begins with https:// and names a public host."
@@ -70,6 +74,7 @@ def send(delivery: Delivery) -> int:
             httpx.Client(
                 verify=trusted(), timeout=TIMEOUT, follow_redirects=False, trust_env=False
             ) as client,
+            ended_after(LONGEST, client),
             client.stream(
                 *("POST", pinned),
                 content=body,
@@ -78,13 +83,25 @@ def send(delivery: Delivery) -> int:
             ) as response,
         ):
             status = response.status_code
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, OSError) as error:
         raise DeliveryFailed(f"The host did not answer ({type(error).__name__}).") from None
     if status == GONE:
         raise Undeliverable("The host says that this address is gone for good.", status)
     if not httpx.codes.is_success(status):
         raise DeliveryFailed(f"The host answered {status}.", status)
     return status
+
+
+@contextmanager
+def ended_after(seconds: float, client: httpx.Client) -> Iterator[None]:
+    """Close the client's connections after so long, whatever comes over them."""
+    timer = Timer(seconds, client.close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def body_of(event: AlertEvent) -> bytes:

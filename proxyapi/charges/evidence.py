@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from proxyapi import calls, drafts
 from proxyapi.allowance import Lane
-from proxyapi.models import Charge, ChargeState, JobKind, JobState
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.models.charge import CREATES, RENDERS
 from proxyapi.upstream import wire
 from proxyapi.upstream.catalog import operation
@@ -80,7 +80,14 @@ def begun(charge: Charge, record: Record) -> Sight | None:
     start = JobState.FAILED if is_retry else JobState.DRAFT
     words = after_a_start(job.kind) - (WAYS[job.kind].failed if is_retry else frozenset())
     sight = sight_of(job.kind, record)
-    return sight if job.state in (start, JobState.RUNNING) and sight.raw in words else None
+    is_to_start = job.state in (start, JobState.RUNNING) or has_run_since(job, charge)
+    return sight if is_to_start and sight.raw in words else None
+
+
+def has_run_since(job: Job, charge: Charge) -> bool:
+    """Whether another charge's late answer started it after this one was held."""
+    held_at = charge.held_at or charge.created_at
+    return job.started_at is not None and job.started_at > held_at
 
 
 def after_a_start(kind: str) -> frozenset[str]:

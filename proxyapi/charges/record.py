@@ -198,11 +198,13 @@ def check_unchanged(job: Job, intent: Intent) -> None:
 
 
 def check_as_asked(charge: Charge) -> None:
-    """The job was not edited since it was asked for: the price is one of these settings."""
+    """The job was neither edited nor started since it was asked for: the price is one of these
+    settings, and nobody consented to a second run."""
     if charge.job_id is None:
         return
     job = Job.objects.select_for_update().get(pk=charge.job_id)
-    if charge.operation in STARTS_RENDERING and job.edited_at > charge.created_at:
+    changed_at = max(filter(None, (job.edited_at, job.started_at, job.finished_at)))
+    if charge.operation in STARTS_RENDERING and changed_at > charge.created_at:
         raise Stale("This video changed since it was asked for. Nothing was sent. Ask again.")
 
 

@@ -7,7 +7,7 @@ the longest of them; with it, half a minute after its worker died.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Event, Thread
 
 from django.db import DatabaseError, connection
@@ -33,8 +33,10 @@ def waiting(charge: Charge) -> Iterator[None]:
 def live(charge: Charge, answered: Event) -> None:
     try:
         while not answered.wait(waits.silence().total_seconds() / 3):
-            with suppress(DatabaseError):  # the next one may get through
+            try:
                 say_so(charge)
+            except DatabaseError:
+                connection.close()  # the next one opens it anew, and may get through
     finally:
         connection.close()  # this thread's own
 

@@ -250,9 +250,11 @@ def close(entries: QuerySet[Entry]) -> list[datetime]:
 
 
 def forget(ledger: Ledger) -> None:
-    """The view changed under us: it is laid anew from its end."""
-    Entry.objects.filter(account_id=ledger.pk).update(via_api=None)
+    """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
+    is counted anew."""
     ledger.api_low = ledger.api_high = 0
+    if not told_of(ledger).update(via_api=None):
+        return
     days = DaySum.objects.filter(account_id=ledger.pk).values_list("day", flat=True).distinct()
     changes.note_days(ledger.account, set(days))
 

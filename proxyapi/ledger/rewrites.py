@@ -27,6 +27,7 @@ SHORTENED = (
     *("low", "high", "total", "read_at", "api_low", "api_high"),
     *("anchor_balance", "anchor_high"),
 )
+LISTED = 500  # rows that are gone; the sentence tells how many they are, and one lets all go
 STOPPED = "Nothing more is read until somebody has looked at it."
 
 
@@ -34,7 +35,10 @@ def found(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -
     """Write down what was found, if anything, and stop the mirror."""
     if not gone and not differing:
         return False
-    missing = Entry.objects.filter(account_id=ledger.pk, position__in=gone) if gone else ()
+    lost = Entry.objects.filter(
+        account_id=ledger.pk, position__gte=gone.start, position__lt=gone.stop
+    )
+    missing = lost.order_by("position")[:LISTED] if gone else ()
     rows = [rewrite(entry, None) for entry in missing if entry.position not in at(differing)]
     rows += [rewrite(entry, row) for entry, row in differing]
     Rewrite.objects.bulk_create(rows, ignore_conflicts=True)

@@ -10,7 +10,7 @@ The questions are asked with the account locked, after `match`: the others take 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -98,7 +98,8 @@ def free(charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
 def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> Entry | None:
     """The debit of a charge that was carried out: one of about its price, later the nearest.
 
-    The nearest is not just any: less than half the price or twice the hold is somebody else's.
+    The nearest is not just any: less than half the price or twice the hold is somebody else's. And
+    while what is sent just now may have made it, that one's answer is waited for.
     """
     if untold(charge, sent_at(charge) - SKEW):
         return None
@@ -107,7 +108,8 @@ def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> Entry | 
     chosen = [entry for entry in mine if charge.may_cost(-entry.amount)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
-    return nearest(chosen, charge)
+    entry = nearest(chosen, charge)
+    return None if entry and rivals(charge, [entry], ChargeState.SENDING) else entry
 
 
 def about(charge: Charge) -> tuple[Decimal, Decimal]:
@@ -202,9 +204,10 @@ def take(charge: Charge, entry: Entry) -> None:
     changes.note(charge.account, [entry.happened_at])
 
 
-def rivals(charge: Charge, fitting: list[Entry]) -> int:
-    """How many other charges whose answer is not known may have made one of these debits."""
-    others = Charge.objects.filter(account_id=charge.account_id, state__in=UNDECIDED)
+def rivals(charge: Charge, fitting: Sequence[Entry], *states: ChargeState) -> int:
+    """How many other charges whose answer is not known may have made one of these debits; of these
+    states alone, where any are given."""
+    others = Charge.objects.filter(account_id=charge.account_id, state__in=states or UNDECIDED)
     return sum(
         any(is_of_time(entry, other) and other.may_cost(-entry.amount) for entry in fitting)
         for other in others.exclude(pk=charge.pk)

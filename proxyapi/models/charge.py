@@ -109,8 +109,12 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         return due.order_by("due_at")
 
     def owe(self, job: Job, now: datetime) -> None:
-        """The job failed: the service owes back what its last try took, where it says so."""
+        """The job failed: the service owes back what its last try took, where it says so.
+
+        One whose clip nobody knows is not the one that failed.
+        """
         last = self.filter(job=job, operation__in=REFUNDED, state__in=SPENT, cost__gt=0)
+        last = last.filter(effect_at__isnull=False)
         charge = last.order_by("-sent_at").first()
         if charge is not None:
             self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)

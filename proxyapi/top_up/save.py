@@ -30,6 +30,7 @@ ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their 
 # A PUT may still arrive after its answer was given up: "not there" counts only so long after that.
 ARRIVED_WITHIN = timedelta(seconds=operation("top_up.put").longest) + timedelta(seconds=30)
 GIVE_UP_AFTER = timedelta(minutes=2)  # nobody wants a setting of money to change much later
+TOO_LATE = timedelta(minutes=15)  # without a worker; one that died in between is waited for
 LOOK_AGAIN = timedelta(seconds=15)
 
 
@@ -69,6 +70,9 @@ def save(change_id: UUID) -> None:
     if change.state == TopUpChangeState.UNKNOWN:
         settle(change)
     elif change.state == TopUpChangeState.ASKED:
+        if timezone.now() - change.asked_at > TOO_LATE:
+            refuse(change, words.TOO_LATE)
+            return
         due_at = timezone.now() + ABANDONED_AFTER
         if TopUpChange.objects.move(change, TopUpChangeState.SENDING, due_at=due_at):
             send(change)

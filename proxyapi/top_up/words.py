@@ -7,8 +7,12 @@ from proxyapi.top_up.reading import PLANLESS
 from proxyapi.top_up.setting import Setting
 from proxyapi.upstream import errors
 
-__all__ = ["LOST", "ON_ITS_WAY", "PLANLESS", "UNREAD"]
+__all__ = ["LOST", "ON_ITS_WAY", "PLANLESS", "TOO_LATE", "UNREAD"]
 
+TOO_LATE = (
+    "Not saved. For a quarter of an hour no worker took it up, so it was given up. Nothing was "
+    "sent."
+)
 ON_ITS_WAY = "A change of this top-up is on its way already. Nothing more was sent."
 UNREAD = (
     "Not saved. The service did not answer when the setting was read again, "

@@ -15,17 +15,20 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import allowance
 from proxyapi.allowance import AllowanceUnknown, Lane, connection
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
 from proxyapi.models.charge import REFUNDED, SPENT
+from proxyapi.models.job import A_YEAR
 from proxyapi.watching import clock, interest, outage
 from proxyapi.watching.choice import Candidate, best
 from proxyapi.watching.experience import Experience, Sort
 from proxyapi.watching.lag import SHORTEST
+from proxyapi.watching.unseen import WATCHED_FOR
 
 # As long as a settling may take at worst; after that somebody else may try.
 LEASE = timedelta(seconds=25)
@@ -33,6 +36,7 @@ LEASE = timedelta(seconds=25)
 HEARD_WITHIN = timedelta(seconds=15)
 # A look that is due before the next tick half-way comes is taken now, and sent at its time.
 EARLY = timedelta(milliseconds=200)
+FARTHEST_REST = timedelta(hours=2)  # and more than the longest between two looks
 BATCH = 50
 OWED_FOR = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
 FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
@@ -65,12 +69,17 @@ def mend() -> int:
     """After the clock was put back: jobs that were looked at in what is the future now are due, and
     so is all that was put off or noted then. Answers how many jobs.
 
-    Else it would wait until the clock is there again.
+    Else it would wait until the clock is there again. A look that failed then is known by its next
+    one alone, further ahead than any rest, or given up before its time.
     """
     now = timezone.now()
     clock.mend(now)
-    ahead = Job.objects.filter(state=JobState.RUNNING, looked_at__gt=now + clock.PUT_BACK)
-    return ahead.update(looked_at=now, next_look_at=now + timedelta(seconds=SHORTEST))
+    put_off = Q(next_look_at__gt=now + FARTHEST_REST, next_look_at__lt=now + A_YEAR)
+    given_up = Q(next_look_at__gt=now + A_YEAR, started_at__gt=now - WATCHED_FOR)
+    ahead = Q(looked_at__gt=now + clock.PUT_BACK) | put_off | given_up
+    return Job.objects.filter(ahead, state=JobState.RUNNING).update(
+        looked_at=Least("looked_at", now), next_look_at=now + timedelta(seconds=SHORTEST)
+    )
 
 
 @transaction.atomic
@@ -91,6 +100,7 @@ def owe() -> int:
         operation__in=REFUNDED,
         state__in=SPENT,
         cost__gt=0,
+        effect_at__isnull=False,
         refund_owed_at=None,
     )
     clips = failed.filter(Exists(unnoted)).select_for_update(of=("self",))

@@ -101,9 +101,10 @@ def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
         fields |= ending(sight)
     else:
         fields |= {"looked_at": asked_at, **going_on(job, sight, asked_at, durations)}
-    if noted(job, fields) and "finished_at" in fields:
-        learn(job, asked_at, durations)
+    is_new = noted(job, fields)
     publish(job.vault_id, Event.JOB, job.pk)
+    if is_new and "finished_at" in fields:
+        learn(job, asked_at, durations)  # last: nobody looks again to tell of an end
 
 
 def is_echo(job: Job, sight: Sight, asked_at: datetime) -> bool:

@@ -20,12 +20,11 @@ AWAY_AFTER = 3  # looks in a row
 REMEMBERED = 120  # seconds since the last look that failed
 PROBE_EVERY = 5  # seconds
 UNANSWERED = (errors.NotSent, errors.AnswerLost, errors.ServerError)
-OURS = (errors.Unsendable, errors.PoolTimedOut, calls.TokenShut)  # the service has no part in it
 
 
 def says(error: errors.UpstreamError) -> bool:
     """Whether an error says that nobody was there to answer."""
-    return isinstance(error, UNANSWERED) and not isinstance(error, OURS)
+    return isinstance(error, UNANSWERED) and not isinstance(error, calls.OURS)
 
 
 def failed(environment: str) -> bool:

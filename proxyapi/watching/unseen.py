@@ -14,6 +14,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from random import SystemRandom
 
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import calls
@@ -30,6 +31,7 @@ REFUSED = (20.0, 900.0)
 WHILE_STOPPED = 20.0
 LEAST = 5.5  # a tick may take a job 0.2 s before its time
 TOKENS_OWN = (errors.Unauthorized, *calls.PLAN_ERRORS)  # trouble of the token, not of a job
+LASTING = (errors.Refused, errors.Unsendable, calls.TokenShut)  # the next look finds it as well
 JITTER = 0.2  # of the wait, either way: many that failed together do not come back together
 chance = SystemRandom()
 
@@ -56,7 +58,7 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
 
 def is_given_up(job: Job, error: errors.UpstreamError, now: datetime) -> bool:
     """Whether a refusal of this one resource ends its watching: it may have been deleted there."""
-    if not isinstance(error, errors.Refused) or isinstance(error, TOKENS_OWN):
+    if not isinstance(error, LASTING) or isinstance(error, TOKENS_OWN):
         return False
     return job.started_at is not None and now - job.started_at > WATCHED_FOR
 
@@ -67,7 +69,7 @@ def wait_after(error: errors.UpstreamError, lasts: float) -> float:
         return WHILE_STOPPED
     if isinstance(error, errors.RateLimited):
         return max(UNANSWERED[0], error.retry_after or 0)
-    shortest, longest = REFUSED if isinstance(error, errors.Refused) else UNANSWERED
+    shortest, longest = REFUSED if isinstance(error, LASTING) else UNANSWERED
     return max(min(max(lasts, shortest), longest), error.retry_after or 0)
 
 
@@ -81,8 +83,11 @@ def tell_all(environment: str, error: errors.UpstreamError, now: datetime) -> No
         account__environment=environment, state=JobState.RUNNING, look_error=""
     )
     told = list(unaware.values_list("pk", "vault_id"))
+    # Who rests for long would say so for long, too: it is looked at as soon as the service is back.
     Job.objects.filter(pk__in=[pk for pk, _ in told], look_error="").update(
-        look_error=error.user_message, look_error_since=now
+        look_error=error.user_message,
+        look_error_since=now,
+        next_look_at=Least("next_look_at", now + timedelta(seconds=UNANSWERED[1])),
     )
     for pk, vault in told:
         publish(vault, Event.JOB, pk)

@@ -82,6 +82,11 @@ def test_each_slow_thread_has_two_connections_to_the_database() -> None:
         assert int(pool["DATABASE_POOL"]) >= 2 * threads
 
 
+def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there() -> None:
+    for name, row in app.conf.beat_schedule.items():
+        assert row["options"]["expires"] <= max(5, row["schedule"]), name
+
+
 def test_a_doorbell_that_rings_by_name_goes_the_same_way() -> None:
     before = connection().llen("reelroom:post")
     doorbell._ring(doorbell.DELIVER, str(uuid4()))

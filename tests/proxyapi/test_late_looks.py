@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, tokens
-from proxyapi.models import Account, Charge, Job, JobState, Plan, Token, TokenState
+from proxyapi.models import Account, Call, Charge, Job, JobState, Plan, Token, TokenState
 from proxyapi.watching.look import look
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -208,6 +208,24 @@ def test_a_token_that_does_not_open_is_a_failed_look(job: Job, upstream: Upstrea
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     assert job.look_error == calls.TokenShut.sentence
+    assert not Call.objects.exists(), "nothing left, so it tells nothing of the service"
+
+
+def test_a_token_that_does_not_open_is_tried_less_and_less(job: Job, upstream: Upstream) -> None:
+    Token.objects.update(sealed=b"not ours")
+    hour_ago = timezone.now() - timedelta(hours=1)
+    Job.objects.update(look_error="It was so.", look_error_since=hour_ago)
+    looked(job)
+    assert job.next_look_at is not None
+    assert job.next_look_at > timezone.now() + timedelta(minutes=10)
+
+
+def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
+    job: Job, upstream: Upstream
+) -> None:
+    Token.objects.update(sealed=b"not ours")
+    Job.objects.update(started_at=timezone.now() - timedelta(days=31))
+    assert looked(job).left_alone
 
 
 @pytest.mark.parametrize(("sandbox", "sent"), [(False, 0), (True, 1)])

@@ -7,7 +7,10 @@ import hashlib
 import hmac
 import json
 import smtplib
+import socket
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -28,6 +31,27 @@ from tests.factories import ChargeFactory, JobFactory
 def one(event, hook):
     """A delivery to the webhook."""
     return Delivery.objects.create(event=event(), channel="webhook", address=hook.host)
+
+
+@contextmanager
+def dripping():
+    """A host that answers a byte now and then; its port."""
+
+    def drip() -> None:
+        line, _ = door.accept()
+        with line, suppress(OSError):
+            for byte in b"HTTP/1.1 200 OK\r\n" + b"x" * 100:
+                line.send(bytes([byte]))
+                if ended.wait(0.1):
+                    return
+
+    ended = Event()
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        host = Thread(target=drip)
+        host.start()
+        yield door.getsockname()[1]
+        ended.set()
+        host.join()
 
 
 def again(delivery):
@@ -241,6 +265,31 @@ def test_the_tasks_ring_for_what_is_due(one, northlight, monkeypatch):
     monkeypatch.setattr(tasks.evaluate_alerts, "delay", rung.append)
     tasks.evaluate_all_alerts()
     assert rung == [str(one.pk), str(northlight.pk)]
+
+
+def test_what_was_put_off_by_a_clock_that_was_put_back_is_due(one):
+    now = timezone.now()
+    for due_at, left in ((now + timedelta(days=1), now), (now + PAUSES[-1], now + PAUSES[-1])):
+        Delivery.objects.update(due_at=due_at)
+        deliveries.mend()
+        assert again(one).due_at == left
+
+
+def test_a_host_that_drips_its_answer_is_left_in_time(one, hook, monkeypatch, settings):
+    """Each byte comes before the next would be too late, and the last one never."""
+    with dripping() as port:
+        hook.url = f"http://127.0.0.1:{port}/"
+        hook.save()
+        monkeypatch.setattr(webhook, "LONGEST", 0.3)
+        deliver(one.pk)
+    assert again(one).state == "due"
+    assert one.said.startswith("The host did not answer")
+
+
+def test_what_breaks_off_each_time_is_parked_without_another_try(one, heard):
+    Delivery.objects.update(tries=len(PAUSES) + 1)
+    deliver(one.pk)
+    assert (again(one).state, one.said, heard) == ("parked", deliveries.BROKEN, [])
 
 
 @pytest.mark.parametrize("name", ["send", "settle"])

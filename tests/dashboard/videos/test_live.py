@@ -66,6 +66,27 @@ def listening(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
     return run
 
 
+def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
+    """However often the others have news while one is being told."""
+    first, second, third = uuid4(), uuid4(), uuid4()
+    hub, told = Hub(), []
+
+    async def push(vault, news):
+        told.append(vault)
+        if len(told) < 4:
+            hub._news[first].add(News(first, Event.JOB, uuid4()))
+        else:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(hub, "_push", push)
+    for vault in (first, second, third):
+        hub._news[vault].add(News(vault, Event.JOB, uuid4()))
+    hub._woken.set()
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(hub._tell())
+    assert told == [first, second, third, first]
+
+
 def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
     film, priya, vera, otto, ticket_of
 ):

@@ -54,9 +54,12 @@ def test_pitfall_54_consent_does_not_pass_on_credits_that_others_hold(job: Job) 
     assert charge.state == ChargeState.DRAFT
 
 
-def test_a_video_that_was_edited_since_is_not_rendered_at_the_old_price(job: Job) -> None:
+@pytest.mark.parametrize("what", ["edited_at", "started_at", "finished_at"])
+def test_a_video_that_was_edited_or_ran_since_is_not_rendered_at_the_old_price(
+    what: str, job: Job
+) -> None:
     charge = ask(intent(job))
-    Job.objects.update(edited_at=timezone.now() + timedelta(seconds=1))
+    Job.objects.update(**{what: timezone.now() + timedelta(seconds=1)})
     with pytest.raises(Stale, match="Nothing was sent"):
         release(charge)
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from proxyapi.charges import settle
 from proxyapi.models import Charge, ChargeState, Confidence, Entry, Job, JobState
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, history
 
@@ -250,6 +251,27 @@ def test_two_equal_debits_of_neighbouring_seconds_are_shared_out_so_that_both_ch
     assert retry.state == ChargeState.MATCHED
     earlier, later = Entry.objects.order_by("happened_at")
     assert (earlier.charge, later.charge) == (first, retry)
+
+
+def test_a_debit_that_what_is_sent_just_now_may_have_made_waits_for_that_ones_answer(
+    lost: Held, upstream: Upstream
+) -> None:
+    """It is nearer to the price than its own, and its answer is seconds away."""
+    upstream.on("GET", "/faceless/7", answer(video("rendering")))
+    upstream.on(*LEDGER, history(debit("-100", seconds_ago=38), debit("-96", seconds_ago=15)))
+    charge = lost()
+    video_of_another = JobFactory(account=charge.account, token=charge.token)
+    sent_at = timezone.now() - timedelta(seconds=20)
+    other = ChargeFactory(job=video_of_another, state=ChargeState.SENDING, sent_at=sent_at)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    answered = {"state": ChargeState.CONFIRMED, "cost": 96, "settled_at": timezone.now()}
+    Charge.objects.filter(pk=other.pk).update(**answered)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 100)
+    assert Entry.objects.get(amount=-96).charge == other
 
 
 def lagging(shown: int, *rows: dict[str, str]) -> Callable[[httpx.Request], httpx.Response]:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.allowance import Lane
-from proxyapi.ledger import growth, patrol, segment
+from proxyapi.ledger import growth, patrol, rewrites, segment
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Entry, Ledger, Rewrite
 from tests.factories import UserFactory
@@ -82,6 +82,18 @@ def test_a_shorter_ledger_can_be_taken(account: Account, whole: Book) -> None:
     whole.add(line("-8", 300))
     assert ledger.mirror(account)
     assert mirrored(account) == [row["credit_spend"] for row in whole.rows]
+
+
+def test_a_ledger_that_lost_most_of_its_rows_stops_the_mirror_all_the_same(
+    account: Account, whole: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many are gone: the first of them are listed, the sentence tells the number."""
+    monkeypatch.setattr(rewrites, "LISTED", 3)
+    high = len(whole.rows)
+    whole.rows[:] = whole.rows[:2]
+    ledger.mirror(account)
+    assert f"it had {high} rows, now it has 2" in Ledger.objects.get().problem
+    assert list(Rewrite.objects.values_list("position", flat=True)) == [2, 3, 4]
 
 
 def test_an_empty_ledger_after_a_full_one_is_noticed(account: Account, whole: Book) -> None:

@@ -153,6 +153,14 @@ def test_a_429_waits_its_turn_and_not_for_ever(asked: Asked, upstream: Upstream)
     assert change.state == TopUpChangeState.REFUSED
 
 
+def test_what_no_worker_took_up_for_long_is_not_sent(asked: Asked, upstream: Upstream) -> None:
+    """Nobody wants money spent in the morning for a press of the evening before."""
+    upstream.on("PUT", PATH, answer(preference(MORE)))
+    change = after(asked(), asked_at=timezone.now() - timedelta(minutes=16))
+    assert (change.state, upstream.asked("PUT", PATH)) == (TopUpChangeState.REFUSED, [])
+    assert "Nothing was sent" in change.reason
+
+
 def test_pitfall_26_a_429_that_is_over_at_once_costs_no_minute(
     asked: Asked, upstream: Upstream
 ) -> None:

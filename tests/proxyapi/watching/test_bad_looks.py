@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from proxyapi import allowance
 from proxyapi.allowance import Lane
+from proxyapi.events import Event
 from proxyapi.models import Job, JobState
 from proxyapi.models.job import PARKED_AFTER
 from proxyapi.watching import due, outage, parking
@@ -94,6 +95,19 @@ def test_b5_after_three_looks_without_an_answer_one_asks_for_all(running, seeing
     assert told == len(jobs), "the page of each says since when nobody answers"
     outage.answered(token.account.environment)
     assert len(due.jobs()) >= 4, "the first answer lets all tokens go on"
+
+
+def test_who_rests_for_long_and_was_told_of_an_outage_is_looked_at_when_it_is_over(
+    running, upstream: Upstream
+):
+    """Else its page said for an hour that the service is away."""
+    job, rests = running(), running(next_look_at=timezone.now() + timedelta(minutes=40))
+    upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(503))
+    for _ in range(3):
+        seen(job)
+    rests.refresh_from_db()
+    assert rests.look_error
+    assert rests.next_look_at < timezone.now() + timedelta(seconds=20)
 
 
 def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream: Upstream):
@@ -198,3 +212,24 @@ def test_the_command_takes_parked_videos_up_again(running, capsys):
     assert f"{over.pk}: does not run" in said
     with pytest.raises(CommandError, match="no job"):
         call_command("look_again", str(over.account_id))
+
+
+def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
+    running, upstream: Upstream, monkeypatch
+):
+    """No later look comes by a job that has ended."""
+    told: list[object] = []
+    monkeypatch.setattr(looking, "publish", lambda *news: told.append(news))
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("the database went away")
+
+    monkeypatch.setattr(looking, "learn", breaks)
+    job = running()
+    film = {"status": "completed", "url": "http://127.0.0.1/a.mp4"}
+    upstream.on("GET", f"/faceless/{job.remote_id}", answer({"id": 1, "video": film}))
+    with pytest.raises(RuntimeError):
+        seen(job)
+    job.refresh_from_db()
+    assert job.state == JobState.COMPLETED
+    assert told == [(job.vault_id, Event.JOB, job.pk)]

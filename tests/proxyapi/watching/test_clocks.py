@@ -88,6 +88,27 @@ def test_a_job_that_was_looked_at_in_the_future_is_due_again(running, seeing):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("next_look", "age", "mended"),
+    [
+        (timedelta(days=1), timedelta(minutes=5), 1),
+        (timedelta(days=3650), timedelta(days=3), 1),
+        (timedelta(days=3650), timedelta(days=31), 0),
+        (timedelta(minutes=70), timedelta(days=2), 0),
+    ],
+    ids=["failed then", "given up then", "given up for good", "rests"],
+)
+def test_a_look_that_failed_in_the_future_is_due_again(running, next_look, age, mended):
+    """Its job was seen before the clock was wrong: the next look alone tells."""
+    now = timezone.now()
+    job = running(next_look_at=now + next_look, started_at=now - age)
+    assert due.mend() == mended
+    job.refresh_from_db()
+    assert (job.next_look_at < now + timedelta(minutes=1)) is bool(mended)
+    assert job.looked_at < now
+
+
+@pytest.mark.django_db
 def test_five_seconds_run_from_the_sending_however_long_the_counter_took(
     running, seeing, upstream: Upstream, monkeypatch
 ):

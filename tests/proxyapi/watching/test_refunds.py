@@ -22,7 +22,7 @@ CREATE = "text_to_video.create"
 def paid(job: Job, operation: str = CREATE, cost: int | None = 6, **more: Any) -> Charge:
     state = ChargeState.CONFIRMED
     fields = {"operation": operation, "state": state, "cost": cost, "sent_at": ago(60)}
-    return ChargeFactory.create(job=job, effect_at=ago(59), **(fields | more))
+    return ChargeFactory.create(job=job, **(fields | {"effect_at": ago(59)} | more))
 
 
 def seen(job: Job, upstream: Upstream, status: str) -> None:
@@ -85,6 +85,18 @@ def test_clips_that_failed_without_a_note_are_owed_back_once(
     assert other.refund_owed_at
     with django_assert_num_queries(3):  # with the two of its savepoint
         assert due.owe() == 0
+
+
+def test_a_charge_whose_clip_nobody_knows_is_not_owed_what_another_ones_failure_took(
+    running: Running,
+) -> None:
+    """Its answer was lost, it was paid for anew, and that one's cost is not known yet."""
+    clip = running(state=JobState.FAILED, finished_at=timezone.now(), kind=JobKind.CLIP)
+    orphan = paid(clip, effect_at=None, orphan_at=ago(50))
+    Charge.objects.owe(clip, timezone.now())
+    assert due.owe() == 0
+    orphan.refresh_from_db()
+    assert orphan.refund_owed_at is None
 
 
 def test_pitfall_44_only_clips_are_owed_back(running: Running) -> None:
