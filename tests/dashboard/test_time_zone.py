@@ -14,6 +14,7 @@ from django.urls import reverse
 from dashboard.fragments import bundle
 from dashboard.models import AuditEvent, Membership
 from proxyapi import day_sums, tasks
+from proxyapi.allowance import connection
 from proxyapi.events import Event, News
 from proxyapi.models import DaySum, Entry, Ledger
 from tests.factories import AccountFactory, EntryFactory, JobFactory
@@ -72,6 +73,17 @@ def test_the_days_of_the_ledger_move_with_it(
     assert day_sums.in_another_zone() == [entry.account_id]
     tasks.recount_days(str(entry.account_id))
     assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 21), -96)]
+    assert day_sums.in_another_zone() == []
+
+
+def test_two_do_not_count_the_same_account(
+    entry: Entry, mira: Membership, client_of: ClientOf
+) -> None:
+    choose(client_of(mira), AUCKLAND)
+    with connection().lock(f"reelroom:recount:{entry.account_id}", timeout=60):
+        tasks.recount_days(str(entry.account_id))
+        assert day_sums.in_another_zone() == [entry.account_id]
+    tasks.recount_days(str(entry.account_id))
     assert day_sums.in_another_zone() == []
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from threading import Event
+from unittest.mock import Mock
 
 import pytest
+from django.conf import LazySettings
+from django.db import OperationalError
 from django.utils import timezone
 
-from proxyapi.charges import waits
+from proxyapi.charges import sender, waits
 from proxyapi.charges.send import abandoned
-from proxyapi.models import ChargeState
+from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream.catalog import CATALOG, Body
 from tests.factories import ChargeFactory
 
@@ -28,6 +32,27 @@ def test_pitfall_34_a_sender_that_says_it_waits_is_left_alone_however_long(
     dead = ChargeFactory(operation=operation, alive_at=now - waits.silence(), **fields)
     assert not abandoned(alive)
     assert abandoned(dead)
+
+
+def test_pitfall_34_a_sender_lives_on_after_its_connection_broke(
+    db: None, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
+) -> None:
+    """A connection that broke stays broken until it is closed; the next sign needs another one."""
+    settings.CHARGE_SILENCE = 0.03
+    said: list[int] = []
+    closed: list[int] = []
+    answered = Event()
+
+    def say(charge: Charge) -> None:
+        said.append(len(closed))
+        if len(said) == 1:
+            raise OperationalError("the connection is closed")
+        answered.set()
+
+    monkeypatch.setattr(sender, "say_so", say)
+    monkeypatch.setattr(sender, "connection", Mock(close=lambda: closed.append(1)))
+    sender.live(ChargeFactory(), answered)
+    assert said == [0, 1]
 
 
 @pytest.mark.parametrize("operation", CHARGING)
