@@ -43,15 +43,17 @@ def write_off(*, by: Membership, charge: Charge, reason: str) -> Charge:
 
 
 @transaction.atomic
-def settle_with(*, by: Membership, charge: Charge, position: int | None) -> Charge:
-    """This row of the ledger is its debit. Raises `Refusal` without one, `Stale` when either was
-    settled meanwhile."""
+def settle_with(
+    *, by: Membership, charge: Charge, position: int | None, seen: Decimal | None
+) -> Charge:
+    """This row of the ledger is its debit, of `seen` credits. Raises `Refusal` without one, `Stale`
+    when either was settled meanwhile, or the row reads differently by now."""
     check(by, Permission.MANAGE_MONEY)
     rows = Entry.objects.filter(account=charge.account_id, amount__lt=0)
     entry = rows.filter(position=position).first() if position is not None else None
-    if entry is None:
+    if entry is None or seen is None:
         raise Refusal(NO_ENTRY, field="position")
-    charge = charges.claim_entry(charge, entry, by.user_id)
+    charge = charges.claim_entry(charge, entry, by.user_id, seen)
     note(
         by,
         "charge.match",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlsplit
 from uuid import UUID
+
+from django.urls import reverse
 
 from dashboard.access import can
 from dashboard.caps import deciders
@@ -112,10 +115,18 @@ def told_of(event: AlertEvent, reader: Membership) -> Told:
         event.state,
         event.title,
         event.text,
-        event.url,
+        readable(event.url, reader),
         event.happened_at,
         event.happened_at > since,
     )
+
+
+def readable(url: str, reader: Membership) -> str:
+    """Where the alert leads; who may not open the top-up reads how long the credits last."""
+    page, closed = urlsplit(url), not can(reader, Permission.MANAGE_MONEY)
+    if closed and page.path == reverse("top-up"):
+        page = page._replace(path=reverse("forecast"))
+    return page.geturl()
 
 
 def rules_of(reader: Membership) -> list[AlertRule]:

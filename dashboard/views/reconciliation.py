@@ -83,9 +83,14 @@ def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
 def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     charge, error = fetch_charge(request, charge_id), ""
     if request.method == "POST":
-        position = number_or_none(request.POST.get("position", ""))
+        position, _, seen = request.POST.get("entry", "").partition(" ")
         try:
-            charge = books.settle_with(by=request.membership, charge=charge, position=position)
+            charge = books.settle_with(
+                by=request.membership,
+                charge=charge,
+                position=number_or_none(position),
+                seen=amount_or_none(seen),
+            )
         except Refusal as refusal:
             error = refusal.sentence
         else:

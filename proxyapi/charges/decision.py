@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -13,7 +15,7 @@ from proxyapi.refusals import Stale
 
 SETTLED = "This was settled meanwhile. Nothing was changed."
 SAID = "Somebody said that this debit is its own."
-TAKEN = "This row of the ledger belongs to something else by now. Nothing was changed."
+TAKEN = "This row of the ledger is another one by now, or something else’s. Nothing was changed."
 
 
 @transaction.atomic
@@ -38,11 +40,14 @@ def write_off(charge: Charge, member_id: int, reason: str) -> Charge:
 
 
 @transaction.atomic
-def claim_entry(charge: Charge, entry: Entry, member_id: int) -> Charge:
-    """Settle an unknown charge by the debit that a person says is its own.
+def claim_entry(
+    charge: Charge, entry: Entry, member_id: int, seen: Decimal | None = None
+) -> Charge:
+    """Settle an unknown charge by the debit that a person says is its own; `seen`: its credits as
+    they were shown.
 
-    Raises `Stale` when one of the two was settled meanwhile; ValueError for a row that is no debit
-    of the charge's account.
+    Raises `Stale` when one of the two was settled meanwhile, or is another one; ValueError for a
+    row that is no debit of the charge's account.
     """
     if entry.account_id != charge.account_id or entry.amount >= 0:
         raise ValueError("a charge is settled by a debit of its own account")
@@ -50,7 +55,7 @@ def claim_entry(charge: Charge, entry: Entry, member_id: int) -> Charge:
     outcome.lock_jobs(charge)
     check_unknown(charge)
     entry.refresh_from_db()
-    if entry.charge_id is not None:
+    if entry.charge_id is not None or seen not in (None, -entry.amount):
         raise Stale(TAKEN)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
     outcome.took_effect(charge, {})

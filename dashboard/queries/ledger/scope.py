@@ -40,9 +40,11 @@ class Scope:
 
     @property
     def span(self) -> tuple[date, date]:
-        """The days that are drawn: of long periods without the years before the first row."""
+        """The days that are drawn: of long periods without the years before the first row, and
+        those to come."""
         first, last = self.period.first, self.period.last
         if self.period.days > WEEKLY:
+            last = max(first, min(last, self.today))
             first = min(last, max(first, self.first_day or last))
         return first, last
 

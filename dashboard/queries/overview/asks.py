@@ -61,10 +61,13 @@ class Asks:
         return len(self.shown) + len(self.more)
 
 
-def asks_from(accounts: Sequence[Account], concerns: Sequence[Concern], now: datetime) -> Asks:
+def asks_from(
+    accounts: Sequence[Account], concerns: Sequence[Concern], now: datetime, *, top_up: bool
+) -> Asks:
+    """`top_up`: whether the reader may open it; else they are shown how long the credits last."""
     found = [SAYINGS[concern.kind](concern, now) for concern in concerns]
     stopped = not any(concern.kind == "rewrite" for concern in concerns)
-    found += [ask for account in accounts for ask in of_account(account, stopped=stopped)]
+    found += [ask for account in accounts for ask in of_account(account, stopped, top_up)]
     found.sort(key=lambda ask: RISK.index(ask.kind))
     return Asks(tuple(found[:MOST]), tuple(found[MOST:]))
 
@@ -222,7 +225,7 @@ SAYINGS: Mapping[str, Callable[[Concern, datetime], Ask]] = {
 }
 
 
-def of_account(account: Account, *, stopped: bool) -> Iterator[Ask]:
+def of_account(account: Account, stopped: bool, may_open: bool) -> Iterator[Ask]:
     """What the account's own rows say: a mirror that stopped, a top-up that does not work."""
     ledger = related(account, "ledger")
     if stopped and isinstance(ledger, Ledger) and ledger.problem:
@@ -237,8 +240,8 @@ def of_account(account: Account, *, stopped: bool) -> Iterator[Ask]:
     top_up = related(account, "top_up")
     if isinstance(top_up, TopUp) and (said := of_top_up(top_up)):
         state, title, text = said
-        url = f"{reverse('top-up')}?account={account.pk}"
-        yield Ask("top_up", state, title, text, "Open top-up", url)
+        page, act = ("top-up", "Open top-up") if may_open else ("forecast", "See the forecast")
+        yield Ask("top_up", state, title, text, act, f"{reverse(page)}?account={account.pk}")
 
 
 def of_top_up(top_up: TopUp) -> tuple[str, str, str] | None:

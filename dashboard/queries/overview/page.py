@@ -8,6 +8,7 @@ from datetime import datetime, time
 
 from django.utils import timezone
 
+from dashboard.access import can
 from dashboard.models import Membership
 from dashboard.queries.costs import Closeness, closeness_of
 from dashboard.queries.forecast.page import page_of as forecast_of
@@ -21,6 +22,7 @@ from dashboard.queries.overview.sums import Sums, sums_of
 from dashboard.queries.overview.window import Window, window_of
 from dashboard.queries.purse import Counts, counts_of, purse_from
 from dashboard.queries.shell import Shell
+from dashboard.roles import Permission
 from proxyapi.models import Account
 
 
@@ -112,4 +114,4 @@ def asks_for(reader: Membership, accounts: Sequence[Account]) -> Asks:
     first = now.astimezone(zone).date().replace(day=1)
     month = datetime.combine(first, time.min, zone)
     concerns = concerns_of(reader.team, [account.pk for account in accounts], month, now)
-    return asks_from(accounts, concerns, now)
+    return asks_from(accounts, concerns, now, top_up=can(reader, Permission.MANAGE_MONEY))

@@ -46,6 +46,12 @@ class Window:
         )
 
     @property
+    def export_url(self) -> str:
+        """The ledger of these days as a file."""
+        month = f"?period={self.first:%Y-%m}" if self.name == "month" else ""
+        return f"{reverse('ledger-export')}{month}"
+
+    @property
     def part_url(self) -> str:
         """Where a part of the page fetches itself; its name comes behind."""
         span = f"span={self.name}&" if self.name else ""

@@ -36,6 +36,11 @@ class Candidate:
     when: datetime
     fits: bool
 
+    @property
+    def seen(self) -> str:
+        """As the form sends it back: another row may stand at its position by then."""
+        return f"{self.position} {self.amount}"
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as formatted
 
 from dashboard.models import Membership, User
+from dashboard.templatetags.reelroom import clock
 from proxyapi.models import Account, Job, Plan, TokenState
 
 
@@ -38,10 +39,9 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
     account = job.account.name or "the same account"
     back = f"It can be priced and rendered again when {who} a new token of {account}."
     if token.state == TokenState.REVOKED:
-        since = formatted(timezone.localtime(token.state_since), "H:i")
         return Notice(
             "failed",
-            f"{whose} token stopped working at {since}.",
+            f"{whose} token stopped working at {clock(token.state_since)}.",
             f"The draft is kept. {back}",
             add_token=mine,
         )

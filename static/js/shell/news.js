@@ -18,7 +18,7 @@
         say(fresh.dataset.said);
       }
       fresh.removeAttribute("hx-swap-oob");
-      old.dispatchEvent(new CustomEvent("live:beforeSwap", { bubbles: true, detail: { target: old } }));
+      old.dispatchEvent(new CustomEvent("live:beforeSwap", { bubbles: true, detail: { target: old, fresh } }));
       htmx.swap(old, fresh.outerHTML, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 });
     }
     if (moved) look();

@@ -54,6 +54,13 @@ def test_everybody_reads_what_is_theirs(event, thea, priya, luca, client_of):
         assert shell_of(member).unread == len(expected)
 
 
+@pytest.mark.parametrize("url", ["/top-up/?account=5", "/budgets/"])
+def test_an_alert_leads_to_a_page_that_the_reader_may_open(url, event, thea, vera, client_of):
+    event(title="480 cr are free", rule=None, url=url)
+    assert f'href="{url}"' in page(client_of(thea))
+    assert f'href="{url.replace("top-up", "forecast")}"' in page(client_of(vera))
+
+
 def test_another_teams_alerts_are_not_told(event, otto, client_of):
     event(title="Northlight's own")
     assert "Northlight" not in page(client_of(otto))

@@ -75,6 +75,13 @@ def test_years_are_drawn_by_month_and_begin_with_the_first_row(book, thea):
     assert sum(column.total for column in columns) == 96
 
 
+def test_of_a_period_far_into_the_future_only_what_was_is_drawn(book, thea):
+    """A mistyped year would else be thousands of columns of nothing."""
+    book(happened_at=ago(days=10))
+    columns = spend(thea, period="2026-11-01..2999-12-31").columns
+    assert (len(columns), sum(column.total for column in columns)) == (11, 96)
+
+
 def test_the_balance_walks_back_from_what_is_left(book, account, thea):
     book("-96", happened_at=ago(days=1))
     book("+2000", by=None, happened_at=ago(days=2))

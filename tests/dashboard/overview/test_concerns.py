@@ -84,7 +84,7 @@ def test_another_team_sees_nothing_of_it(everything, account, otto):
 def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
     account = AccountFactory.create(vault=northlight.vault, name="Northlight Trial", plan=plan)
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
-    (ask,) = asks_from([], found(northlight, account), timezone.now()).shown
+    (ask,) = asks_from([], found(northlight, account), timezone.now(), top_up=True).shown
     assert ask.title == title
     assert text in ask.text
 

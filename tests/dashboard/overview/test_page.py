@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -147,6 +148,23 @@ def test_a_stopped_top_up_waits_for_a_person(client_of, vera, account, token):
     shown = page(client_of, vera)
     assert "The automatic top-up is switched off" in shown
     assert "does not clear the count" in shown.replace("\n", " ")
+
+
+@pytest.mark.parametrize(("who", "act"), [("vera", "See the forecast"), ("thea", "Open top-up")])
+def test_a_stopped_top_up_leads_to_a_page_that_the_reader_may_open(
+    who, act, request, client_of, account, token
+):
+    TopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
+    browser = client_of(request.getfixturevalue(who))
+    html = browser.get("/").content.decode()
+    (url,) = re.findall(rf'href="([^"]+)">{act}<span class="visually-hidden">: The auto', html)
+    assert browser.get(url).status_code == 200
+
+
+@pytest.mark.parametrize(("span", "query"), [("", ""), ("?span=month", "?period=2026-11")])
+def test_the_file_is_of_the_days_that_are_looked_back_on(span, query, client_of, vera, token):
+    html = client_of(vera).get(f"/{span}").content.decode()
+    assert f'href="/ledger/export/{query}"' in html
 
 
 def test_a_top_up_that_was_switched_off_here_waits_for_nobody(client_of, vera, account, token):

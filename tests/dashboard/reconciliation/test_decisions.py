@@ -51,9 +51,9 @@ def test_an_entry_settles_what_was_unknown(client_of, mira, lost, book):
     entry = book(-42, timezone.now() - timedelta(minutes=59))
     other = book(-96, timezone.now() - timedelta(minutes=50))
     shown = client_of(mira).get(address(lost, "matches")).content.decode()
-    assert shown.index(f'value="{entry.position}"') < shown.index(f'value="{other.position}"')
+    assert shown.index(f'value="{entry.position} 42') < shown.index(f'value="{other.position} 96')
     assert shown.count("Exactly the price that was shown.") == 1
-    client_of(mira).post(address(lost, "matches"), {"position": entry.position})
+    client_of(mira).post(address(lost, "matches"), {"entry": f"{entry.position} 42"})
     lost.refresh_from_db()
     entry.refresh_from_db()
     assert (lost.state, lost.cost, entry.charge) == (ChargeState.MATCHED, 42, lost)
@@ -66,7 +66,17 @@ def test_an_entry_settles_what_was_unknown(client_of, mira, lost, book):
 )
 def test_only_an_entry_of_the_ledger_settles(position, client_of, thea, lost, book):
     book(-42)
-    answer = client_of(thea).post(address(lost, "matches"), {"position": position})
+    answer = client_of(thea).post(address(lost, "matches"), {"entry": f"{position} 42"})
+    assert answer.status_code == 422
+    lost.refresh_from_db()
+    assert lost.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize("seen", ["96", "", "x"])
+def test_a_row_that_reads_differently_by_now_settles_nothing(seen, client_of, thea, lost, book):
+    """Somebody took the service's version of it while the question stood open."""
+    entry = book(-42)
+    answer = client_of(thea).post(address(lost, "matches"), {"entry": f"{entry.position} {seen}"})
     assert answer.status_code == 422
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
@@ -76,7 +86,7 @@ def test_an_entry_that_has_a_charge_is_no_candidate(client_of, thea, lost, book,
     taken = book(-42, charge=charged(42))
     shown = client_of(thea).get(address(lost, "matches")).content.decode()
     assert "No debit without a charge was booked" in shown
-    answer = client_of(thea).post(address(lost, "matches"), {"position": taken.position})
+    answer = client_of(thea).post(address(lost, "matches"), {"entry": f"{taken.position} 42"})
     assert answer.status_code == 422
 
 
@@ -188,7 +198,7 @@ def test_nobody_else_decides_by_hand_made_calls(name, request, lost, ledger, rew
     member = request.getfixturevalue(name)
     for act in (
         lambda: books.write_off(by=member, charge=lost, reason="Mine."),
-        lambda: books.settle_with(by=member, charge=lost, position=0),
+        lambda: books.settle_with(by=member, charge=lost, position=0, seen=None),
         lambda: books.take_version(by=member, rewrite=rewrite),
         lambda: books.start_anew(by=member, account=lost.account, seen=None, reason="Mine."),
     ):

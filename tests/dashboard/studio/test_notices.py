@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
+
 from dashboard.models import Membership
 from proxyapi.models import Job, Plan, TokenState
 from tests.dashboard.studio.conftest import Browser, at, page
@@ -43,6 +46,16 @@ def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
     theirs = page(client_of(luca), at(ready, "voice"))
     assert "Priya’s token stopped working at" in theirs
     assert "Add a token" not in theirs
+
+
+def test_a_token_that_stopped_on_another_day_is_told_with_its_day(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    ready.token.state = TokenState.REVOKED
+    ready.token.state_since = datetime(2026, 1, 3, 14, 5, tzinfo=UTC)
+    ready.token.save()
+    html = page(client_of(priya), at(ready, "voice"))
+    assert re.search(r"stopped working at 3 Jan( 2026)? \d\d:05\.", html)
 
 
 def test_a_token_that_was_taken_out_is_told(
