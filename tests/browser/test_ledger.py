@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.album import Album
@@ -128,3 +129,18 @@ def opened(page: Page) -> Page:
     page.wait_for_selector("#live[data-state=open]", state="attached")
     page.evaluate(MARK)
     return page
+
+
+@pytest.mark.parametrize("path", ["/ledger/", "/library/"])
+def test_on_a_phone_the_filters_open_again_and_again(
+    path: str, desk_of: Callable[..., Desk]
+) -> None:
+    page = desk_of("Vera").page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(path)
+    sheet = page.locator("#filters")
+    for _ in range(2):
+        page.get_by_role("button", name="Filters").click()
+        expect(sheet).to_be_visible()
+        sheet.get_by_role("button", name="Cancel").click()
+        expect(sheet).to_be_hidden()

@@ -111,12 +111,36 @@ def test_a_selection_that_ends_beside_a_dialog_closes_it_not(page: Page) -> None
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+def test_a_link_that_is_a_button_is_pressed_by_space(page: Page) -> None:
+    link(page).click()
+    expect(page.locator("dialog[open] [data-cancel]")).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
 def test_enter_in_a_limit_saves_it(page: Page) -> None:
     link(page).click()
     field = page.locator("dialog[open]").get_by_label("Refuse above")
     field.fill("9000")
     field.press("Enter")
     expect(page.locator("#budgets")).to_contain_text("9,000")
+
+
+def test_the_buttons_of_a_video_stay_while_they_are_fetched_anew(
+    desk_of: Callable[..., Desk], stage: Stage
+) -> None:
+    """Each look at a running video pushes the place of the reader's own buttons."""
+    luca = desk_of("Luca")
+    luca.join(stage.account())
+    job = luca.draft("Looked at")
+    luca.page.goto(f"/videos/{job}/")
+    button = luca.page.locator(f"#job-{job}-head-acts").locator("a, button").last
+    words = button.inner_text()
+    button.focus()
+    with luca.page.expect_response(lambda answer: "/acts/" in answer.url):
+        assert luca.page.evaluate(LOOKED_AT, job) == words
+    until(lambda: not luca.page.locator(f"#job-{job}-head-acts[hx-trigger]").count())
+    expect(button).to_be_focused()
 
 
 def test_the_focus_stays_on_the_link_that_was_laid_anew(page: Page) -> None:
@@ -128,6 +152,14 @@ def test_the_focus_stays_on_the_link_that_was_laid_anew(page: Page) -> None:
     expect(page.locator("dialog[open]")).to_be_visible()
 
 
+# What a push brings for the head of a video's page; answers what the last button says right after.
+LOOKED_AT = """(job) => {
+    const id = `job-${job}-head-acts`;
+    const asks = `hx-get="/videos/${job}/acts/?at=head" hx-trigger="load" hx-swap="outerHTML"`;
+    const detail = `<div class="page-head__acts" id="${id}" ${asks}></div>`;
+    document.dispatchEvent(new CustomEvent("live:news", { detail }));
+    return [...document.getElementById(id).querySelectorAll("a, button")].at(-1)?.innerText;
+}"""
 # Asks for the reader's own part of the price, and takes its place away before the answer is there.
 ORPHAN = """async (url) => {
     window.complaints = [];

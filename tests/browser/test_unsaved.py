@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Dialog, Page, Request, expect
 
 from tests.browser.desk import PRICED, Desk
-from tests.browser.stage import Stage
+from tests.browser.stage import Stage, until
 
 DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most."
 OLD = "This page is too old. Reload it; nothing was sent."
+POLL = "document.body.dispatchEvent(new CustomEvent('poll'))"
 OTHER_PRICE = "document.querySelector('#confirm [name=price]').value = '1'"
 
 
@@ -161,3 +163,40 @@ def test_typing_is_saved_while_one_types_and_not_again_on_leaving(
     page.reload()
     expect(words).to_have_value(typed)
     assert len(sent) == 2
+
+
+@pytest.mark.parametrize("typed", ["How glaciers move", ""])
+def test_typed_words_outlive_the_session(luca: Desk, typed: str) -> None:
+    """A part that fetches itself would take the window to the door, and the words along."""
+    page = luca.page
+    page.goto("/studio/")
+    topic = page.locator("textarea[name=topic]")
+    if typed:
+        topic.fill(typed)
+    page.context.clear_cookies()
+    page.evaluate(POLL)
+    if not typed:
+        expect(page).to_have_url(re.compile("/accounts/login/"))
+        return
+    expect(page.locator("#toasts")).to_contain_text("Copy what you typed here")
+    page.evaluate(POLL)
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(topic).to_have_value(typed)
+
+
+def test_who_leaves_typed_words_is_asked_and_who_sends_them_is_not(luca: Desk) -> None:
+    page, asked = luca.page, []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.goto("/studio/")
+    page.locator("textarea[name=topic]").press_sequentially("Glaciers")
+    page.evaluate("location.assign('/tokens/')")
+    expect(page.locator("textarea[name=topic]")).to_have_value("Glaciers")
+    until(lambda: asked == ["beforeunload"])
+    luca.begin("Asked once", topic="Glaciers")
+    expect(page).to_have_url(re.compile("/script/$"))
+    assert asked == ["beforeunload"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dashboard.models import Membership
@@ -134,10 +136,16 @@ def test_what_waits_for_the_options_is_replaced_by_them_or_by_itself(
     offered, draft.account.options = draft.account.options, {}
     asks = {**HTMX, "HX-Target": "options"}
     draft.account.save()
-    assert 'id="options"' in client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    waiting = client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    assert 'id="options"' in waiting
     draft.account.options = offered
     draft.account.save()
-    assert 'id="step"' in client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    told = client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    assert 'id="step"' in told
+    # And "Next", a link until then, which saves from now on.
+    assert 'hx-select-oob="#actbar"' in waiting
+    bars = [re.search(r'id="actbar".*?</div>', html, re.DOTALL) for html in (waiting, told)]
+    assert [bar is not None and 'form="step"' in bar[0] for bar in bars] == [False, True]
 
 
 def test_a_field_is_saved_when_it_is_left(
