@@ -198,5 +198,5 @@ def test_who_leaves_typed_words_is_asked_and_who_sends_them_is_not(luca: Desk) -
     expect(page.locator("textarea[name=topic]")).to_have_value("Glaciers")
     until(lambda: asked == ["beforeunload"])
     luca.begin("Asked once", topic="Glaciers")
-    expect(page).to_have_url(re.compile("/script/$"))
+    expect(page).to_have_url(re.compile("/studio/.+/type/$"))
     assert asked == ["beforeunload"]
