@@ -114,7 +114,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         One whose clip nobody knows is not the one that failed.
         """
         last = self.filter(job=job, operation__in=REFUNDED, state__in=SPENT, cost__gt=0)
-        last = last.filter(effect_at__isnull=False)
+        last = last.filter(orphan_at__isnull=True)
         charge = last.order_by("-sent_at").first()
         if charge is not None:
             self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)

@@ -100,7 +100,7 @@ def owe() -> int:
         operation__in=REFUNDED,
         state__in=SPENT,
         cost__gt=0,
-        effect_at__isnull=False,
+        orphan_at__isnull=True,
         refund_owed_at=None,
     )
     clips = failed.filter(Exists(unnoted)).select_for_update(of=("self",))
