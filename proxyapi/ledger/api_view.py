@@ -94,9 +94,10 @@ def is_missed(ledger: Ledger) -> bool:
 
 def claims_without_debit(ledger: Ledger) -> list[Claim]:
     """Of the last ten minutes; those whose answer got lost claim their price, which may differ."""
-    charges, since = Charge.objects.filter(account_id=ledger.pk), timezone.now() - FAR
-    lost = charges.filter(state=ChargeState.UNKNOWN, lost_at__gte=since)
-    settled = charges.without_debit().filter(settled_at__gte=since)
+    charges, now = Charge.objects.filter(account_id=ledger.pk), timezone.now()
+    # A call that may take minutes is given up for good only when its longest time is over.
+    lost = charges.filter(state=ChargeState.UNKNOWN, lost_at__gte=now - FAR)
+    settled = charges.without_debit().filter(settled_at__range=(now - FAR, now))
     return [claim(charge) for charge in (*settled, *lost)]
 
 

@@ -139,6 +139,20 @@ def test_it_is_asked_for_once_with_each_reading_and_not_for_ever(
     assert told() == [True, False]
 
 
+def test_a_charge_of_before_a_clock_was_put_back_has_it_asked_for_nothing(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    """Its settling lies ahead now, for as long as the clock was wrong."""
+    now = timezone.now()
+    confirmed(4, sent_at=now - timedelta(seconds=42), settled_at=now + timedelta(hours=1))
+    book.add(line(-1, 1), fresh(-4, 41))
+    book.view = book.rows[:1]
+    ledger.mirror(account)
+    book.pages.clear()
+    ledger.mirror(account)
+    assert (told(), [source for _, source in book.pages]) == ([True, False], [""])
+
+
 def test_what_it_passed_over_is_not_asked_for_again(
     account: Account, book: Book, confirmed: Confirmed
 ) -> None:
