@@ -1,5 +1,5 @@
 """The beat: one at a time by a lock in Redis. It goes on where it lost the lock or the schedule,
-and where the clock was put back."""
+and where the clock was put back. It holds back while no worker takes what it rings for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from redbeat import RedBeatScheduler, RedBeatSchedulerEntry
+from redbeat.schedulers import get_redis
 from redis.exceptions import LockError
 
+LONGEST = 1000  # messages in a queue; then nobody serves it, or who does is far behind
 PUT_BACK = timedelta(seconds=2)  # a clock that is so much behind its last beat was put back
 
 
@@ -37,6 +39,21 @@ class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
             self.lock.acquire()
             self.setup_schedule()
             return 0.0
+
+    def apply_async(
+        self, entry: RedBeatSchedulerEntry, producer: Any = None, advance: bool = True, **named: Any
+    ) -> Any:
+        """What expires stands in its queue until a worker takes it: without one, Redis would grow
+        by some megabytes an hour."""
+        if self.waiting(entry) < LONGEST:
+            return super().apply_async(entry, producer, advance, **named)
+        return self.reserve(entry) if advance else None
+
+    def waiting(self, entry: RedBeatSchedulerEntry) -> int:
+        """The messages in the queue that a row of the schedule goes to."""
+        queue = self.app.amqp.router.route(entry.options, entry.task)["queue"].name
+        prefix = self.app.conf.broker_transport_options.get("global_keyprefix", "")
+        return int(get_redis(self.app).llen(f"{prefix}{queue}"))
 
     def catch_up(self) -> None:
         """What ran last in what is the future now counts from now."""

@@ -9,6 +9,7 @@ by one process of many threads, for all they do is wait.
 from __future__ import annotations
 
 import os
+import ssl
 from typing import Any
 
 from celery import Celery
@@ -16,6 +17,7 @@ from django.conf import settings
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
 VISIBILITY_SECONDS = 600
+CHECKED = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
 SLOW, POST = {"queue": "slow"}, {"queue": "post"}
 
 # `celery -A dashboard` begins here, without manage.py and its default.
@@ -31,6 +33,8 @@ def every(seconds: float, task: str, expires: float | None = None) -> dict[str, 
 app = Celery("reelroom")
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
+    # By itself it would trust anybody; what the address says of it goes before this.
+    broker_use_ssl=CHECKED if settings.CELERY_BROKER_URL.startswith("rediss://") else None,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     task_ignore_result=True,
@@ -43,6 +47,7 @@ app.conf.update(
         "proxyapi.tasks.refresh_top_up": SLOW,
         "proxyapi.tasks.mirror_ledger": SLOW,
         "proxyapi.tasks.recount_days": SLOW,
+        "proxyapi.tasks.prune_calls": SLOW,
         "proxyapi.tasks.answer_slow": SLOW,
         "dashboard.tasks.foresee_alerts": SLOW,
         "dashboard.tasks.prune_alerts": SLOW,
@@ -84,6 +89,7 @@ app.conf.update(
         "alerts": every(30.0, "dashboard.tasks.evaluate_all_alerts"),
         "forecasts": every(900.0, "dashboard.tasks.evaluate_forecasts"),
         "deliveries": every(10.0, "dashboard.tasks.deliver_due_alerts"),
+        "old-calls": every(21_600.0, "proxyapi.tasks.prune_calls"),
         "old-alerts": every(21_600.0, "dashboard.tasks.prune_alerts"),
     },
 )

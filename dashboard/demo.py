@@ -7,7 +7,6 @@ there are not in the portal yet, so that somebody can try adding one.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import transaction
 
+from dashboard import private_file
 from dashboard.actions.tokens import add_token
 from dashboard.alerting import rules
 from dashboard.control import Control
@@ -100,12 +100,5 @@ def move(portal: str, sandbox: str) -> None:
 
 
 def write(path: Path, written: dict[str, Any]) -> Path:
-    """For the owner of the machine's account alone, from the first byte on, and never half of it:
-    the passwords stand nowhere else."""
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(written, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    return fresh.replace(path)
+    """The passwords stand nowhere else."""
+    return private_file.write(path, json.dumps(written, indent=2))

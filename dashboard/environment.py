@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+# Files beside the zones, which are other ones on another machine.
+OF_A_MACHINE = ("localtime", "posixrules", "Factory")
 REDIS_SCHEMES = ("redis", "rediss", "unix")
 
 
@@ -40,7 +42,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
 
     def words(self, name: str, default: list[str]) -> list[str]:
         """Separated by commas, and by spaces behind them."""
-        return [word.strip() for word in self.list(name, default=default)]
+        return [word.strip() for word in self.list(name, default=default)] or default
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
         try:
@@ -69,8 +71,11 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         value = self.filled(name, "UTC")
         try:
             ZoneInfo(value)
+            is_named = value not in OF_A_MACHINE
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ImproperlyConfigured(f"{name} is a name such as Europe/Paris, or UTC.") from None
+            is_named = False
+        if not is_named:
+            raise ImproperlyConfigured(f"{name} is a name such as Europe/Paris, or UTC.")
         return value
 
     def database(self, name: str, file: Path, options: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -22,11 +22,18 @@ from dashboard.queries.videos.usual import usuals
 from proxyapi.events import Event, News
 from proxyapi.models import Job, JobState, Vault
 
-MOST = 48  # videos in one bundle; a page that shows more looks again by itself
+MOST = 48  # videos in one bundle
+
+
+class TooMuch(Exception):
+    """News of more videos than a bundle holds: pages look at everything again."""
 
 
 def bundle(vault_id: UUID, news: Collection[News]) -> str:
-    """The HTML of everything that this news changes. Eight queries, and two more a draft."""
+    """The HTML of everything that this news changes. Eight queries, and two more a draft.
+
+    Raises `TooMuch`.
+    """
     vault = Vault.objects.get(pk=vault_id)
     with timezone.override(vault.zone):
         return told(vault, news)
@@ -36,6 +43,8 @@ def told(vault: Vault, news: Collection[News]) -> str:
     vault_id = vault.pk
     usual, now = usuals(vault_id), timezone.now()
     jobs = list(rows(changed(vault_id, news)))
+    if len(jobs) > MOST:
+        raise TooMuch
     context = {
         "videos": [video_from(tell(job, usual, now), usual) for job in jobs],
         "prices": [price_of(job) for job in jobs if job.state == JobState.DRAFT],
@@ -53,4 +62,4 @@ def changed(vault_id: UUID, news: Collection[News]) -> QuerySet[Job]:
     touched = Q(pk__in=ids[Event.JOB]) | Q(charges__in=ids[Event.CHARGE])
     # A token that stops or works again changes what is known of all that runs on it.
     touched |= Q(token__in=ids[Event.TOKEN], state=JobState.RUNNING)
-    return Job.objects.shown().filter(touched, vault_id=vault_id).distinct()[:MOST]
+    return Job.objects.shown().filter(touched, vault_id=vault_id).distinct()[: MOST + 1]

@@ -79,6 +79,7 @@ def install() -> int:
     print("reelroom: Installing the packages into .venv (about 900 MB, once).", flush=True)
     if python_of(held) != python_of(stamp()):
         make_venv()
+    STAMP.unlink(missing_ok=True)  # who is interrupted begins with a fresh one
     done = run([*pip(), "install", *OPTIONS])
     if done.returncode != 0:
         raise Unable(why(done.stdout))

@@ -35,7 +35,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
 from dashboard.database import give_back, let_thread_go
-from dashboard.fragments import bundle
+from dashboard.fragments import TooMuch, bundle
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import CHANNEL, Event, News
 from proxyapi.watching import interest
@@ -183,6 +183,8 @@ class Hub:
         try:
             pushed = await in_thread(rendered, vault, news, {one.ticket for one in told})
             message = event("news", pushed.html) + event("touched", topics(news), at)
+        except TooMuch:
+            pushed, message = Pushed("", frozenset()), event("refetch", "many", at)
         except Exception:
             # One change that cannot be drawn must not silence the others.
             log.exception("live: a change was not rendered")

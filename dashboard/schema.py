@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg.errors
-from django.core.management import call_command
 from django.db import OperationalError, connection
+from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.state import ProjectState
 
 ADVISORY_LOCK = 0x5245454C  # any number, the same in every release
 WAITS_FOR_A_TABLE = "2s"  # so long everybody else waits with it
@@ -25,10 +26,40 @@ class HeldUpError(Exception):
     """A table was in use for as long as anybody has patience."""
 
 
+class Executor(MigrationExecutor):
+    """Notes a migration in the transaction that applies it.
+
+    Django does so after its end where statements were put off to that, as for every new table with
+    an index: whoever is killed in between finds tables that nothing has noted, and cannot go on.
+    """
+
+    def apply_migration(
+        self,
+        state: ProjectState,
+        migration: Migration,
+        fake: bool = False,
+        fake_initial: bool = False,
+    ) -> ProjectState:
+        if not migration.atomic:
+            return super().apply_migration(state, migration, fake, fake_initial)
+        with self.connection.schema_editor(atomic=True) as editor:
+            state = migration.apply(state, editor)
+            for statement in editor.deferred_sql:
+                editor.execute(statement, None)
+            editor.deferred_sql.clear()
+            self.record_migration(migration)  # type: ignore[arg-type,call-arg]  # as of Django 5.2
+        return state
+
+
 def is_migrated() -> bool:
     """Whether every migration of this release is applied; a later release may have more."""
     executor = MigrationExecutor(connection)
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
+def migrate() -> None:
+    executor = Executor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
 
 
 def bring_up_to_date(patience: float = PATIENCE) -> None:
@@ -41,7 +72,7 @@ def bring_up_to_date(patience: float = PATIENCE) -> None:
     with alone():
         while not is_migrated():
             try:
-                call_command("migrate", interactive=False, verbosity=0)
+                migrate()
             except OperationalError as error:
                 if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                     raise

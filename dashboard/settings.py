@@ -110,7 +110,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
 # away" is said, and until a new attempt takes the place of one that waits longer and longer.
 POOL = {
     "min_size": 1,
-    "max_size": env.whole("DATABASE_POOL", 8, 1, 1000),  # connections of one process
+    "max_size": env.whole("DATABASE_POOL", 8, 2, 1000),  # connections of one process
     "timeout": 3,
     "reconnect_timeout": 5,
 }
@@ -152,7 +152,7 @@ ALLAUTH_TRUSTED_PROXY_COUNT = env.whole("TRUSTED_PROXIES", 0, 0, 10)
 
 # Alerts ------------------------------------------------------------------------------------------
 try:
-    vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+    vars().update(env.email_url_config(env.filled("EMAIL_URL", "consolemail://")))
 except (KeyError, ValueError, ImproperlyConfigured):
     # Without its value: there may be a password in it.
     raise ImproperlyConfigured(
@@ -160,12 +160,11 @@ except (KeyError, ValueError, ImproperlyConfigured):
         "user:password@host:port, or consolemail://."
     ) from None
 EMAIL_TIMEOUT = 15  # seconds; one slow mail server does not keep a worker
-DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="reelroom@localhost")
+DEFAULT_FROM_EMAIL = env.filled("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
     raise ImproperlyConfigured("EMAIL_FROM is the address that alerts come from, with an @ in it.")
 # What links in e-mails and webhooks begin with.
-PORTAL_URL = env.str("PORTAL_URL", default=f"http://127.0.0.1:{env.str('PORT', default='8000')}")
-PORTAL_URL = PORTAL_URL.rstrip("/")
+PORTAL_URL = env.filled("PORTAL_URL", f"http://127.0.0.1:{env.filled('PORT', '8000')}").rstrip("/")
 if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("http", "https"):
     raise ImproperlyConfigured(
         "PORTAL_URL is where people reach the portal, such as https://reelroom.example.com."
@@ -173,6 +172,8 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
 
 # A budget's alert outlives its month, so that it is not told twice; the upper end is ten years.
 ALERTS_KEPT_DAYS = env.whole("ALERTS_KEPT_DAYS", 400, 35, 3650)
+# Of calls that only looked; those that charged stay.
+CALLS_KEPT_DAYS = env.whole("CALLS_KEPT_DAYS", 30, 1, 3650)
 
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
@@ -218,7 +219,7 @@ if BEHIND_TLS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
 
 # Upstream ----------------------------------------------------------------------------------------
-VIDEO_API_BASE_URL = env.str("VIDEO_API_BASE_URL", default="http://127.0.0.1:8001/v2").rstrip("/")
+VIDEO_API_BASE_URL = env.filled("VIDEO_API_BASE_URL", "http://127.0.0.1:8001/v2").rstrip("/")
 _upstream = urlsplit(VIDEO_API_BASE_URL)
 VIDEO_API_IS_SANDBOX = _upstream.hostname in {"127.0.0.1", "localhost", "::1", "sandbox"}
 if _upstream.scheme != "https" and not VIDEO_API_IS_SANDBOX:

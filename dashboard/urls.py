@@ -37,6 +37,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # The person and the shell
     path("preferences/theme/", preferences.theme, name="theme"),
     path("preferences/team/", preferences.team, name="team"),
+    path("session/", preferences.session, name="session"),
     path("service/", preferences.service, name="service"),
     # The overview and the library
     path("", overview.overview, name="overview"),
@@ -98,6 +99,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "reconciliation/rewrites/<int:rewrite_id>/acceptances/",
         reconciliation.acceptances,
         name="rewrite-acceptances",
+    ),
+    path(
+        "reconciliation/accounts/<uuid:account_id>/acceptances/",
+        reconciliation.account_acceptances,
+        name="account-acceptances",
     ),
     path(
         "reconciliation/accounts/<uuid:account_id>/anchors/",

@@ -7,14 +7,17 @@ allowance is noted here, whoever asked.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
+from django.db import Error as DatabaseTrouble
+from django.db import connection
 from django.utils import timezone
 
 from proxyapi import allowance, door, failpoints, heard, seal
@@ -29,6 +32,7 @@ from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import Allowance, Reply
 from proxyapi.upstream.secret import Secret
 
+log = logging.getLogger(__name__)
 # From which states a token gets into each; removed is the end.
 FROM = {
     TokenState.WORKING: (TokenState.PAUSED,),
@@ -137,21 +141,41 @@ def send(
     except errors.UpstreamError as error:
         call.outcome, call.status = OUTCOMES[error.outcome], error.status
         call.code = error.code[:60]
-        note_failure(token, error)
+        with beside_the_answer():
+            note_failure(token, error)
         raise
     else:
         call.outcome, call.status = CallOutcome.ANSWERED, reply.status
         call.allowance_left = reply.allowance.remaining if reply.allowance else None
-        note_allowance(token, reply.allowance)
-        if reply.credits and reply.credits.remaining is not None:
-            token.account.note_balance(reply.credits.remaining, as_of or sent_at)
-            publish(token.vault_id, Event.ACCOUNT, token.account_id)
+        with beside_the_answer():
+            note_answer(token, reply, as_of or sent_at)
         return reply
     finally:
         if call.outcome:
             call.milliseconds = round((time.monotonic() - started) * 1000)
-            call.save()
+            with beside_the_answer():
+                call.save()
             heard.tell(token.vault_id, token.pk, answered=call.is_answered)
+
+
+@contextmanager
+def beside_the_answer() -> Iterator[None]:
+    """What is noted here is known again by the next call. The answer is not: a connection to the
+    database that broke meanwhile must not lose it, and the caller gets a fresh one."""
+    try:
+        yield
+    except DatabaseTrouble:
+        if connection.in_atomic_block:
+            raise
+        log.exception("what a call taught was not noted")
+        connection.close()
+
+
+def note_answer(token: Token, reply: Reply, as_of: datetime) -> None:
+    note_allowance(token, reply.allowance)
+    if reply.credits and reply.credits.remaining is not None:
+        token.account.note_balance(reply.credits.remaining, as_of)
+        publish(token.vault_id, Event.ACCOUNT, token.account_id)
 
 
 def opened(token: Token) -> Secret:

@@ -110,9 +110,10 @@ def retry(job: Job) -> Decimal | None:
 
 
 def last_render(job: Job) -> Charge | None:
-    """The render that tells what another one takes; none after the settings were priced again."""
+    """The render that tells what another one takes: not one that was free, and none after the
+    settings were priced again."""
     ran = [one for one in job.charges.all() if one.operation in RENDERS and one.is_spent]
-    told = [one for one in ran if one.cost is not None and one.sent_at is not None]
+    told = [one for one in ran if one.cost and one.sent_at is not None]
     last = max(told, key=sent_at, default=None)
     return None if last is None or is_newer(job, last) else last
 

@@ -46,6 +46,7 @@ NOTHING = Decimal(0)
 PLACES = 10_000  # amounts have four
 WEEK = 7  # days of sums made in one transaction, for which who pays may have to wait
 COUNTED_WITHIN = 600  # seconds; whoever counts for longer is dead
+WANTED, COUNTING = "", "counting"  # instead of a zone, while no sum can be relied on
 
 
 class CreditSum(Sum):
@@ -111,23 +112,29 @@ def recount_all(account: Account) -> None:
     """Make all sums anew in the days of the vault's zone, a week in each transaction.
 
     Meanwhile pages show sums of which some days begin hours off. Whoever is interrupted leaves
-    `sums_zone` empty, which is no team's zone, and is begun again.
+    `sums_zone` without a zone, and is begun again; so is what was wanted anew meanwhile.
     """
     with transaction.atomic():
         zone = locked_zone(account)
-        Ledger.objects.filter(pk=account.pk).update(sums_zone="")
+        Ledger.objects.filter(pk=account.pk).update(sums_zone=COUNTING)
         days = sorted(all_days(account, zone))
     for start in range(0, len(days), WEEK):
         with transaction.atomic():
             locked_zone(account)  # should it have to wait, the count has the zone of after that
             recount(account, days[start : start + WEEK])
-    Ledger.objects.filter(pk=account.pk).update(sums_zone=zone.key)
+    Ledger.objects.filter(pk=account.pk, sums_zone=COUNTING).update(sums_zone=zone.key)
     publish(account.vault_id, Event.LEDGER, account.pk)
+
+
+def want_recount(account: Account) -> None:
+    """All sums are to be made anew, within a minute: too many to do it in the caller's transaction,
+    whose lock people wait for."""
+    Ledger.objects.filter(pk=account.pk).update(sums_zone=WANTED)
 
 
 def recount_moved(account: Account) -> None:
     """The same if its zone is another one still, and nobody else is at it: of an account that takes
-    longer than a minute, more would be asked for than are ever done."""
+    longer than a minute, more would be wanted than are ever done."""
     lock = connection().lock(f"reelroom:recount:{account.pk}", timeout=COUNTED_WITHIN)
     if account.pk not in in_another_zone() or not lock.acquire(blocking=False):
         return

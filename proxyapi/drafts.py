@@ -20,7 +20,9 @@ from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Lane, connection
 from proxyapi.events import Event, publish
 from proxyapi.models import Job, JobState
+from proxyapi.models.job import IN_DOUBT
 from proxyapi.upstream import errors, wire
+from proxyapi.upstream.catalog import operation
 
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
@@ -84,6 +86,10 @@ def put(job: Job, lane: Lane, patience: float, held: Lock) -> dict[str, Any]:
     changes = {name: value for name, value in job.unsent().items() if name != "type"}
     if not changes:
         return read(job, lane, patience)
+    # Until the answer is here nobody knows which value the service has: who takes the change back
+    # has that told, too.
+    job.sent = {**job.sent, **dict.fromkeys(changes, IN_DOUBT)}
+    job.save(update_fields=["sent"])
     path = {"faceless": str(job.remote_id)}
     reply = calls.call(
         job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
@@ -111,7 +117,7 @@ def create(job: Job, lane: Lane, patience: float) -> None:
 def id_in(record: dict[str, Any]) -> str:
     id = record.get("id")
     if isinstance(id, bool) or not isinstance(id, int | str) or not 0 < len(str(id)) <= 64:
-        raise errors.AnswerLost()
+        raise errors.AnswerLost(operation("faceless.create"))
     return str(id)
 
 

@@ -25,10 +25,10 @@ def tell(vault: UUID, token: UUID, *, answered: bool) -> None:
     same, other = _key(vault, answered), _key(vault, not answered)
     with suppress(redis.RedisError):
         with connection().pipeline(transaction=True) as pipeline:
+            pipeline.set(same, 0, ex=EVERY, nx=True)
             pipeline.incr(same)
-            pipeline.expire(same, EVERY, nx=True)
             pipeline.delete(other)
-            is_news = pipeline.execute()[0] <= AT_ONCE
+            is_news = pipeline.execute()[1] <= AT_ONCE
         if is_news:
             publish(vault, Event.SERVICE, token)
 

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import day_sums, drafts, failpoints, ledger, tokens, top_up
+from proxyapi import call_record, day_sums, drafts, failpoints, ledger, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import send, settle
 from proxyapi.models import Account, Charge, ChargeState, Job, Plan, TopUpChange
@@ -158,6 +158,12 @@ def mirror_ledgers() -> None:
     """Every 5 s: accounts whose ledger is due, or of which a charge was settled meanwhile."""
     for account_id in ledger.due(timezone.now()):
         mirror_ledger.delay(str(account_id))
+
+
+@shared_task
+def prune_calls() -> None:
+    """Four times a day: the records of calls that only looked, and are old."""
+    call_record.prune()
 
 
 @shared_task(expires=60)

@@ -122,10 +122,11 @@ def refresh(account: Account) -> None:
         calls.change_state(one, state_for(account))
         take_over(one)
     account.costs = asked(token, "credits.costs", lane) or account.costs
+    account.save(update_fields=["costs"])
     if account.plan == Plan.PAID:
         account.options = asked(token, "faceless.options", lane) or account.options
         account.options_as_of = timezone.now()
-    account.save(update_fields=["costs", "options", "options_as_of"])
+        account.save(update_fields=["options", "options_as_of"])
     publish(account.vault_id, Event.ACCOUNT, account.pk)
 
 
@@ -135,8 +136,13 @@ def is_anothers(profile: dict[str, Any], account: Account) -> bool:
 
 
 def asked(token: Token, name: str, lane: Lane) -> dict[str, Any]:
-    """The object that a read answers; empty where it answers something else."""
-    return dict(wire.mapping(calls.call(token, name, lane, patience=5).data))
+    """The object that a read answers; empty where it answers something else.
+
+    While videos are looked at, what nobody waits for has to wait for its turn; given up before
+    that, it would begin from its first request each time.
+    """
+    patience = 5 if lane == Lane.PERSON else calls.WINDOW
+    return dict(wire.mapping(calls.call(token, name, lane, patience=patience).data))
 
 
 def claim(account: Account) -> bool:

@@ -20,6 +20,7 @@ NO_WHY = "Say why, in a few words. It is kept with the difference."
 UNREADABLE = "This form was not complete. Nothing was changed."
 NO_ENTRY = "Choose the entry that it is."
 LOOKED_AT = "Somebody has looked at this row meanwhile. Nothing was changed."
+OTHERS = "Other rows were found meanwhile. Nothing was changed; look at them first."
 LONGEST = 300  # characters of a reason
 
 
@@ -80,6 +81,17 @@ def take_version(*, by: Membership, rewrite: Rewrite) -> None:
         before=rewrite.before,
         after=rewrite.after,
     )
+
+
+@transaction.atomic
+def take_versions(*, by: Membership, account: Account, seen: int | None) -> None:
+    """The same of all the rows that were found: of as many as the question named (`seen`). Raises
+    `Stale` when there are others by now."""
+    check(by, Permission.MANAGE_MONEY)
+    taken = ledger.accept_all(account, by.user_id)
+    if not taken or taken != seen:
+        raise Stale(OTHERS)
+    note(by, "ledger.accept_all", account.pk, rows=taken)
 
 
 @transaction.atomic

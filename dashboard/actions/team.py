@@ -12,7 +12,8 @@ from dashboard.actions.audit import note
 from dashboard.models import Membership, Role
 from dashboard.roles import Permission, grantable
 from proxyapi import tasks
-from proxyapi.models import Account, Vault
+from proxyapi.day_sums import WANTED
+from proxyapi.models import Account, Ledger, Vault
 from proxyapi.refusals import Refusal, Stale
 
 OWNERS_ONLY = "Only an owner makes owners, and only an owner changes one."
@@ -57,12 +58,15 @@ def set_zone(*, by: Membership, name: str) -> bool:
     check(by, Permission.MANAGE_TEAM)
     if name not in available_timezones():
         raise Refusal(NO_ZONE, field="time_zone")
-    vault = Vault.objects.select_for_update().get(pk=by.team.vault_id)
+    # Whoever adds a row of the vault's meanwhile has no need to wait.
+    vault = Vault.objects.select_for_update(no_key=True).get(pk=by.team.vault_id)
     if vault.time_zone == name:
         return False
     note(by, "team.zone", by.team_id, before=vault.time_zone, after=name)
     vault.time_zone = name
     vault.save(update_fields=["time_zone"])
+    # Even where it is the zone of before again: meanwhile days were counted in another.
+    Ledger.objects.filter(account__vault=vault).update(sums_zone=WANTED)
     for account_id in Account.objects.filter(vault=vault).values_list("pk", flat=True):
         tasks.ring(tasks.recount_days, account_id)
     return True

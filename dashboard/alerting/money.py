@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from dashboard.alerting.finding import Finding, age, page, week
@@ -148,7 +148,9 @@ def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
 
 
 def books(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+    """Once a week for each row that was found changed: what was mended and stops again is news."""
     rows = Ledger.objects.filter(account__in=opened(team)).exclude(problem="")
+    rows = rows.annotate(changed=Max("account__rewrites__pk"))
     for row in rows.select_related("account"):
         for rule in rules:
             yield Finding(
@@ -158,7 +160,7 @@ def books(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Fin
                 f"On {name_of(row.account)}. {row.problem}"[:400],
                 "failed",
                 page("reconciliation"),
-                week(team, now),
+                f"{week(team, now)}, {row.changed}" if row.changed else week(team, now),
                 for_money=True,
             )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from dashboard import private_file
 from dashboard.install import ROOT, Unable
 from dashboard.up import warden
 
@@ -80,19 +81,13 @@ class Place:
 
         As a whole or not at all: with half of them no later start would write the others.
         """
-        path, fresh = self.var / "env", self.var / "env.new"
+        path = self.var / "env"
         if path.is_file() and path.stat().st_size:
             return
         key = base64.b64encode(secrets.token_bytes(32)).decode()
+        text = f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n"
         try:
-            fresh.unlink(missing_ok=True)
-            with os.fdopen(
-                os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
-            ) as file:
-                file.write(f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
+            private_file.write(path, text)
         except OSError as error:
             raise Unable(f"{path} cannot be written: {error.strerror}.") from None
 

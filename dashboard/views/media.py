@@ -54,8 +54,8 @@ async def opened(request: TeamRequest, job: Job, *, renew: bool) -> Film:
 
 def renewed(job: Job) -> bool:
     """Have the address read again, unless that was done just now, or tried, whatever came of it."""
-    if job.media_as_of and timezone.now() - job.media_as_of < JUST_READ:
-        return False
+    if job.media_as_of and timedelta(0) <= timezone.now() - job.media_as_of < JUST_READ:
+        return False  # of a clock that was ahead it says nothing
     return may_ask(job) and refresh_media(job)
 
 

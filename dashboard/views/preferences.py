@@ -40,6 +40,13 @@ def team(request: TeamRequest) -> HttpResponse:
     return HttpResponseRedirect("/")
 
 
+@require_POST
+def session(request: TeamRequest) -> HttpResponse:
+    """Whether a form of the page that asks would be taken: for who signed out or left the team in
+    another tab, the door, the team or CSRF's check have answered by now."""
+    return HttpResponse(status=204)
+
+
 @require_GET
 def service(request: TeamRequest) -> HttpResponse:
     """Whether the service answers, for a page that missed it; else what is left of the reader's own

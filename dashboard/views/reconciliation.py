@@ -116,6 +116,25 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
 
 
 @READ
+def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
+    if account is None:
+        raise Http404
+    error = ""
+    if request.method == "POST":
+        seen = number_or_none(request.POST.get("seen", ""))
+        try:
+            books.take_versions(by=request.membership, account=account, seen=seen)
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            messages.success(request, f"{seen:,} rows read as the service shows them.")
+            return back(account.pk)
+    context = {"question": queries.rewording_all(account), "act": "Take them all", "error": error}
+    return asked(request, "_question", account.pk, context, bad=bool(error))
+
+
+@READ
 def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
     if account is None:

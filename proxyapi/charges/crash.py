@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -33,7 +34,9 @@ def counted(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:
     return handled
 
 
+@transaction.atomic
 def crashed(charge_id: UUID) -> None:
+    """Counted and parked in one step: between the two nobody would come back to it."""
     rows = Charge.objects.filter(pk=charge_id, state__in=HOLDING)
     rows.update(crashes=F("crashes") + 1)
     charge = rows.filter(crashes__gte=PARKED_AFTER).first()

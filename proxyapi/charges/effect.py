@@ -75,7 +75,8 @@ def orphaned(charge: Charge, now: datetime) -> None:
 
     The job stays a draft, which may be paid for anew, knowingly; nothing is sent by itself.
     """
-    if Charge.objects.filter(pk=charge.pk, orphan_at=None).update(orphan_at=now):
+    unknown = Charge.objects.filter(pk=charge.pk, orphan_at=None, effect_at=None)
+    if unknown.update(orphan_at=now):
         charge.orphan_at = now
         announce(charge)
 

@@ -17,16 +17,17 @@ from django.utils import timezone
 from proxyapi.ledger import growth, segment
 from proxyapi.ledger.matching import claim
 from proxyapi.ledger.overlay import (
+    APART_BENEATH,
     NOT_SHOWN,
     above,
     begin,
-    end_of,
     finish,
     give_up,
     is_opened,
     lay,
+    lowest_told,
+    remember_end,
     start_anew,
-    told_of,
     unlaid,
 )
 from proxyapi.ledger.page import API, Page, Reader
@@ -65,7 +66,7 @@ def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
         ledger = lay(account, page)
         if ledger.api_low == before:
             if ledger.low == 0:
-                give_up(account)
+                give_up(account, APART_BENEATH)
             break  # the rows beneath it are not mirrored yet
     finish(account)
 
@@ -123,7 +124,7 @@ def is_top_open(ledger: Ledger) -> bool:
 
 def is_bottom_open(ledger: Ledger, since: datetime | None) -> bool:
     """Whether it has to be read beneath what was laid."""
-    lowest = end_of(told_of(ledger), "position")
+    lowest = lowest_told(ledger)
     rows = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
     return (rows.filter(happened_at__gte=since) if since else rows).exists()
 
@@ -152,18 +153,19 @@ def top(source: Reader) -> bool:
 
 
 def first_page(source: Reader) -> Page:
-    """The page where the next row comes; of a view that was not laid yet, its last page.
+    """The page of the newest row that was laid, where the next one comes; of a view that was not
+    laid yet, its last page. A page beyond the end is not asked for, which a service may refuse.
 
-    Of that one the end is kept, should the next request have to wait for another turn.
+    Of the last page the end is kept, should the next request have to wait for another turn.
     """
     ledger = segment.of(source.account)
     if is_opened(ledger):
-        return source.page_at(ledger.api_high, API)
+        return source.page_at(max(ledger.api_high, 1) - 1, API)
     page = source.page_at(max(ledger.api_high, 1) - 1, API)
     for _ in range(TRIES):
         if page.end == page.total:
             break
-        Ledger.objects.filter(pk=ledger.pk).update(api_low=page.total, api_high=page.total)
+        remember_end(source.account, page)
         page = source.page_at(page.total - 1, API)
     return page
 

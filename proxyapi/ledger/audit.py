@@ -78,7 +78,7 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
     """Every charge has its debit, of its cost; the rest of the rows is named for what it is."""
     rows = Entry.objects.filter(account_id=ledger.pk)
     spent = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
-    charged = added_up(spent, "cost")
+    charged, awaited = added_up(spent, "cost"), added_up(differences.awaited(ledger), "cost")
     parts = {
         "matched": DEBIT & MATCHED,
         "api": DEBIT & ~MATCHED & Q(via_api=True),
@@ -93,6 +93,7 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
     result.lines += [
         ("Σ rows", total),
         ("Σ charges", charged),
+        ("charges of just now, whose debit is awaited", awaited),
         ("debits matched to charges", sums["matched"]),
         ("debits outside the portal, by the API", sums["api"]),
         ("debits outside the portal, elsewhere", sums["web"]),
@@ -101,7 +102,7 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
         ("top-ups and grants", sums["credited"]),
     ]
     result.check(total == sum(sums.values()), "The rows and their parts do not add up.")
-    result.check(charged == -sums["matched"], "Charges and their debits do not add up.")
+    result.check(charged - awaited == -sums["matched"], "Charges and their debits do not add up.")
     if unlike := rows.filter(DEBIT, MATCHED).exclude(amount=-F("charge__cost")).count():
         result.problems.append(f"{unlike} debits are not what their charges cost.")
     for one in differences.without_debit(ledger):

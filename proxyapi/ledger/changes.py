@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from datetime import date, datetime
+from collections.abc import Iterable
+from datetime import datetime
 
-from proxyapi.day_sums import recount, recount_at
+from proxyapi.day_sums import recount_at
 from proxyapi.events import Event, publish
 from proxyapi.models import Account
 
@@ -19,10 +19,4 @@ def note(account: Account, moments: Iterable[datetime]) -> None:
     """Entries of these moments came or changed, in the caller's transaction."""
     if listed := list(moments):
         recount_at(account, listed)
-        publish(account.vault_id, Event.LEDGER, account.pk)
-
-
-def note_days(account: Account, days: Collection[date]) -> None:
-    if days:
-        recount(account, days)
         publish(account.vault_id, Event.LEDGER, account.pk)

@@ -82,6 +82,12 @@ def without_debit(ledger: Ledger) -> Iterator[Difference]:
         )
 
 
+def awaited(ledger: Ledger) -> QuerySet[Charge]:
+    """Charges whose debit may come yet, by the ledger as it was read last."""
+    bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
+    return bare if ledger.read_at is None else bare.filter(settled_at__gte=ledger.read_at - LATE)
+
+
 def overdue(ledger: Ledger) -> QuerySet[Charge]:
     """Charges whose debit should have been found; not such as wait for what is not told yet."""
     bare = Charge.objects.without_debit().filter(account_id=ledger.pk)

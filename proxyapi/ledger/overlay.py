@@ -22,14 +22,20 @@ from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
+from proxyapi.day_sums import want_recount
 from proxyapi.ledger import changes, pairs, segment
 from proxyapi.ledger.page import Page
 from proxyapi.ledger.row import Row, words_of
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, Entry, Ledger
 
+LOT = 2000  # rows that are told in one statement, or one transaction
 APART = (
     "The service's view of API spend shows a row that its whole ledger does not show. "
     "Which rows are of the API is not known from there on."
+)
+APART_BENEATH = (
+    "The service's view of API spend shows an older row that its whole ledger does not show. "
+    "Which rows are of the API is not known beneath it."
 )
 NOT_SHOWN = (
     "The service does not show its view of API spend. Which rows are of the API is not known."
@@ -80,12 +86,24 @@ def is_older(row: Row, second: datetime) -> bool:
 
 
 @transaction.atomic
+def remember_end(account: Account, page: Page) -> None:
+    """Where the view's newest rows are, for the request that asks for them."""
+    changes.lock(account)
+    ledger = segment.of(account)
+    if not is_opened(ledger):
+        ledger.api_low = ledger.api_high = page.total
+        ledger.save(update_fields=["api_low", "api_high"])
+
+
+@transaction.atomic
 def start_anew(account: Account) -> None:
-    """What did not fit is tried from the end again."""
+    """What did not fit is tried again, from the end where its newest rows did not; elsewhere what
+    was laid stays: a large ledger takes hours to be laid anew."""
     changes.lock(account)
     ledger = segment.of(account)
     if ledger.api_problem:
-        forget(ledger)
+        if ledger.api_problem == APART or not is_opened(ledger):
+            forget(ledger)
         ledger.api_problem = ""
         ledger.save(update_fields=["api_low", "api_high", "api_problem"])
 
@@ -162,7 +180,7 @@ def downward(ledger: Ledger, page: Page) -> list[datetime]:
     if not page.start < ledger.api_low <= page.end:
         return []
     rows = page.rows[: ledger.api_low - page.start][::-1]
-    lowest = end_of(told_of(ledger), "position")
+    lowest = lowest_told(ledger)
     free = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
     hits, passed = place(rows, free.order_by("-position").iterator(chunk_size=500))
     ledger.api_low -= len(hits)
@@ -175,6 +193,15 @@ def above(ledger: Ledger) -> QuerySet[Entry]:
     if newest is None:
         newest = (end_of(told_of(ledger), "position") or 0) - 1
     return Entry.objects.filter(account_id=ledger.pk, position__gt=newest)
+
+
+def lowest_told(ledger: Ledger) -> int | None:
+    """By way of the rows beneath, which have an index; None where nothing is told."""
+    newest = end_of(laid(ledger), "-position")
+    if newest is None and (newest := end_of(told_of(ledger), "-position")) is None:
+        return None
+    highest = end_of(unlaid(ledger).filter(position__lt=newest), "-position")
+    return ledger.low if highest is None else highest + 1
 
 
 def end_of(entries: QuerySet[Entry], order: str) -> int | None:
@@ -205,17 +232,26 @@ def next_of(row: Row, free: Iterator[Entry], over: list[Entry]) -> Entry | None:
 
 def mark(entries: Iterable[Entry], via_api: bool) -> list[datetime]:
     listed = [entry for entry in entries if entry.via_api is not via_api]
-    Entry.objects.filter(pk__in=[entry.pk for entry in listed]).update(via_api=via_api)
+    for start in range(0, len(listed), LOT):
+        lot = [entry.pk for entry in listed[start : start + LOT]]
+        Entry.objects.filter(pk__in=lot).update(via_api=via_api)
     return [entry.happened_at for entry in listed]
 
 
-@transaction.atomic
 def finish(account: Account) -> None:
-    """Where the view was laid to its beginning, older rows that were mirrored since are not its."""
+    """Where the view was laid to its beginning, older rows are not its: a lot in each transaction,
+    for which who pays may have to wait."""
+    while finish_some(account):
+        pass
+
+
+@transaction.atomic
+def finish_some(account: Account) -> bool:
     changes.lock(account)
     ledger = segment.of(account)
-    if is_opened(ledger):
-        changes.note(account, beneath(ledger))
+    told = beneath(ledger) if is_opened(ledger) else []
+    changes.note(account, told)
+    return bool(told)
 
 
 def closing(ledger: Ledger, page: Page) -> list[datetime]:
@@ -237,26 +273,26 @@ def lag() -> timedelta:
 
 
 def beneath(ledger: Ledger) -> list[datetime]:
-    lowest = end_of(told_of(ledger), "position")
+    lowest = lowest_told(ledger)
     if ledger.api_low > 0 or lowest is None:
         return []
     return close(unlaid(ledger).filter(position__lt=lowest))
 
 
 def close(entries: QuerySet[Entry]) -> list[datetime]:
-    times = list(entries.values_list("happened_at", flat=True))
-    entries.update(via_api=False)
-    return times
+    """Tell the newest lot of these that they are not of the API."""
+    lot = list(entries.order_by("-position").values_list("position", "happened_at")[:LOT])
+    if lot:
+        entries.filter(position__gte=lot[-1][0]).update(via_api=False)
+    return [happened_at for _, happened_at in lot]
 
 
 def forget(ledger: Ledger) -> None:
     """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
     is counted anew."""
     ledger.api_low = ledger.api_high = 0
-    if not told_of(ledger).update(via_api=None):
-        return
-    days = DaySum.objects.filter(account_id=ledger.pk).values_list("day", flat=True).distinct()
-    changes.note_days(ledger.account, set(days))
+    if told_of(ledger).update(via_api=None):
+        want_recount(ledger.account)
 
 
 def give_up(account: Account, why: str = APART) -> None:

@@ -105,10 +105,14 @@ def accept(rewrite: Rewrite, member_id: int) -> bool:
     return True
 
 
-def accept_all(account: Account, member_id: int) -> None:
-    """Take the service's version of every row that was found."""
-    for rewrite in Rewrite.objects.filter(account=account, accepted_at=None).order_by("position"):
+@transaction.atomic
+def accept_all(account: Account, member_id: int) -> int:
+    """Take the service's version of every row that was found; how many rows."""
+    changes.lock(account)
+    standing = list(Rewrite.objects.filter(account=account, accepted_at=None).order_by("position"))
+    for rewrite in standing:
         accept(rewrite, member_id)
+    return len(standing)
 
 
 def shorten(ledger: Ledger, position: int) -> None:

@@ -14,10 +14,11 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from proxyapi.allowance import AllowanceExhausted, Lane, connection, take
+from proxyapi.allowance import AllowanceExhausted, Lane, connection, room, take
 from proxyapi.ledger import api_view, segment
 from proxyapi.ledger.mirror import mirror
-from proxyapi.ledger.weighing import weigh
+from proxyapi.ledger.page import reader
+from proxyapi.ledger.weighing import REQUESTS, weigh
 from proxyapi.models import Account, Charge, Ledger, Token
 from proxyapi.models.charge import SPENT
 from proxyapi.upstream import errors
@@ -89,13 +90,22 @@ def mirror_and_weigh(account: Account) -> None:
     Nor does the mirror wait for a balance that cannot be read, nor people for the anchor.
     """
     awaited = is_awaited(segment.of(account))
-    if segment.of(account).anchor_balance is None and not awaited:
+    if segment.of(account).anchor_balance is None and not awaited and may_weigh(account):
         with suppress(errors.UpstreamError):
             weigh(account)
     ledger = segment.of(account)
     mirror(account, newest=is_old(ledger, timezone.now()), awaited=awaited)
     if is_weighing_due(segment.of(account), timezone.now()):
         weigh(account)
+
+
+def may_weigh(account: Account) -> bool:
+    """Whether all that a weighing asks fits now. The one request that is lent each half minute
+    while videos are looked at would read the ledger's end for it, and nothing else, every time."""
+    source = reader(account, Lane.MIRRORING)
+    if source is None:
+        return False
+    return room(connection(), str(source.token.pk), Lane.MIRRORING) >= REQUESTS
 
 
 def is_old(ledger: Ledger, now: datetime) -> bool:

@@ -23,6 +23,7 @@ from proxyapi.models import Account, Entry, Ledger
 from proxyapi.refusals import Stale, credits
 from proxyapi.upstream import wire
 
+REQUESTS = 3
 AGREES = "Balance and entries agree by now. Nothing was changed."
 MOVED = "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; look again."
 
@@ -30,7 +31,7 @@ MOVED = "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; 
 def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 8) -> bool:
     """Weigh the account; False when it cannot be read, or rows came meanwhile.
 
-    Three requests. Raises `AllowanceExhausted` or `UpstreamError`.
+    `REQUESTS` requests. Raises `AllowanceExhausted` or `UpstreamError`.
     """
     source = reader(account, lane, patience)
     if source is None or not at_end(before := growth.catch_up(source)):

@@ -25,6 +25,8 @@ from proxyapi.models.vault import Vault
 
 PARKED_AFTER = 5  # times in a row that handling a row raised; then a person looks at it
 A_YEAR = timedelta(days=365)
+# In `sent`, instead of a setting that was told the upstream without an answer.
+IN_DOUBT = {"in doubt": True}
 
 
 class JobKind(models.TextChoices):

@@ -8,7 +8,8 @@ has got to the end of the year 8999 stands still there until it is set to anothe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -43,13 +44,23 @@ class Clock:
         """Without a mode it is real, or as a saved world has it."""
         self._machine = machine
         self._told = mode is not None
+        self._held: float | None = None
         start = FROZEN_START if mode == "frozen" else machine()
         self.state = ClockState(
             mode=mode or "real", scale=scale, world=start if now is None else now, machine=machine()
         )
 
     def now(self) -> float:
-        return self._where(self.state)
+        return self._where(self.state) if self._held is None else self._held
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """All that is asked within is told one instant."""
+        self._held = self.now()
+        try:
+            yield
+        finally:
+            self._held = None
 
     def _where(self, state: ClockState) -> float:
         """Where a clock has got to that was set so; at the ends of its time it stands still."""

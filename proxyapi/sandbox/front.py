@@ -142,8 +142,7 @@ async def _deliver(
         await asyncio.sleep(wait)
     if fault is not None:
         await faults.linger(fault)
-    late = wait or (fault is not None and fault.action == "latency")
-    if late and transport is not None and transport.is_closing():
+    if transport is not None and transport.is_closing():
         return False  # the client did not wait for so long
     if fault is not None and fault.action in ("close", "reset", "stall"):
         faults.cut(fault, transport)

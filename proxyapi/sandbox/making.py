@@ -11,9 +11,11 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any, Protocol
 
 AT_ONCE = 2
@@ -34,12 +36,15 @@ class PlainMaker:
     """A silent clip of three seconds, written at once: for drills with many renders."""
 
     def begin(self, film: dict[str, Any], path: Path, done: Done) -> None:
-        from proxyapi.sandbox.media import films, plainclip, stills
+        from proxyapi.sandbox.media import films, plainclip, samples, stills
 
         # Whole or not at all: what stands there after a kill counts as made.
         partial = path.with_name(f".{path.name}.part")
-        if film.get("kind") == "stills":
+        kind, wanted = film.get("kind"), {key: film[key] for key in film if key != "kind"}
+        if kind == "stills":
             stills.write_plain(film, partial)
+        elif kind == "samples":
+            samples.write_plain(samples.Sample(**wanted), partial)
         else:
             told = film.get("film", film)
             looks = {key: told[key] for key in ("aspect_ratio", "genre", "seed") if key in told}
@@ -61,12 +66,17 @@ class ProcessMaker:
 
     async def _make(self, film: dict[str, Any], path: Path, done: Done) -> None:
         async with self._quick if film.get("kind") in QUICK else self._room:
-            child = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "proxyapi.sandbox.making", str(path.absolute())),
-                stdin=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,  # ^C reaches the server, which then ends its children
-            )
+            try:
+                child = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "proxyapi.sandbox.making"),
+                    *(str(path.absolute()), str(os.getpid())),
+                    stdin=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    start_new_session=True,  # ^C reaches the server, which then ends its children
+                )
+            except OSError as error:
+                done(f"The film could not be made: {error.strerror}")
+                return
             try:
                 _, errors = await child.communicate(json.dumps(film).encode())
             except asyncio.CancelledError:
@@ -86,8 +96,16 @@ class ProcessMaker:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+def end_with(server: int) -> None:
+    """Nobody waits for what a server wanted that was killed; its next start asks for it again."""
+    while os.getppid() == server:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
     os.nice(5)
+    Thread(target=end_with, args=(int(sys.argv[2]),), daemon=True).start()
     wanted = json.load(sys.stdin)
     path = Path(sys.argv[1])
     kind = wanted.pop("kind", None)

@@ -52,15 +52,17 @@ class Pictures:
             self._world.leave(name)
 
     async def drawn(self, name: str) -> bool:
-        """Draw a promised picture and wait for it; False if there is none of that name."""
-        still = self._world.stills.get(name)
-        if still is None or still.description is None:
+        """Draw a promised picture and wait for it; False if there is none of that name.
+
+        A film that a reset took, and a snapshot has brought back, is made again.
+        """
+        description = self._description(name)
+        if description is None:
             return False
         if name not in self._drawing:
             self._drawing[name] = asyncio.get_running_loop().create_future()
-            plain = name.endswith(".png") and still.description["kind"] == "stills"
-            maker = PlainMaker() if plain else self._maker
-            maker.begin(still.description, self._media_dir / name, partial(self._done, name))
+            maker = PlainMaker() if self._is_plain(name, description) else self._maker
+            maker.begin(description, self._media_dir / name, partial(self._done, name))
         waiting = self._drawing.get(name)
         if waiting is None:  # a maker that needed no time
             return (self._media_dir / name).is_file()
@@ -69,9 +71,20 @@ class Pictures:
         except TimeoutError:
             return False
 
+    def _description(self, name: str) -> dict[str, Any] | None:
+        if still := self._world.stills.get(name):
+            return still.description
+        jobs = (job for job in self._world.jobs if job.file == name and job.made)
+        return next((job.film for job in jobs), None)
+
+    def _is_plain(self, name: str, description: dict[str, Any]) -> bool:
+        if name.endswith(".png") and description.get("kind") == "stills":
+            return True
+        return name.endswith((".mp4", ".wav")) and self._world.settings.films == "plain"
+
     def _done(self, name: str, error: str | None) -> None:
         waiting = self._drawing.pop(name, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(error is None)
-        if self._world.stills.get(name) is None:  # forgotten meanwhile
+        if self._description(name) is None:  # forgotten meanwhile
             (self._media_dir / name).unlink(missing_ok=True)

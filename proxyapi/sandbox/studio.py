@@ -47,9 +47,17 @@ class Studio:
         self._sweep()
 
     def tick(self) -> None:
-        """Bring the jobs that are due to where they are now, and begin their films."""
-        world, now = self.world, self.world.now
-        while world.agenda and world.agenda[0][0] <= now:
+        """Bring the jobs that are due to where they are now, and begin their films.
+
+        By one instant: a job whose time is over between two readings would end with the word that
+        it had before.
+        """
+        with self.world.clock.held():
+            self._go_on()
+
+    def _go_on(self) -> None:
+        world = self.world
+        while world.agenda and world.agenda[0][0] <= world.now:
             job = world.jobs.get(heappop(world.agenda)[1])
             if job is None or job.ended:
                 continue

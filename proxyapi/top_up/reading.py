@@ -22,6 +22,7 @@ from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange
 from proxyapi.models.account import moment
 from proxyapi.top_up.setting import Setting, whole
 from proxyapi.upstream import errors, wire
+from proxyapi.upstream.catalog import operation
 
 EVERY = timedelta(minutes=4)
 TOKENLESS = "No token of the team opens this account any more, so nothing is read from it."
@@ -84,7 +85,7 @@ def of(data: Any) -> Reading:
     """Raises `errors.AnswerLost` for an answer that is no preference."""
     record = wire.mapping(data)
     if not isinstance(record.get("enabled"), bool):
-        raise errors.AnswerLost()
+        raise errors.AnswerLost(operation("top_up.get"))
     failures = min(whole(record.get("consecutive_failures")) or 0, 32_767)
     return Reading(Setting.of(record), moment(record.get("enabled_at")), failures)
 

@@ -33,7 +33,7 @@ class Setting:
         type_ = kept.get("type")
         return cls(
             enabled=kept.get("enabled") is True,
-            type=type_[:40] if isinstance(type_, str) else "",
+            type=type_[:40] if isinstance(type_, str) and type_.isprintable() else "",
             plan_id=whole(kept.get("plan_id")),
             units=whole(kept.get("units")),
         )

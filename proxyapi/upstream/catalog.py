@@ -165,7 +165,7 @@ _TEXT_TO_SCENE = (
     _free("text_to_scene.scenes", "POST", f"{_SCENE}/scenes"),
     _free("text_to_scene.sort", "PUT", f"{_SCENE}/scenes/sort", method_shown=False),
     _free("text_to_scene.frames", "PUT", f"{_SCENE}/scenes/{{scene}}/frames", method_shown=False),
-    _free("text_to_scene.chain", "POST", f"{_SCENE}/scenes/{{scene}}/chain", method_shown=False),
+    _free("text_to_scene.chain", "PUT", f"{_SCENE}/scenes/{{scene}}/chain", method_shown=False),
     _paid("text_to_scene.clips", "POST", f"{_SCENE}/clips", STATUS),
     _get("text_to_scene.estimate", f"{_SCENE}/estimate"),
     _paid("text_to_scene.render", "POST", f"{_SCENE}/render", STATUS),

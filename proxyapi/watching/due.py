@@ -139,16 +139,20 @@ def choose(now: datetime, rooms: dict[UUID, int]) -> list[UUID]:
     return [one.id for token, its in by_token.items() for one in best(its, rooms[token])]
 
 
+@transaction.atomic(savepoint=False)
 def lease(now: datetime, ids: list[UUID]) -> list[Lease]:
     """Take those that nobody else took meanwhile, all by one update.
 
-    The new time is this tick's own to the microsecond, so that it shows whose the row is.
+    The new time is this tick's own to the microsecond, so that it shows whose the row is. A row
+    that somebody has locked is left to the next tick: who locks many, such as a token that takes
+    over another one's jobs, locks them in an order of its own, and both would wait for ever.
     """
     until = now + HEARD_WITHIN + timedelta(microseconds=randrange(1_000_000))  # noqa: S311
     # On the row alone: a join would not be looked at again when another tick was faster.
     due = Job.objects.filter(pk__in=ids, state=JobState.RUNNING, next_look_at__lte=now + EARLY)
-    due.update(next_look_at=until)
-    taken = set(Job.objects.filter(pk__in=ids, next_look_at=until).values_list("pk", flat=True))
+    free = due.select_for_update(skip_locked=True)
+    taken = set(free.values_list("pk", flat=True))
+    Job.objects.filter(pk__in=taken).update(next_look_at=until)
     return [Lease(id, until) for id in ids if id in taken]
 
 

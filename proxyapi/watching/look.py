@@ -47,8 +47,12 @@ def look(job_id: UUID, until: datetime | None = None, lane: Lane = Lane.WATCHING
         this_run(job).update(next_look_at=timezone.now() + timedelta(seconds=early))
         return
     Alarm().wait(max(0.0, early))
-    with counted(job):
-        glance(job, lane)
+    with counted(job), outage.one_at_a_time(job.account.environment) as may_look:
+        if may_look:
+            glance(job, lane)
+        else:
+            again_at = timezone.now() + timedelta(seconds=outage.PROBE_EVERY)
+            this_run(job).update(next_look_at=again_at)
 
 
 def claim(job: Job, until: datetime | None) -> bool:
@@ -92,19 +96,21 @@ def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
     """Note what a look saw."""
     durations = Experience({job.kind}).durations(Sort.of(job))
     fields: dict[str, object] = {"crashes": 0, "look_error": "", "look_error_since": None}
-    is_old = is_echo(job, sight, asked_at)
-    if sight.raw and not is_old:
-        fields["raw_status"] = sight.raw
-    if is_old:
-        fields |= going_on(job, sight, asked_at, durations)
-    elif sight.state in (JobState.COMPLETED, JobState.FAILED):
-        fields |= ending(sight)
-    else:
-        fields |= {"looked_at": asked_at, **going_on(job, sight, asked_at, durations)}
+    fields |= told(job, sight, asked_at, durations)
     is_new = noted(job, fields)
     publish(job.vault_id, Event.JOB, job.pk)
     if is_new and "finished_at" in fields:
         learn(job, asked_at, durations)  # last: nobody looks again to tell of an end
+
+
+def told(job: Job, sight: Sight, asked_at: datetime, durations: Durations) -> dict[str, object]:
+    """What a look tells the job's row."""
+    if is_echo(job, sight, asked_at):
+        return going_on(job, sight, asked_at, durations)
+    word: dict[str, object] = {"raw_status": sight.raw} if sight.raw else {}
+    if sight.state in (JobState.COMPLETED, JobState.FAILED):
+        return word | ending(sight)
+    return {**word, "looked_at": asked_at, **going_on(job, sight, asked_at, durations)}
 
 
 def is_echo(job: Job, sight: Sight, asked_at: datetime) -> bool:

@@ -1,14 +1,15 @@
 """Whether a service answers. While it does not, one look asks for all.
 
-Three looks in a row without an answer, whoever's they were, and the rest wait: a worker is not
-kept busy by time-outs, and nobody stampedes when the service is back, for the jobs that waited are
-due, and each token goes through them with its own allowance. A flushed Redis forgets the outage,
-and the next three looks find it again.
+Three looks in a row without an answer, whoever's they were, and the rest wait, those that workers
+are about to take up as well: one worker at most is kept busy by time-outs, and nobody stampedes
+when the service is back, for the jobs that waited are due, and each token goes through them with
+its own allowance. A flushed Redis forgets the outage, and the next three looks find it again.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import redis
 
@@ -19,6 +20,7 @@ from proxyapi.upstream import errors
 AWAY_AFTER = 3  # looks in a row
 REMEMBERED = 120  # seconds since the last look that failed
 PROBE_EVERY = 5  # seconds
+LONGEST = 40  # seconds that one look may take
 UNANSWERED = (errors.NotSent, errors.AnswerLost, errors.ServerError)
 
 
@@ -52,11 +54,35 @@ def is_away(environment: str) -> bool:
 
 
 def may_probe(environment: str) -> bool:
-    """Whether it is this caller's turn to ask a service that is away."""
+    """Whether it is this caller's turn to have a service asked that is away."""
     try:
+        if connection().exists(_asking(environment)):
+            return False
         return bool(connection().set(f"{_count(environment)}:probe", 1, nx=True, ex=PROBE_EVERY))
     except redis.RedisError:
         return False
+
+
+@contextmanager
+def one_at_a_time(environment: str) -> Iterator[bool]:
+    """Whether a look may be sent: of a service that is away, while nobody else waits for it."""
+    is_mine = False
+    if is_away(environment):
+        with suppress(redis.RedisError):
+            is_mine = bool(connection().set(_asking(environment), 1, nx=True, ex=LONGEST))
+        if not is_mine:
+            yield False
+            return
+    try:
+        yield True
+    finally:
+        if is_mine:
+            with suppress(redis.RedisError):
+                connection().delete(_asking(environment))
+
+
+def _asking(environment: str) -> str:
+    return f"{_count(environment)}:asking"
 
 
 def _count(environment: str) -> str:

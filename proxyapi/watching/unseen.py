@@ -2,11 +2,12 @@
 
 | what happened | the next look |
 |---|---|
-| nobody answers, or a 5xx | 5 to 15 s later; three in a row are an outage (outage.py) |
+| nobody answers, or a 5xx | 7 s later, then as long again as it lasts, at most 15 minutes |
+| the same of all that is looked at | 7 to 15 s later; three in a row are an outage (outage.py) |
 | 429 | when the service said |
 | 401, the plan lapsed | as soon as the token works again: due rows leave other tokens out |
 | 404, 403 and other refusals | 20 s later, then as long again as it lasts, at most 15 minutes |
-| the same, of a job of a month ago | when somebody asks |
+| 404 and the like, or 5xx for a day, of a job of a month ago | when somebody asks |
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from proxyapi.watching import outage
 WATCHED_FOR = timedelta(days=30)
 RESTING = timedelta(days=3650)
 UNANSWERED = (7.0, 15.0)  # seconds; from, to
+UNANSWERED_ALONE = (7.0, 900.0)
+A_DAY = 86_400.0  # seconds
 REFUSED = (20.0, 900.0)
 WHILE_STOPPED = 20.0
 LEAST = 5.5  # a tick may take a job 0.2 s before its time
@@ -40,36 +43,41 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     """Note a look that failed. The job's state stays what it was (law 6; pitfall 14)."""
     now = timezone.now()
     since = job.look_error_since or now
-    wait = jittered(wait_after(error, (now - since).total_seconds()))
+    environment, is_silence = job.account.environment, outage.says(error)
+    is_away = is_silence and outage.failed(environment)
+    lasts, is_its_own = (now - since).total_seconds(), is_silence and not is_away
+    wait = jittered(wait_after(error, lasts, is_its_own))
+    is_over = is_given_up(job, error, now, is_its_own and lasts > A_DAY)
     run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
     run.update(
         look_error=error.user_message,
         look_error_since=since,
-        next_look_at=now + (RESTING if is_given_up(job, error, now) else wait),
+        next_look_at=now + (RESTING if is_over else wait),
     )
     publish(job.vault_id, Event.JOB, job.pk)
-    environment = job.account.environment
-    if outage.says(error):
-        if outage.failed(environment):
-            tell_all(environment, error, now)
-    elif error.status is not None:
+    if is_away:
+        tell_all(environment, error, now)
+    elif not is_silence and error.status is not None:
         outage.answered(environment)
 
 
-def is_given_up(job: Job, error: errors.UpstreamError, now: datetime) -> bool:
-    """Whether a refusal of this one resource ends its watching: it may have been deleted there."""
-    if not isinstance(error, LASTING) or isinstance(error, TOKENS_OWN):
+def is_given_up(job: Job, error: errors.UpstreamError, now: datetime, is_broken: bool) -> bool:
+    """Whether a refusal of this one resource ends its watching: it may have been deleted there, or
+    its record is broken."""
+    if not is_broken and (not isinstance(error, LASTING) or isinstance(error, TOKENS_OWN)):
         return False
     return job.started_at is not None and now - job.started_at > WATCHED_FOR
 
 
-def wait_after(error: errors.UpstreamError, lasts: float) -> float:
-    """Seconds, for trouble that lasts for so many already."""
+def wait_after(error: errors.UpstreamError, lasts: float, is_its_own: bool = False) -> float:
+    """Seconds, for trouble that lasts for so many already. `is_its_own`: nobody answers for this
+    job alone, and what waits longest goes first, so it would take the looks of the others."""
     if isinstance(error, TOKENS_OWN):
         return WHILE_STOPPED
     if isinstance(error, errors.RateLimited):
         return max(UNANSWERED[0], error.retry_after or 0)
-    shortest, longest = REFUSED if isinstance(error, LASTING) else UNANSWERED
+    of_silence = UNANSWERED_ALONE if is_its_own else UNANSWERED
+    shortest, longest = REFUSED if isinstance(error, LASTING) else of_silence
     return max(min(max(lasts, shortest), longest), error.retry_after or 0)
 
 

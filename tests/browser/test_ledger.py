@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,6 +29,7 @@ PICTURED = {
     "reconciliation": "/reconciliation/",
 }
 ROWS = "#ledger-entries tbody:not(.pending) tr:not(.table__group)"
+POLL = "document.body.dispatchEvent(new CustomEvent('poll'))"
 MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
@@ -144,3 +146,22 @@ def test_on_a_phone_the_filters_open_again_and_again(
         expect(sheet).to_be_visible()
         sheet.get_by_role("button", name="Cancel").click()
         expect(sheet).to_be_hidden()
+
+
+def test_on_a_phone_the_sheet_has_the_filters_of_its_page(desk_of: Callable[..., Desk]) -> None:
+    """Those that were taken off beside it as well; and nothing that was chosen and not shown."""
+    page = desk_of("Vera").page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/ledger/?direction=in&period=all")
+    sheet, choice = page.locator("#filters"), page.locator("#filters [name=direction]")
+    page.get_by_role("link", name="take the filter off").first.click()
+    expect(page).not_to_have_url(re.compile("direction=in"))
+    page.get_by_role("button", name="Filters").click()
+    expect(choice).to_have_value("")
+    choice.select_option("out")
+    page.evaluate(POLL)
+    page.wait_for_load_state("networkidle")
+    expect(choice).to_have_value("out")
+    sheet.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Filters").click()
+    expect(choice).to_have_value("")

@@ -184,6 +184,20 @@ def test_typed_words_outlive_the_session(luca: Desk, typed: str) -> None:
     expect(topic).to_have_value(typed)
 
 
+@pytest.mark.parametrize("gone", ["session", "csrf"])
+def test_typed_words_outlive_a_press_that_comes_too_late(luca: Desk, gone: str) -> None:
+    """Signed out, or signed in anew, in another tab: the press would show the door instead."""
+    page = luca.page
+    page.goto("/studio/")
+    topic = page.locator("textarea[name=topic]")
+    topic.fill("How glaciers move")
+    page.context.clear_cookies(name=re.compile(gone))
+    topic.locator("xpath=ancestor::form").locator("[type=submit]").click()
+    expect(page.locator("#toasts")).to_contain_text("Copy what you typed here")
+    expect(topic).to_have_value("How glaciers move")
+    assert page.url.endswith("/studio/")
+
+
 def test_who_leaves_typed_words_is_asked_and_who_sends_them_is_not(luca: Desk) -> None:
     page, asked = luca.page, []
 

@@ -17,12 +17,14 @@ from dashboard.beat import Scheduler
 @pytest.fixture
 def beat():
     """A beat that started, with one task that is due in an hour."""
-    app = Celery("beat", set_as_current=False)
+    app, prefix = Celery("beat", set_as_current=False), f"test:{uuid.uuid4()}:"
     app.conf.update(
+        broker_url=settings.CELERY_BROKER_URL,
+        broker_transport_options={"global_keyprefix": prefix},
         beat_schedule={"hourly": {"task": "hourly", "schedule": 3600.0}},
         beat_max_loop_interval=0.1,
         redbeat_redis_url=settings.REDIS_URL,
-        redbeat_key_prefix=f"test:{uuid.uuid4()}:",
+        redbeat_key_prefix=prefix,
         redbeat_redis_options={"socket_connect_timeout": 5},
         redbeat_lock_timeout=25,
     )
@@ -70,6 +72,21 @@ def test_a_clock_that_was_put_back_holds_nothing_up(how, beat, monkeypatch):
     assert entry.last_run_at <= now - behind
     due_at = get_redis(beat.app).zscore(ensure_conf(beat.app).schedule_key, entry.key)
     assert due_at <= (now - behind + timedelta(hours=1)).timestamp() + 1
+
+
+def test_a_queue_that_nobody_empties_does_not_grow_for_ever(beat, monkeypatch):
+    """Beats run for days while no worker does. It rings again as soon as there is room."""
+    monkeypatch.setattr("dashboard.beat.LONGEST", 3)
+    store, prefix = get_redis(beat.app), ensure_conf(beat.app).key_prefix
+    key = RedBeatSchedulerEntry.generate_key(beat.app, "hourly")
+    entry = RedBeatSchedulerEntry.from_key(key, app=beat.app)
+    for _ in range(5):
+        beat.apply_async(entry)
+    assert store.llen(f"{prefix}celery") == 3
+    assert RedBeatSchedulerEntry.from_key(key, app=beat.app).total_run_count == 5
+    store.lpop(f"{prefix}celery")
+    beat.apply_async(entry)
+    assert store.llen(f"{prefix}celery") == 3
 
 
 def planned_by(beat):

@@ -44,6 +44,7 @@ ROUTES = {
     "live": Route(None),  # a stream: tests/dashboard/videos/test_live.py
     "theme": Route(None, EVERYBODY),
     "team": Route(None, EVERYBODY),
+    "session": Route(None, EVERYBODY),
     "service": Route(EVERYBODY),
     "video": Route(EVERYBODY, of="job"),
     "video-acts": Route(EVERYBODY, of="job"),
@@ -74,6 +75,7 @@ ROUTES = {
     "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
     "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
     "rewrite-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),
+    "account-acceptances": Route(TREASURERS, TREASURERS, of="account"),
     "account-anchors": Route(TREASURERS, TREASURERS, of="account"),
     "forecast": Route(EVERYBODY),
     "top-up": Route(TREASURERS),

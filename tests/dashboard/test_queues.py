@@ -26,8 +26,8 @@ OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
     "post": {"deliver_alert"},
     "slow": {
-        *("answer_slow", "foresee_alerts", "mirror_ledger", "prune_alerts", "recount_days"),
-        *("refresh_account", "refresh_top_up", "send_long_charge"),
+        *("answer_slow", "foresee_alerts", "mirror_ledger", "prune_alerts", "prune_calls"),
+        *("recount_days", "refresh_account", "refresh_top_up", "send_long_charge"),
     },
     "work": {
         *("deliver_due_alerts", "evaluate_alerts", "evaluate_all_alerts", "evaluate_forecasts"),

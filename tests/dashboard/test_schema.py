@@ -44,7 +44,7 @@ class Migration:
 @pytest.fixture
 def migration(monkeypatch: pytest.MonkeyPatch) -> Migration:
     migration = Migration()
-    monkeypatch.setattr(schema, "call_command", migration)
+    monkeypatch.setattr(schema, "migrate", migration)
     monkeypatch.setattr(schema, "is_migrated", lambda: migration.applied)
     monkeypatch.setattr(schema, "WAITS_FOR_A_TABLE", "50ms")
     monkeypatch.setattr(schema, "PAUSE", 0.05)
@@ -110,7 +110,7 @@ def test_another_error_of_the_database_is_not_tried_again(
         migration.tries += 1
         raise OperationalError("gone")
 
-    monkeypatch.setattr(schema, "call_command", away)
+    monkeypatch.setattr(schema, "migrate", away)
     with pytest.raises(OperationalError, match="gone"):
         schema.bring_up_to_date()
     assert migration.tries == 1

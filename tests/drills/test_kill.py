@@ -1,4 +1,4 @@
-"""`kill -9` at 200 random moments under load: what was answered is there after the start."""
+"""`kill -9` at 120 random moments under load: what was answered is there after the start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.drills.crowd import Customer, Told
 from tests.drills.figures import Figures
 from tests.sandbox.test_restart import Server
 
-KILLS = int(os.environ.get("DRILL_KILLS", "200"))
+KILLS = int(os.environ.get("DRILL_KILLS", "120"))
 CUSTOMERS = 4
 LATEST = 0.8  # seconds of load before the kill
 SETTINGS = {

@@ -62,7 +62,7 @@ RULES: list[Rule] = [
     ("documents", program(*MANAGE, "document", "--check", **PRODUCTION)),
     ("sandbox's table", program(sys.executable, "-m", "proxyapi.sandbox.document", "--check")),
     ("sandbox's endpoints", ours(endpoints.broken)),
-    ("packages", program(sys.executable, "-m", "pip", "check")),
+    ("packages", program(str(BIN / "uv"), "pip", "check", "--python", sys.executable)),
     ("lock", ours(lock.broken)),
     ("budgets", ours(budgets.broken)),
     ("words", ours(words.broken)),

@@ -1,6 +1,6 @@
 """Made-up calls get no 5xx, no status that is not described, no body of another shape.
 
-A few of each operation here; `make drill` makes 20,000.
+A few of each operation here; `make drill` makes 12,000.
 """
 
 from __future__ import annotations

@@ -39,24 +39,32 @@ def ledger_of(account: Account, today: date, back: int) -> Ledger:
     older = DayFlow.objects.filter(account=account, day__lt=since)
     rows = DayFlow.objects.filter(account=account, day__gte=since, day__lte=today)
     told = rows.order_by().annotate(goes_back=Exists(older))
-    split = told.values("day", "is_credit", "via_api", "goes_back")
+    split = told.values("day", "is_credit", "is_matched", "via_api", "goes_back")
     sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     moved: dict[date, Decimal] = defaultdict(Decimal)
     api: dict[date, tuple[Decimal, int]] = {}
     outside: dict[date, Decimal] = defaultdict(Decimal)
     into: dict[date, Decimal] = defaultdict(Decimal)
+    given_back: dict[date, Decimal] = defaultdict(Decimal)
     goes_back: bool | None = None
     for row in sums:
         goes_back = row["goes_back"]
         day, amount = row["day"], row["sum"]
         moved[day] += amount
-        if row["is_credit"]:
+        if row["is_credit"] and not row["is_matched"]:
             into[day] += amount
+        elif row["is_credit"]:
+            given_back[day] += amount
         elif row["via_api"] is False:
             outside[day] -= amount
         else:
             spent, count = api.get(day, (NOTHING, 0))
             api[day] = (spent - amount, count + row["rows"])
+    for day, amount in given_back.items():
+        # What was taken and given back was not spent; of an earlier day's, the rest came in.
+        spent, count = api.get(day, (NOTHING, 0))
+        api[day] = (max(NOTHING, spent - amount), count)
+        into[day] += max(NOTHING, amount - spent)
     days = {
         day: day_of(*api.get(day, (NOTHING, 0)), outside.get(day, NOTHING), into.get(day, NOTHING))
         for day in moved

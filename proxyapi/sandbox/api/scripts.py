@@ -66,9 +66,8 @@ def use(call: Call) -> Use:
 
 
 def generate(call: Call, topic: str, wanted: Options) -> Charge:
-    """Charge, write the script and store it in the draft."""
+    """Write the script, charge for it and store it in the draft."""
     money.require(call, use(call))
-    charge = money.charge(call, use(call))
     script = writer.write(
         topic,
         seconds=wanted.duration,
@@ -77,6 +76,7 @@ def generate(call: Call, topic: str, wanted: Options) -> Charge:
         language=writer.language_code(wanted.language or "en") or "en",
         chance=call.world.chance("script"),
     )
+    charge = money.charge(call, use(call))
     keep(call, topic, script)
     return charge
 

@@ -108,11 +108,12 @@ def regenerate(call: Call, video: Video, asset: Asset) -> Charge:
 
 
 def lay_out(call: Call, video: Video) -> None:
-    """The scene images of the script as it is now; the same script keeps its images."""
+    """The scene images of the script as it is now; the same script in the same look keeps them."""
     world, kept = call.world, _pictures(call)
     texts = _parts(video.script or "")
     drawn = [it for it in video.assets if it.source == "generated"]
     if [it.text for it in drawn] == texts:
+        _draw_anew(world, kept, video, drawn)
         return
     for asset in drawn:
         _remove(kept, video, asset)
@@ -123,6 +124,17 @@ def lay_out(call: Call, video: Video) -> None:
         new.append(asset)
     video.assets[:0] = new
     _changed(world, video)
+
+
+def _draw_anew(world: World, kept: Pictures, video: Video, drawn: list[Asset]) -> None:
+    """Those that a genre or a shape chosen since does not suit; a re-rolled one stays so."""
+    for asset in drawn:
+        scene, still = _scene(world, video, asset.text, asset.id, asset.roll), asset.file
+        promised = world.stills.get(still)
+        if promised is not None and promised.description != {"kind": "stills", **scene}:
+            kept.forget(still)
+            asset.file = promise(world, **scene)
+            _changed(world, video)
 
 
 def for_film(world: World, video: Video) -> list[dict[str, Any]]:

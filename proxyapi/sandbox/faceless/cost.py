@@ -12,7 +12,7 @@ import math
 from fractions import Fraction
 
 from proxyapi.sandbox import catalogue, money
-from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES
+from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES, ClipEngine
 from proxyapi.sandbox.catalogue.modifiers import MENUS, rate
 from proxyapi.sandbox.clips.order import Order
 from proxyapi.sandbox.faceless import record
@@ -41,14 +41,23 @@ def render_credits(world: World, video: Video) -> int:
 
 def _clip_credits(world: World, video: Video) -> int:
     """The price entry that matches; a combination without one costs the engine's first."""
-    chosen = record.settings(video)
-    by_id = {engine.id: engine for engine in CLIP_ENGINES}
-    engine = by_id.get(chosen["clip_engine_id"], CLIP_ENGINES[0])
+    chosen, engine = record.settings(video), _clip_engine(video)
     menu = MENUS[engine.slug]
     audio = chosen["audio"] or (menu.audio[0] if menu.audio else None)
-    found = rate(engine, chosen["resolution"] or menu.resolutions[0], audio)
+    found = rate(engine, clip_resolution(video), audio)
     exact = found if found is not None else Fraction(str(engine.prices[0][0]))
     return Order(engine, {"duration": round(film_seconds(video))}, exact).credits(world)
+
+
+def clip_resolution(video: Video) -> str:
+    """What an ai-clips video is paid for and made in."""
+    chosen: str | None = record.settings(video)["resolution"]
+    return chosen or MENUS[_clip_engine(video).slug].resolutions[0]
+
+
+def _clip_engine(video: Video) -> ClipEngine:
+    by_id = {engine.id: engine for engine in CLIP_ENGINES}
+    return by_id.get(record.settings(video)["clip_engine_id"], CLIP_ENGINES[0])
 
 
 def estimated_credits(world: World, video: Video) -> int:

@@ -110,6 +110,8 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
     own = page.get("colour", "")
     manner, colour = _MANNERS[video.type], catalogue.background_colour(chosen["background_id"], own)
     cut = {"kind": "cuts", "film": plain, "manner": manner, "colour": colour}
+    if video.type == "ai-clips":
+        cut["resolution"] = cost.clip_resolution(video)
     return cut | {"pictures": pictures}
 
 

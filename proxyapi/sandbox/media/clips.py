@@ -80,8 +80,7 @@ def write_plain(clip: Clip, path: Path) -> float:
 
 def frame_size(clip: Clip) -> tuple[int, int]:
     """Width and height in pixels."""
-    digits = re.match(r"\d+", clip.resolution or "")
-    return films.frame_size(clip.aspect_ratio, int(digits.group()) if digits else 720)
+    return films.frame_size(clip.aspect_ratio, films.height(clip.resolution or ""))
 
 
 def hand(prompt: str) -> str:

@@ -16,9 +16,13 @@ from proxyapi.sandbox.media.film import Film
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """`pictures` are the assets in order: `file`, `seed`, and `still` if it is drawn."""
+    """`pictures` are the assets in order: `file`, `seed`, and `still` if it is drawn.
+
+    `resolution` is a clip engine's word, such as 1080p or 768P; else the film's usual size.
+    """
 
     film: Film
     manner: str = "scenes"
     pictures: list[dict[str, Any]] = field(default_factory=list)
     colour: str = ""
+    resolution: str = ""

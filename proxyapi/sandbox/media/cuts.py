@@ -21,6 +21,6 @@ def make_described(wanted: dict[str, Any], path: Path) -> float:
             from proxyapi.sandbox.media import plainclip
 
             return plainclip.write(cut.film, partial)
-        size = films.frame_size(cut.film.aspect_ratio)
+        size = films.frame_size(cut.film.aspect_ratio, films.height(cut.resolution))
         reel = cut_reel.CutReel(cut, size, path.parent)
         return encode.write(partial, size, reel.frames(), mix(cut.film, reel.story))

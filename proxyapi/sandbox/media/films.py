@@ -26,6 +26,7 @@ from proxyapi.sandbox.media.film import (
     Film,
     MediaUnavailable,
     frame_size,
+    height,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Film",
     "MediaUnavailable",
     "frame_size",
+    "height",
     "make",
     "put_at_once",
     "still",

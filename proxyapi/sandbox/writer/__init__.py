@@ -44,7 +44,8 @@ def language_code(name: str) -> str | None:
 
 
 def write(topic: str, *, seconds: int, style: str, tone: str, language: str, chance: Random) -> str:
-    """Paragraphs parted by empty lines, within a sentence of the length asked for."""
+    """Paragraphs parted by empty lines, within a sentence of the length asked for; of a topic that
+    is longer than that, one sentence and the close."""
     phrases = bank(language)
     chosen_tone = phrases.tones[known(tone, TONES, "friendly")]
     clause = as_clause(topic, phrases.starters, phrases.requests)
@@ -56,7 +57,7 @@ def write(topic: str, *, seconds: int, style: str, tone: str, language: str, cha
     script = _sentences(phrases, chosen_tone, chosen_style, clause, seconds, said, chance)
     for opens, sentence in script:
         needed = _words(sentence) + (LEADS_TO if opens and paragraphs else 0)
-        if needed > 2 * room:
+        if paragraphs and needed > 2 * room:
             break
         if opens:
             paragraphs.append([])

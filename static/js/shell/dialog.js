@@ -20,6 +20,7 @@
   }
 
   function closed(dialog) {
+    delete dialog.querySelector("form")?.dataset.typed; // given up, and not seen any more
     if (dialog.hasAttribute("data-page")) return location.assign(dialog.querySelector("[data-cancel]").href);
     if (dialog.closest("#dialogs")) dialog.remove();
     place()?.focus({ preventScroll: true });
@@ -33,7 +34,7 @@
 
   document.addEventListener("pointerdown", (event) => (pressed = event.target));
   document.addEventListener("click", (event) => {
-    const closer = event.target.closest("dialog [data-close]");
+    const closer = event.target.closest("dialog [data-close]:not([data-toast] *)");
     const id = event.target.closest("[data-dialog]")?.dataset.dialog;
     if (closer || id) event.preventDefault();
     if (closer) {

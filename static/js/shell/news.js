@@ -2,6 +2,7 @@
 // A film that plays stays as it is (data-take). A card that changed its state sends the list to look again.
 (() => {
   const SPREAD = 1500; // ms: not all pages of a team ask in the same moment
+  const told = new Map(); // the states of cards that this page does not show
   let looking = null;
 
   function place(html) {
@@ -10,13 +11,12 @@
     for (const fresh of [...bundle.children]) {
       const old = document.getElementById(fresh.id);
       const card = fresh.matches("[data-card]");
-      if (!old) moved ||= card;
+      const isNew = fresh.dataset.state !== (old ? old.dataset.state : told.get(fresh.id));
+      told.set(fresh.id, fresh.dataset.state);
+      moved ||= card && isNew;
       if (!old) continue;
       if (fresh.dataset.take !== undefined && fresh.dataset.take === old.dataset.take) continue;
-      if (fresh.dataset.state !== old.dataset.state) {
-        moved ||= card;
-        say(fresh.dataset.said);
-      }
+      if (isNew) say(fresh.dataset.said);
       fresh.removeAttribute("hx-swap-oob");
       old.dispatchEvent(new CustomEvent("live:beforeSwap", { bubbles: true, detail: { target: old, fresh } }));
       htmx.swap(old, fresh.outerHTML, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 });

@@ -1,5 +1,5 @@
 // When what arrives is laid. Between the press and its click nothing is: a button that is replaced in between gets no
-// click, and a person had pressed in vain. And the answer to a part that was replaced meanwhile is dropped.
+// click, and a person had pressed in vain.
 (() => {
   const CLICK_COMES = 100; // ms after a finger is up; without a click (a drag, a scroll) the press ends then
   const LAID = 100; // ms; htmx lets what it laid hear of anything only twenty later
@@ -38,13 +38,9 @@
   };
   ["live:news", "live:touched"].forEach((name) => document.addEventListener(name, hold, true));
   // What htmx asked for: its own handling of the answer waits as a whole.
-  const drop = ({ detail }) => (detail.shouldSwap = false);
-  document.addEventListener("htmx:beforeSend", ({ detail: { xhr, target } }) => {
+  document.addEventListener("htmx:beforeSend", ({ detail: { xhr } }) => {
     const load = xhr.onload;
-    const lay = () => {
-      if (!target.isConnected) target.addEventListener("htmx:beforeSwap", drop); // hears it itself, no page is above it
-      load.call(xhr);
-    };
+    const lay = () => load.call(xhr);
     xhr.onload = () => (pressed ? waiting.push(lay) : lay());
   });
 })();

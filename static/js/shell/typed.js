@@ -1,34 +1,44 @@
-// Typed words of a form that was not sent yet are not thrown away. Who leaves the page is asked first; and a part that
-// fetches itself, after the session ended or the team was changed in another tab, does not take the window along.
+// Typed words of a form that was not sent yet are not thrown away. Who leaves the page is asked first, and a press asks
+// whether the session still stands: after its end, or a change of the team in another tab, the words would be gone.
 (() => {
-  const ENDED = "You were signed out, or changed the team in another tab. Copy what you typed here, then reload the page.";
-  const PRESSES = ["click", "submit"];
+  const PATIENCE = 5000; // ms; who does not answer is sent to all the same
+  const asked = new WeakSet();
 
-  const typed = () => document.querySelector("form[data-typed]");
   const free = (form) => delete form?.dataset.typed;
 
-  function tell() {
-    if (document.querySelector("[data-ended]")) return;
-    const toast = document.getElementById("failed").content.firstElementChild.cloneNode(true);
-    toast.dataset.ended = "";
-    toast.querySelector("b").textContent = ENDED;
-    document.getElementById("toasts").prepend(toast);
+  // Asked as a part of the page asks: the door answers then, instead of the view.
+  async function isOver() {
+    const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
+    const post = { method: "POST", headers, signal: AbortSignal.timeout(PATIENCE) };
+    const answer = await fetch(document.body.dataset.session, post).catch(() => null);
+    return [200, 403].includes(answer?.status);
   }
 
-  // A form that saves itself has its own ways (unsaved.js, leave.js).
+  // Before anybody else hears of it.
+  async function press(event) {
+    const { target: form, submitter } = event;
+    if (event.defaultPrevented) return;
+    if (asked.delete(form)) return free(form);
+    if (!form.matches("[data-typed], [data-unsaved]")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    submitter?.setAttribute("aria-busy", "true");
+    const over = await isOver();
+    submitter?.removeAttribute("aria-busy");
+    if (over) return document.dispatchEvent(new CustomEvent("session:ended"));
+    asked.add(form);
+    // By a click: of a submit alone htmx does not know whose it is.
+    if (submitter) submitter.click();
+    else form.requestSubmit();
+  }
+
+  // A form that saves itself is marked by unsaved.js.
   document.addEventListener("input", ({ target: { form } }) => {
     if (form?.method === "post" && !form.querySelector("[data-saver]")) form.dataset.typed = "";
   });
-  document.addEventListener("submit", ({ target }) => free(target));
+  window.addEventListener("submit", press, true);
   document.addEventListener("htmx:afterRequest", ({ target, detail }) => detail.successful && free(target.closest("form")));
-  window.addEventListener("beforeunload", (event) => typed() && event.preventDefault());
-
-  document.addEventListener("htmx:beforeOnLoad", (event) => {
-    const { xhr, requestConfig } = event.detail;
-    const isLeaving = ["HX-Redirect", "HX-Refresh"].some((name) => xhr.getResponseHeader(name));
-    const isAsked = PRESSES.includes(requestConfig.triggeringEvent?.type);
-    if (!isLeaving || isAsked || !document.querySelector("form:is([data-typed], [data-unsaved])")) return;
-    event.preventDefault();
-    tell();
+  window.addEventListener("beforeunload", (event) => {
+    if (document.querySelector("form[data-typed]")) event.preventDefault();
   });
 })();

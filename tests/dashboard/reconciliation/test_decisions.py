@@ -131,6 +131,41 @@ def test_a_row_is_accepted_once(thea, rewrite):
 
 
 @pytest.fixture
+def shifted(account, book):
+    """A row was taken out of the middle: all behind it read differently."""
+    now = timezone.now().isoformat()
+
+    def words(amount):
+        kind = {"label": "Render", "content_type": "", "transaction_type": "Debit"}
+        return {**kind, "credit_spend": str(amount), "created_at": now}
+
+    for position, amount in enumerate((-96, -90, -84)):
+        book(amount)
+        Rewrite.objects.create(
+            account=account, position=position, before=words(amount), after=words(amount + 6)
+        )
+
+
+def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted, account):
+    browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
+    assert url in browser.get(f"/reconciliation/?account={account.pk}").content.decode()
+    assert "all 3 rows" in browser.get(url).content.decode()
+    assert browser.post(url, {"seen": "3"}).status_code == 302
+    amounts = Entry.objects.filter(account=account).order_by("position")
+    assert list(amounts.values_list("amount", flat=True)) == [-90, -84, -78]
+    assert not Rewrite.objects.filter(accepted_at=None).exists()
+    assert AuditEvent.objects.get(action="ledger.accept_all").details["rows"] == 3
+
+
+@pytest.mark.parametrize("seen", ["2", "", "4"])
+def test_other_rows_than_were_asked_about_are_not_taken(client_of, thea, shifted, account, seen):
+    url = f"/reconciliation/accounts/{account.pk}/acceptances/"
+    answer = client_of(thea).post(url, {"seen": seen})
+    assert "Other rows were found meanwhile." in answer.content.decode()
+    assert Rewrite.objects.filter(accepted_at=None).count() == 3
+
+
+@pytest.fixture
 def gap(book, weighed, account):
     """700 at the start, 96 spent, and the service shows 600: 4 cr are missing."""
     book(-96)
@@ -200,6 +235,7 @@ def test_nobody_else_decides_by_hand_made_calls(name, request, lost, ledger, rew
         lambda: books.write_off(by=member, charge=lost, reason="Mine."),
         lambda: books.settle_with(by=member, charge=lost, position=0, seen=None),
         lambda: books.take_version(by=member, rewrite=rewrite),
+        lambda: books.take_versions(by=member, account=rewrite.account, seen=1),
         lambda: books.start_anew(by=member, account=lost.account, seen=None, reason="Mine."),
     ):
         with pytest.raises(PermissionDenied):

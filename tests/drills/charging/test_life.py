@@ -20,7 +20,7 @@ from tests.proxyapi.money.indoors import indoors
 from tests.proxyapi.money.life import lived
 from tests.settings import ON_POSTGRES
 
-LIVES, STEPS = int(os.environ.get("DRILL_LIVES", "150")), 50
+LIVES, STEPS = int(os.environ.get("DRILL_LIVES", "75")), 50
 SECONDS = 60 * float(os.environ.get("DRILL_MINUTES", "50"))
 TOGETHER = 25  # lives of one seed; the next ones have the next number
 

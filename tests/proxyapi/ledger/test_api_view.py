@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings, strategies
 
-from proxyapi import ledger
-from proxyapi.ledger import changes, overlay
+from proxyapi import day_sums, ledger
+from proxyapi.ledger import overlay
 from proxyapi.models import Account, DaySum, Entry, Ledger
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line
@@ -96,17 +96,29 @@ def test_a_view_that_does_not_fit_is_said_and_left_for_an_hour(
 
 
 def test_a_view_of_which_nothing_was_told_is_tried_again_without_a_new_count(
-    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+    account: Account, book: Book
 ) -> None:
     """Once an hour, for as long as the service has none: a whole ledger would be counted anew."""
     book.add(line(-1, 1), line(-2, 2))
     ledger.mirror(account)
     Ledger.objects.update(api_problem=overlay.NOT_SHOWN, api_high=2)
     Entry.objects.update(via_api=None)
-    counted: list[object] = []
-    monkeypatch.setattr(changes, "note_days", lambda *days: counted.append(days))
     overlay.start_anew(account)
-    assert (Ledger.objects.get().api_high, counted) == (0, [])
+    assert (Ledger.objects.get().api_high, day_sums.in_another_zone()) == (0, [])
+
+
+def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pays(
+    account: Account, book: Book
+) -> None:
+    book.add(line(-1, 1), line(-2, 2))
+    ledger.mirror(account)
+    Ledger.objects.update(api_problem=overlay.APART)
+    overlay.start_anew(account)
+    assert set(DaySum.objects.values_list("via_api", flat=True)) == {True}
+    assert day_sums.in_another_zone() == [account.pk]
+    day_sums.recount_moved(account)
+    assert set(DaySum.objects.values_list("via_api", flat=True)) == {None}
+    assert day_sums.in_another_zone() == []
 
 
 def test_a_view_that_changed_under_us_is_laid_anew(account: Account, book: Book) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -94,6 +95,25 @@ def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
     assert day_sums.in_another_zone() == [account.pk]
     recount_all(Account.objects.get(pk=account.pk))
     assert kept(account) == before
+    assert day_sums.in_another_zone() == []
+
+
+def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be of a week that was done by then."""
+    EntryFactory(account=account, happened_at=BETWEEN)
+    of(account)
+
+    def want(*given: Any) -> None:
+        recount(*given)
+        day_sums.want_recount(account)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(day_sums, "recount", want)
+        recount_all(account)
+    assert day_sums.in_another_zone() == [account.pk]
+    recount_all(account)
     assert day_sums.in_another_zone() == []
 
 

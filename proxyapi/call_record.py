@@ -1,0 +1,36 @@
+"""The record of calls. It grows with each look, by tens of thousands a day for a busy token, so
+what only looked goes after a while. A call that charged stays: the page of its entry tells of it.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from proxyapi.models import Call, Vault
+from proxyapi.upstream.catalog import CATALOG
+
+BATCH = 1000
+CHARGING: Final = [row.name for row in CATALOG.values() if row.charging]
+
+
+def prune() -> int:
+    """Delete what is older than CALLS_KEPT_DAYS and charged nothing; how many.
+
+    Batch by batch, each its own transaction: calls are recorded meanwhile.
+    """
+    gone = 0
+    for vault in Vault.objects.all():
+        while batch := list(prunable(vault).values_list("pk", flat=True)[:BATCH]):
+            gone += Call.objects.filter(pk__in=batch).delete()[0]
+    return gone
+
+
+def prunable(vault: Vault) -> QuerySet[Call]:
+    until = timezone.now() - timedelta(days=settings.CALLS_KEPT_DAYS)
+    old = Call.objects.filter(vault=vault, sent_at__lt=until)
+    return old.exclude(operation__in=CHARGING).order_by("sent_at")
