@@ -42,7 +42,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
 
     def words(self, name: str, default: list[str]) -> list[str]:
         """Separated by commas, and by spaces behind them."""
-        return [word.strip() for word in self.list(name, default=default)] or default
+        return list(filter(None, map(str.strip, self.list(name, default=default)))) or default
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
         try:

@@ -59,6 +59,7 @@ def is_migrated() -> bool:
 
 def migrate() -> None:
     executor = Executor(connection)
+    executor.loader.check_consistent_history(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())
 
 

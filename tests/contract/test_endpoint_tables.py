@@ -141,6 +141,12 @@ def test_a_method_that_is_not_shown_is_the_one_that_is_set(sandbox, row, chosen)
         sandbox.world.clock.advance(61)
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row.method == NOT_SHOWN], ids=str)
+def test_the_client_sends_what_is_not_shown_as_the_sandbox_takes_it(sandbox, row, asked):
+    (ours,) = (it for it in CATALOG.values() if it.path == row.path)
+    assert send(sandbox, asked._replace(method=ours.method)).status_code == 200
+
+
 def fits(pattern: str, path: str) -> bool:
     """Whether a path is another's with something in place of its last name."""
     ours, theirs = path.split("/"), pattern.split("/")

@@ -77,16 +77,17 @@ def test_a_clock_that_was_put_back_holds_nothing_up(how, beat, monkeypatch):
 def test_a_queue_that_nobody_empties_does_not_grow_for_ever(beat, monkeypatch):
     """Beats run for days while no worker does. It rings again as soon as there is room."""
     monkeypatch.setattr("dashboard.beat.LONGEST", 3)
-    store, prefix = get_redis(beat.app), ensure_conf(beat.app).key_prefix
+    queue = f"{ensure_conf(beat.app).key_prefix}celery"
     key = RedBeatSchedulerEntry.generate_key(beat.app, "hourly")
-    entry = RedBeatSchedulerEntry.from_key(key, app=beat.app)
-    for _ in range(5):
-        beat.apply_async(entry)
-    assert store.llen(f"{prefix}celery") == 3
+
+    def ring():
+        beat.apply_async(RedBeatSchedulerEntry.from_key(key, app=beat.app))
+        return get_redis(beat.app).llen(queue)
+
+    assert [ring() for _ in range(5)] == [1, 2, 3, 3, 3]
     assert RedBeatSchedulerEntry.from_key(key, app=beat.app).total_run_count == 5
-    store.lpop(f"{prefix}celery")
-    beat.apply_async(entry)
-    assert store.llen(f"{prefix}celery") == 3
+    get_redis(beat.app).lpop(queue)
+    assert ring() == 3
 
 
 def planned_by(beat):

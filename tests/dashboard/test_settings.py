@@ -46,7 +46,8 @@ def test_g9_the_service_is_asked_over_https_and_under_its_version(address: str, 
         ("LOG_FORMAT", "xml", "LOG_FORMAT is one of plain, json."),
         ("TIME_ZONE", "Europe/Berln", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
         ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES is a number from 0 to 10."),
-        ("DATABASE_POOL", "1.5", "DATABASE_POOL is a whole number from 2 to 1000."),
+        ("DATABASE_POOL", "2.5", "DATABASE_POOL is a whole number from 2 to 1000."),
+        ("DATABASE_POOL", "1", "DATABASE_POOL is a number from 2 to 1000."),
         ("TIME_ZONE", "localtime", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
         ("HOLD_MARGIN", "0.1", "HOLD_MARGIN is a number from 1 to 3."),
         ("HOLD_MARGIN", "110%", "HOLD_MARGIN is a number from 1 to 3."),
@@ -69,10 +70,12 @@ def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, told: str) -
 def test_what_is_set_to_nothing_is_as_not_set() -> None:
     names = (
         *("TRUSTED_PROXIES", "DATABASE_POOL", "LOG_LEVEL", "TIME_ZONE", "REDIS_URL"),
-        *("ALLOWED_HOSTS", "EMAIL_URL", "EMAIL_FROM", "PORTAL_URL", "VIDEO_API_BASE_URL"),
+        *("ALLOWED_HOSTS", "EMAIL_URL", "EMAIL_FROM", "PORT", "PORTAL_URL", "VIDEO_API_BASE_URL"),
     )
-    done = done_with(**dict.fromkeys(names, ""), LOG_FORMAT="JSON")
+    print_some = f"{IMPORT} as s; print(s.PORTAL_URL, *s.ALLOWED_HOSTS)"
+    done = done_with(print_some, **dict.fromkeys(names, ""), LOG_FORMAT="JSON")
     assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["http://127.0.0.1:8000", "localhost", "127.0.0.1", "[::1]"]
 
 
 def test_an_address_keeps_what_it_says_of_tls() -> None:

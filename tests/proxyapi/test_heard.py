@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from proxyapi import heard
+from proxyapi.allowance import connection
 from proxyapi.events import Event
 
 
@@ -33,6 +34,29 @@ def test_one_vault_keeps_no_other_from_being_told(told: list[Event]) -> None:
     for vault in (uuid4(), uuid4()):
         heard.tell(vault, uuid4(), answered=True)
     assert len(told) == 2
+
+
+def test_more_of_the_same_does_not_put_off_when_it_is_told_again(told: list[Event]) -> None:
+    vault = uuid4()
+    key = heard._key(vault, answered=True)
+    heard.tell(vault, uuid4(), answered=True)
+    assert 0 < connection().ttl(key) <= heard.EVERY
+    connection().expire(key, 3)
+    heard.tell(vault, uuid4(), answered=True)
+    assert 0 < connection().ttl(key) <= 3
+
+
+def test_a_redis_before_its_version_7_is_asked_for_nothing_that_it_does_not_know(
+    told: list[Event],
+) -> None:
+    """EXPIRE took no words behind its seconds then."""
+    with connection().monitor() as overheard:
+        heard.tell(uuid4(), uuid4(), answered=True)
+        asked: list[str] = []
+        while "EXEC" not in asked:
+            asked.append(overheard.next_command()["command"])
+    assert [it for it in asked if it.startswith("EXPIRE ") and len(it.split()) > 3] == []
+    assert told
 
 
 def test_without_redis_a_call_is_not_lost_to_it(

@@ -25,6 +25,12 @@ def assets(sandbox, path):
     return sandbox.get(path).json()["data"]["assets"]
 
 
+def drawn(sandbox, asset):
+    """What the maker was told of a picture that is looked at."""
+    assert sandbox.get(asset["url"]).status_code == 200
+    return sandbox.maker.films[-1]
+
+
 def test_a_render_lays_out_the_scene_images(sandbox, video):
     found = assets(sandbox, video)
     assert len(found) > 2
@@ -61,6 +67,25 @@ def test_a_regenerated_image_is_another_one_and_is_seen_in_the_next_film(sandbox
     sandbox.post(f"{video}/render")
     film = sandbox.maker.films[-1]
     assert (film["manner"], [it["roll"] for it in film["pictures"]][:3]) == ("scenes", [0, 1, 0])
+
+
+@pytest.mark.parametrize("look", [{"genre_id": 42}, {"aspect_ratio": "9:16"}])
+def test_another_look_draws_the_same_scenes_anew_and_a_re_rolled_one_stays_so(sandbox, video, look):
+    number = assets(sandbox, video)[1]["id"]
+    sandbox.post(f"{video}/assets/{number}/regenerate")
+    before = assets(sandbox, video)
+    was = drawn(sandbox, before[1])
+    sandbox.patch(video, look)
+    sandbox.post(f"{video}/render")
+    after = assets(sandbox, video)
+    assert [it["id"] for it in after] == [it["id"] for it in before]
+    assert {it["url"] for it in after}.isdisjoint(it["url"] for it in before)
+    assert sandbox.get(before[1]["url"]).status_code == 404
+    shown = drawn(sandbox, after[1])
+    assert (shown["seed"], shown["text"]) == (was["seed"], was["text"])
+    assert shown["seed"] == number * 7 + 1
+    changed = {name for name in shown if shown[name] != was[name]}
+    assert changed == {"genre"} if "genre_id" in look else {"aspect_ratio"}
 
 
 def test_regeneration_is_free_five_times_and_then_charges(sandbox, video):

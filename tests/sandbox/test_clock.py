@@ -5,6 +5,17 @@ from __future__ import annotations
 import pytest
 
 from proxyapi.sandbox.clock import Clock
+from tests.sandbox.conftest import READY
+
+
+class Machine:
+    """Its clock goes on by a step with each look at it."""
+
+    at, step = 1e9, 0.0
+
+    def __call__(self) -> float:
+        self.at += self.step
+        return self.at - self.step
 
 
 @pytest.mark.parametrize("now", ["9999-12-31T23:59:00Z", "9000-01-01T00:00:01Z", "0001-01-01"])
@@ -49,3 +60,28 @@ def test_a_machine_whose_clock_was_put_back_takes_no_world_to_before_1970(sandbo
     machine[0] -= 1e9
     assert sandbox.get("/_sandbox/clock").json()["now"] == "1970-01-01T00:00:00+00:00"
     assert sandbox.get("/v2/me").status_code == 200
+
+
+def test_all_that_is_asked_while_it_is_held_is_told_one_instant():
+    machine = Machine()
+    machine.step = 1
+    clock = Clock(machine=machine)
+    with pytest.raises(KeyError), clock.held():
+        assert clock.now() == clock.now()
+        raise KeyError
+    assert clock.now() < clock.now()
+
+
+def test_a_job_whose_time_ends_between_two_looks_at_the_clock_ends_with_its_last_word(sandbox):
+    machine = Machine()
+    sandbox.world.store.close()
+    sandbox.start(clock=Clock("real", machine=machine))
+    number = sandbox.draft(**READY)
+    sandbox.post(f"/v2/faceless/{number}/render")
+    (job,) = sandbox.world.jobs
+    syncing = 0.15 * job.seconds
+    machine.at += job.seconds - syncing + 0.01
+    machine.step = 0.6 * syncing
+    sandbox.app.state.studio.tick()
+    machine.at += 60
+    assert sandbox.video(number)["status"] == "completed"

@@ -6,6 +6,7 @@ import pytest
 
 from proxyapi.sandbox import catalogue
 from proxyapi.sandbox.catalogue import looks
+from proxyapi.sandbox.writer import TONES
 from tests.sandbox.conftest import READY
 
 
@@ -104,6 +105,18 @@ def test_a_script_is_as_long_as_it_was_asked_for(sandbox, duration, language):
     data = sandbox.put(f"/v2/faceless/{sandbox.draft()}/scripts", sent).json()["data"]
     assert len(data["script"].split()) == pytest.approx(duration * 2.5, rel=0.15)
     assert "tides" in data["script"]
+
+
+def test_a_topic_longer_than_its_script_is_written_about_and_charged_once(sandbox):
+    topic = "ebb " * 40
+    for tone in TONES:
+        number = sandbox.draft()
+        sent = {"topic": topic, "duration": 30, "tone": tone}
+        answer = sandbox.put(f"/v2/faceless/{number}/scripts", sent)
+        assert answer.status_code == 200, tone
+        assert len(answer.json()["data"]["script"].split("\n\n")) > 1
+        (charge,) = sandbox.money()["charges"][f"faceless:{number}"]
+        assert charge["credits"] == 4
 
 
 def test_style_and_tone_make_a_different_script(sandbox):

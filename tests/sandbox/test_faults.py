@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from proxyapi.sandbox.faults import ACTIONS, ConnectionLost
 from tests.sandbox.conftest import READY, Sandbox
+from tests.sandbox.wire import ask
 
 PUT_SCRIPT = {"topic": "tides", "duration": 30}
 
@@ -97,6 +99,16 @@ def test_a_stall_ends_without_an_answer_and_latency_with_one(sandbox):
     fault(sandbox, action="stall", seconds=0.01, times=1)
     with pytest.raises(ConnectionLost):
         sandbox.get("/v2/me")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_client_that_has_gone_is_not_told_its_charge_though_nothing_was_late(sandbox, loop, gone):
+    path = f"/v2/faceless/{sandbox.draft()}/scripts"
+    line = SimpleNamespace(is_closing=lambda: gone)
+    call = ask(sandbox.app, "PUT", path, token=sandbox.token, body=PUT_SCRIPT, transport=line)
+    assert (loop.run(call).status == 200) is not gone
+    ((charge,),) = sandbox.money()["charges"].values()
+    assert charge["answered"] is not gone
 
 
 def test_a_fault_picks_its_requests(sandbox):

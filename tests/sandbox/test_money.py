@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.contract import staging
 from tests.sandbox.conftest import READY, Sandbox
 
 
@@ -141,6 +142,26 @@ def test_extra_credits_are_spent_last_and_shown_as_the_setting_says(sandbox):
     assert sandbox.get("/v2/me").json()["data"]["credits"]["remaining"] == 1
     script(sandbox, sandbox.draft())
     assert account.extra == 992
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "writer"),
+    [
+        ("PUT", "scripts", staging.SCRIPT, "write"),
+        ("POST", "scrape-script", {"url": staging.PAGE, "duration": 30}, "retelling.retell"),
+    ],
+)
+def test_a_script_that_cannot_be_written_is_not_charged(
+    sandbox, monkeypatch, method, path, sent, writer
+):
+    def broken(*_: object, **__: object) -> str:
+        raise IndexError
+
+    monkeypatch.setattr(f"proxyapi.sandbox.writer.{writer}", broken)
+    number = sandbox.draft(type="url-based")
+    assert sandbox.call(method, f"/v2/faceless/{number}/{path}", json=sent).status_code == 500
+    money = sandbox.money()
+    assert (money["balance"], money["charges"]) == (1000, {})
 
 
 STEPS = st.lists(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import wave
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,11 @@ def test_nothing_stands_there_before_it_is_whole(film, tmp_path, monkeypatch):
     PlainMaker().begin(dict(film), path, written.append)
     assert written == [False, None]
     assert [it.name for it in tmp_path.iterdir()] == ["film.mp4"]
+
+
+def test_the_preview_of_a_voice_is_a_sound(tmp_path):
+    path = tmp_path / "voice.wav"
+    PlainMaker().begin({"kind": "samples", "name": "Mira", "seed": 1}, path, lambda error: None)
+    with wave.open(str(path)) as sound:
+        assert sound.getnchannels() == 1
+        assert sound.getnframes() > sound.getframerate()

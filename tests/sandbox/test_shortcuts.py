@@ -140,6 +140,20 @@ def test_ai_clips_cost_what_their_engine_takes_a_second(sandbox, settings, cost)
     assert started.json()["meta"]["credits"]["cost"] == cost
 
 
+@pytest.mark.parametrize(
+    ("settings", "resolution"),
+    [
+        ({"clip_engine_id": 815, "resolution": "1080p"}, "1080p"),
+        ({"clip_engine_id": 815}, "720p"),
+        ({"clip_engine_id": 833}, "1080p"),
+    ],
+)
+def test_ai_clips_are_made_in_the_resolution_that_they_are_paid_for(sandbox, settings, resolution):
+    number = sandbox.draft(type="ai-clips", **READY, **settings)
+    sandbox.post(f"/v2/faceless/{number}/render")
+    assert sandbox.maker.films[-1]["resolution"] == resolution
+
+
 def test_ai_clips_without_an_engine_may_be_refused(sandbox):
     sandbox.set(clip_engine_required=True)
     number = sandbox.draft(type="ai-clips", **READY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from random import Random
@@ -55,3 +56,19 @@ def test_a_page_in_another_language_gives_its_title():
     script = retell(page, seconds=60, style="", tone="", language="en", chance=dice("1"))
     assert page.title in script
     assert page.paragraphs[0] not in script
+
+
+@pytest.mark.parametrize("seconds", [30, 60, 180])
+@pytest.mark.parametrize("language", CODES.values())
+def test_a_topic_of_any_length_has_a_script_before_its_close(language, seconds):
+    for tone, words in itertools.product(TONES, range(1, 121)):
+        script = write(
+            " ".join(["ebb"] * words),
+            seconds=seconds,
+            style=[*STYLES][words % len(STYLES)],
+            tone=tone,
+            language=language,
+            chance=dice(f"{tone}{words}"),
+        )
+        *told, close = script.split("\n\n")
+        assert told and all(told) and close, (tone, words)

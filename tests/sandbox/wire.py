@@ -31,6 +31,7 @@ async def ask(
     body: Any = None,
     content: bytes = b"",
     kind: str = JSON,
+    transport: Any = None,
 ) -> Heard:
     """One request; `body` is sent as JSON, else `content` as its `kind`."""
     path, _, query = path.partition("?")
@@ -42,6 +43,7 @@ async def ask(
         "type": "http", "http_version": "1.1", "method": method, "scheme": "http",
         "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
         "headers": headers, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
+        "state": {"transport": transport},
     }  # fmt: skip
     status, parts = 0, []
 

@@ -63,6 +63,25 @@ def test_an_environment_that_holds_the_lock_is_left_alone(monkeypatch, tmp_path)
     assert install.install() == 0
 
 
+def test_an_update_that_is_interrupted_begins_with_a_fresh_environment(monkeypatch, tmp_path):
+    """Half of its packages may be the new lock's; the first attempt keeps what there is."""
+    made: list[str] = []
+
+    def interrupted(command: list[str]) -> None:
+        raise KeyboardInterrupt
+
+    held = tmp_path / "installed"
+    held.write_text(f"another-lock {install.python_of(install.stamp())}")
+    monkeypatch.setattr(install, "STAMP", held)
+    monkeypatch.setattr(install, "PYTHON", tmp_path)
+    monkeypatch.setattr(install, "make_venv", lambda: made.append("fresh"))
+    monkeypatch.setattr(install, "run", interrupted)
+    for fresh in ([], ["fresh"]):
+        with pytest.raises(KeyboardInterrupt):
+            install.install()
+        assert (made, held.exists()) == (fresh, False)
+
+
 def test_the_stamp_changes_with_the_lock_and_with_the_python(monkeypatch, tmp_path):
     before = install.stamp()
     lock = tmp_path / "requirements.lock"

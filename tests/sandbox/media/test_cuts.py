@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from proxyapi.sandbox.media import cut, cut_reel, cuts, films, grades, stills
+from proxyapi.sandbox.media import cut, cut_reel, cuts, encode, films, grades, stills
 from tests.sandbox.media.films_on_disk import SMALL, film, length, pictures, sound
 
 SIZE = (256, 144)
@@ -40,6 +40,30 @@ def test_every_manner_makes_a_film_that_can_be_heard(
     assert seen[0].shape == (SMALL, 256, 3)
     assert all(frame.std() > 10 for frame in (seen[0], seen[-1]))
     assert np.abs(sound(path)).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("told", "size"),
+    [
+        ({"resolution": "1080p"}, (1920, 1080)),
+        ({"resolution": "512P"}, (910, 512)),
+        ({}, (1280, 720)),
+    ],
+)
+def test_a_film_is_as_large_as_its_resolution_says(
+    told: dict[str, Any], size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[int, int]] = []
+
+    def write(path: Path, size: tuple[int, int], *_: object) -> float:
+        written.append(size)
+        path.touch()
+        return 1.0
+
+    monkeypatch.setattr(encode, "write", write)
+    film_of_clips = {"film": asdict(film("Fox.")), "manner": "clips", **told}
+    cuts.make_described(film_of_clips, tmp_path / "film.mp4")
+    assert written == [size]
 
 
 def test_manners_do_not_look_alike(tmp_path: Path) -> None:
