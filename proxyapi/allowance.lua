@@ -70,7 +70,7 @@ end
 -- of the limit that it gets a minute at most (0: no such bound), how many of those at once, after
 -- how many seconds without any it goes before all but people (0: never), within how many
 -- milliseconds it leaves one more free (0: it does not), 1 if it is people's own, and its number.
-local function lane_of(from)
+local function lane_of(from, lends)
   local lane = {}
   local names = {'reserve', 'follows', 'pace', 'burst', 'starves', 'soon', 'people', 'number'}
   for place, name in ipairs(names) do
@@ -78,7 +78,8 @@ local function lane_of(from)
   end
   lane.free = math.floor(limit * lane.reserve / 100)
   local turn = known('turn:' .. lane.number)
-  if lane.starves > 0 and math.abs(now - turn) > lane.starves * 1000 then lane.free = 1 end
+  local starved = lane.starves > 0 and math.abs(now - turn) > lane.starves * 1000
+  if lends and starved then lane.free = 1 end
   if lane.follows == 1 then
     local minutely = clicks() * 60000 / FADES
     local more = math.ceil(math.max(0, minutely - CALM) / FOLLOWED)
@@ -120,11 +121,14 @@ local function room_for(lane, cost)
 end
 
 if verb == 'room' then
-  return {room_for(lane_of(5), 1)}
+  local room, wait = room_for(lane_of(5, true), 1)
+  -- Of what is lent it gets one; beyond that no more than it is left otherwise.
+  if room > 1 then room = math.max(1, (room_for(lane_of(5, false), 1))) end
+  return {room, wait}
 end
 
 if verb == 'take' then
-  local cost, lane = tonumber(ARGV[5]), lane_of(6)
+  local cost, lane = tonumber(ARGV[5]), lane_of(6, true)
   local room, wait = room_for(lane, cost)
   if room < cost then return {0, math.max(1, wait)} end
   if blind then redis.call('HSET', bucket, 'probed', now) end

@@ -160,7 +160,9 @@ def first_page(source: Reader) -> Page:
     """
     ledger = segment.of(source.account)
     if is_opened(ledger):
-        return source.page_at(max(ledger.api_high, 1) - 1, API)
+        # Where the next page is known to be there, one request a turn would read this one for ever.
+        next_ = ledger.api_high if ledger.api_read_at is None else max(ledger.api_high, 1) - 1
+        return source.page_at(next_, API)
     page = source.page_at(max(ledger.api_high, 1) - 1, API)
     for _ in range(TRIES):
         if page.end == page.total:

@@ -120,6 +120,8 @@ def lay(account: Account, page: Page) -> Ledger:
         changes.note(account, told + closing(ledger, page))
         if ledger.api_high == page.total:
             ledger.api_read_at, ledger.api_problem = page.asked_at, ""
+        elif ledger.api_high == page.end:
+            ledger.api_read_at = None  # the next page is known to be there
     else:
         forget(ledger)
     ledger.save(update_fields=["api_low", "api_high", "api_read_at", "api_problem"])
@@ -259,7 +261,8 @@ def closing(ledger: Ledger, page: Page) -> list[datetime]:
     told: list[datetime] = []
     if ledger.api_high == page.total:
         free = above(ledger).filter(via_api__isnull=True, position__lt=page.mirrored)
-        told += close(overdue(free, page))
+        while lot := close(overdue(free, page)):
+            told += lot
     return told + beneath(ledger)
 
 

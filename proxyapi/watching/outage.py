@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 
 import redis
+from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.allowance import connection
@@ -19,6 +21,7 @@ from proxyapi.upstream import errors
 
 AWAY_AFTER = 3  # looks in a row
 REMEMBERED = 120  # seconds since the last look that failed
+KNOWN_FOR = 172_800  # seconds since it was away; longer than what a job is given up for
 PROBE_EVERY = 5  # seconds
 LONGEST = 40  # seconds that one look may take
 UNANSWERED = (errors.NotSent, errors.AnswerLost, errors.ServerError)
@@ -35,9 +38,20 @@ def failed(environment: str) -> bool:
         with connection().pipeline(transaction=True) as pipeline:
             pipeline.incr(_count(environment))
             pipeline.expire(_count(environment), REMEMBERED)
-            return int(pipeline.execute()[0]) >= AWAY_AFTER
+            is_now_away = int(pipeline.execute()[0]) >= AWAY_AFTER
+        if is_now_away:
+            connection().set(_last(environment), timezone.now().timestamp(), ex=KNOWN_FOR)
     except redis.RedisError:
         return False
+    return is_now_away
+
+
+def over_for(environment: str) -> float:
+    """Seconds since a look found the service away; without end where nobody knows of one."""
+    with suppress(redis.RedisError):
+        if last := connection().get(_last(environment)):
+            return max(0.0, timezone.now().timestamp() - float(last))
+    return inf
 
 
 def answered(environment: str) -> None:
@@ -83,6 +97,10 @@ def one_at_a_time(environment: str) -> Iterator[bool]:
 
 def _asking(environment: str) -> str:
     return f"{_count(environment)}:asking"
+
+
+def _last(environment: str) -> str:
+    return f"{_count(environment)}:last"
 
 
 def _count(environment: str) -> str:

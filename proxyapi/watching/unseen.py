@@ -46,6 +46,8 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     environment, is_silence = job.account.environment, outage.says(error)
     is_away = is_silence and outage.failed(environment)
     lasts, is_its_own = (now - since).total_seconds(), is_silence and not is_away
+    if is_its_own:  # while the service was away it was everybody's
+        lasts = min(lasts, outage.over_for(environment))
     wait = jittered(wait_after(error, lasts, is_its_own))
     is_over = is_given_up(job, error, now, is_its_own and lasts > A_DAY)
     run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)

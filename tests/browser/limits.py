@@ -19,6 +19,7 @@ def add(thea: Page, who: str, hard: str, soft: str = "") -> None:
     dialog.get_by_label("Refuse above").fill(hard)
     dialog.get_by_label("Warn from").fill(soft)
     dialog.get_by_role("button", name="Add the budget").click()
+    expect(dialog).to_have_count(0)
     expect(thea.locator("#budgets")).to_contain_text(who)
 
 

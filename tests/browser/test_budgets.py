@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import PRICED, RENDERED, Desk
+from tests.browser.held import held
 from tests.browser.limits import add, end
 from tests.browser.stage import Stage
 
@@ -34,15 +35,21 @@ def priya(desk_of: Callable[..., Desk], stage: Stage) -> Desk:
     return desk
 
 
-def ask(priya: Desk, title: str, note: str) -> str:
-    """Up to the video that waits for a word."""
-    job = priya.draft(title)
+def over(priya: Desk, job: str) -> Locator:
+    """The question before a render that the budget refuses."""
     priya.review(job)
     render = priya.page.locator(".btn--primary:visible", has_text="Render").first
     render.click(timeout=PRICED)
     dialog = priya.page.locator("dialog[open]")
     expect(dialog).to_contain_text(re.compile(r"[05] of your 5 are left until \d+ \w+"))
     expect(dialog.get_by_role("button", name="Render")).to_have_count(0)
+    return dialog
+
+
+def ask(priya: Desk, title: str, note: str) -> str:
+    """Up to the video that waits for a word."""
+    job = priya.draft(title)
+    dialog = over(priya, job)
     dialog.get_by_label("A word to them").fill(note)
     dialog.get_by_role("button", name="Ask for it").click()
     priya.page.wait_for_url("**/videos/**")
@@ -85,3 +92,18 @@ def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: D
     priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
     priya.page.goto(f"/studio/{job}/script/")
     expect(priya.page.locator("textarea[name=script]")).to_be_editable()
+
+
+@pytest.mark.usefixtures("thea")
+def test_who_goes_back_to_the_words_at_once_has_asked_all_the_same(priya: Desk) -> None:
+    """Whose press it was is not lost while the session is asked for."""
+    job = priya.draft("Still writing")
+    dialog = over(priya, job)
+    note = dialog.get_by_label("A word to them")
+    note.fill("For the fair on")
+    with held(priya.page, "**/session/"):
+        dialog.get_by_role("button", name="Ask for it").click()
+        note.press_sequentially(" Tuesday.")
+    priya.page.wait_for_url("**/videos/**")
+    expect(priya.status).to_have_attribute("data-state", "waiting")
+    assert priya.spent(job).count() == 0

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import Desk, sign_in
+from tests.browser.held import held
 from tests.browser.house import FOREIGN, House, Person
 from tests.browser.stage import Stage
 from tests.browser.visit import MOST, visit
@@ -29,7 +30,7 @@ PICTURED = {
     "reconciliation": "/reconciliation/",
 }
 ROWS = "#ledger-entries tbody:not(.pending) tr:not(.table__group)"
-POLL = "document.body.dispatchEvent(new CustomEvent('poll'))"
+SEARCH = re.compile(r"/ledger/\?q=glacier")
 MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
@@ -63,12 +64,15 @@ def test_a_filter_is_chosen_and_taken_off_without_a_new_page(desk_of: Callable[.
 
 
 def test_a_text_and_two_days_are_filters_that_keep_each_other(desk_of: Callable[..., Desk]) -> None:
-    page = opened(desk_of("Vera", viewport=WIDE).page)
-    page.locator("#ledger-search").press_sequentially("glacier")
+    """A day that is half typed when the list is laid anew is typed on."""
+    page = opened(desk_of("Vera", viewport=WIDE, locale="en-US").page)
+    with held(page, SEARCH):
+        page.locator("#ledger-search").press_sequentially("glacier")
+        page.get_by_label("From").press_sequentially("11")
     page.wait_for_url("**/ledger/?q=glacier")
     assert page.evaluate(MARKED), "it was loaded again"
-    page.get_by_label("From").fill("2026-11-03")
-    page.get_by_label("From").press("Enter")
+    page.keyboard.type("032026")
+    page.keyboard.press("Enter")
     page.wait_for_url("**/ledger/?q=glacier&from=2026-11-03&to=")
     page.locator("#chip-direction").select_option("out")
     page.wait_for_url("**/ledger/?q=glacier&direction=out&period=2026-11-03..")
@@ -149,19 +153,35 @@ def test_on_a_phone_the_filters_open_again_and_again(
 
 
 def test_on_a_phone_the_sheet_has_the_filters_of_its_page(desk_of: Callable[..., Desk]) -> None:
-    """Those that were taken off beside it as well; and nothing that was chosen and not shown."""
+    """Those that were taken off beside it, and a search that was on its way when it was opened; of
+    what was chosen in it and not shown, nothing."""
     page = desk_of("Vera").page
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/ledger/?direction=in&period=all")
     sheet, choice = page.locator("#filters"), page.locator("#filters [name=direction]")
-    page.get_by_role("link", name="take the filter off").first.click()
-    expect(page).not_to_have_url(re.compile("direction=in"))
+    page.locator("#chip-direction").select_option("")
+    page.wait_for_url("**/ledger/?period=all")
     page.get_by_role("button", name="Filters").click()
     expect(choice).to_have_value("")
     choice.select_option("out")
-    page.evaluate(POLL)
-    page.wait_for_load_state("networkidle")
-    expect(choice).to_have_value("out")
     sheet.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Filters").click()
-    expect(choice).to_have_value("")
+    with held(page, SEARCH):
+        page.locator("#ledger-search").press_sequentially("glacier")
+        page.get_by_role("button", name="Filters").click()
+        expect(choice).to_have_value("")
+        choice.select_option("out")
+    page.wait_for_url("**/ledger/?q=glacier&period=all")
+    expect(choice).to_have_value("out")
+    sheet.get_by_role("button", name="Show").click()
+    page.wait_for_url(re.compile("q=glacier.*direction=out"))
+
+
+def test_two_quick_choices_are_both_in_the_charts(desk_of: Callable[..., Desk]) -> None:
+    page = desk_of("Vera", viewport=WIDE).page
+    page.goto("/ledger/charts/")
+    with held(page, re.compile(r"/charts/\?")):
+        page.locator("#chip-period").select_option("90d")
+        page.locator("#chip-account").select_option(index=1)
+    page.wait_for_url(re.compile(r"period=90d&account=\w+"))
+    expect(page.locator("#chip-account")).not_to_have_value("")
+    expect(page.locator("#chip-period")).to_have_value("90d")

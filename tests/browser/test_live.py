@@ -15,3 +15,25 @@ def test_a_finished_render_is_seen_after_the_look(
 ) -> None:
     (wait,) = waits_of(house, desk_of("Luca"), desk_of("Vera"), stage, renders=1)
     assert wait > 0
+
+
+# Without the stream, for the house looks at other videos; what waits a moment comes at once.
+ALONE = "delete window.EventSource; Math.random = () => 0"
+COUNT = "() => { window.looks = 0; document.addEventListener('refresh', () => looks++); }"
+# A video in this state is told of; answers how often the list has looked again by then.
+TOLD = """(state) => new Promise((done) => {
+    const detail = `<article id="job-elsewhere" data-card data-state="${state}"></article>`;
+    document.dispatchEvent(new CustomEvent("live:news", { detail }));
+    setTimeout(() => done(looks));
+})"""
+
+
+def test_a_list_looks_again_for_a_video_it_does_not_show_once_a_state(
+    desk_of: Callable[..., Desk],
+) -> None:
+    page = desk_of("Vera").page
+    page.add_init_script(ALONE)
+    page.goto("/library/?q=nobody+made+this")
+    page.evaluate(COUNT)
+    states = ("running", "running", "running", "completed", "completed")
+    assert [page.evaluate(TOLD, state) for state in states] == [1, 1, 1, 2, 2]

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
 from tests.browser.desk import PRICED, Desk
+from tests.browser.held import held
 from tests.browser.limits import add, end
 from tests.browser.stage import Stage, until
 
@@ -123,6 +124,7 @@ def test_enter_in_a_limit_saves_it(page: Page) -> None:
     field = page.locator("dialog[open]").get_by_label("Refuse above")
     field.fill("9000")
     field.press("Enter")
+    expect(page.locator("dialog[open]")).to_have_count(0)
     expect(page.locator("#budgets")).to_contain_text("9,000")
 
 
@@ -174,6 +176,21 @@ ORPHAN = """async (url) => {
 
 def test_what_was_fetched_for_a_part_that_is_gone_is_dropped(look: Page) -> None:
     assert look.evaluate(ORPHAN, look.url.replace("/look/", "/price/?part=act")) == []
+
+
+def test_a_filter_is_laid_in_the_list_that_was_replaced_meanwhile(
+    desk_of: Callable[..., Desk],
+) -> None:
+    page = desk_of("Vera").page
+    page.goto("/library/")
+    page.evaluate("window.part = document.querySelector('#library')")
+    with held(page, "**/library/?*sort=oldest"):
+        with held(page, "**/library/"):
+            page.evaluate("htmx.trigger('#library', 'refresh')")
+            page.locator("#chip-sort").select_option("oldest")
+        until(lambda: page.evaluate("window.part !== document.querySelector('#library')"))
+    expect(page.locator("#library")).to_have_attribute("hx-get", "/library/?sort=oldest")
+    assert page.url.endswith("/library/?sort=oldest")
 
 
 class Slow:

@@ -6,14 +6,23 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Dialog, Page, Request, expect
+from playwright.sync_api import Dialog, Locator, Page, Request, expect
 
 from tests.browser.desk import PRICED, Desk
+from tests.browser.limits import budgets
 from tests.browser.stage import Stage, until
 
 DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most."
 OLD = "This page is too old. Reload it; nothing was sent."
 POLL = "document.body.dispatchEvent(new CustomEvent('poll'))"
+# Until a part that asked for itself has its answer.
+POLLED = """() => new Promise((done) => {
+    document.addEventListener("htmx:afterRequest", () => done(), { once: true });
+    document.body.dispatchEvent(new CustomEvent("poll"));
+})"""
+ENDED = "Copy what you typed here"
+REMEMBER = "window.told = document.querySelector('[data-ended]')"
+STILL_THERE = "[...document.querySelectorAll('[data-ended]')].map((one) => one === told)"
 OTHER_PRICE = "document.querySelector('#confirm [name=price]').value = '1'"
 
 
@@ -60,6 +69,9 @@ def test_a_priced_press_without_an_answer_is_told_in_its_dialog(luca: Desk) -> N
         fail_posts(luca.page, "**/renders/", status)
         render.click()
         expect(alert).to_have_text(sentence)
+    alert.get_by_role("button", name="Close").click()
+    expect(alert).to_have_count(0)
+    expect(dialog).to_be_visible()
     luca.page.unroute_all()
     luca.page.context.set_offline(True)
     render.click()
@@ -111,13 +123,21 @@ def test_a_field_that_is_refused_is_told_and_not_left_unseen(step: Callable[[str
     page.get_by_label("Title").fill("")
     page.keyboard.press("Tab")
     expect(page.get_by_role("alert")).to_contain_text("A video needs a title")
-    page.locator("#steps a", has_text="Voice").click()
-    expect(page.get_by_text("Not saved yet")).to_be_visible()
-    assert (asked, page.url.endswith("/type/")) == (["beforeunload"], True)
+    leave_in_vain(page)
+    page.locator(".actbar [form=step]").click()
+    expect(page.locator("#id_title_error")).to_contain_text("A video needs a title")
+    leave_in_vain(page)
+    assert asked == ["beforeunload"] * 2
     page.get_by_label("Title").fill("It has one")
     page.locator("#steps a", has_text="Voice").click()
     page.wait_for_url("**/voice/")
-    assert asked == ["beforeunload"]
+    assert asked == ["beforeunload"] * 2
+
+
+def leave_in_vain(page: Page) -> None:
+    page.locator("#steps a", has_text="Voice").click()
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    assert page.url.endswith("/type/")
 
 
 def test_refused_words_outlast_a_refused_press_and_no_other_form_leaves_them_unasked(
@@ -178,10 +198,16 @@ def test_typed_words_outlive_the_session(luca: Desk, typed: str) -> None:
     if not typed:
         expect(page).to_have_url(re.compile("/accounts/login/"))
         return
-    expect(page.locator("#toasts")).to_contain_text("Copy what you typed here")
+    expect(page.locator("#toasts")).to_contain_text(ENDED)
     page.evaluate(POLL)
     expect(page.locator("[data-ended]")).to_have_count(1)
     expect(topic).to_have_value(typed)
+
+
+def press_too_late(button: Locator) -> None:
+    button.click()
+    expect(button).not_to_have_attribute("aria-busy", "true")
+    expect(button.page.locator("#toasts")).to_contain_text(ENDED)
 
 
 @pytest.mark.parametrize("gone", ["session", "csrf"])
@@ -192,10 +218,55 @@ def test_typed_words_outlive_a_press_that_comes_too_late(luca: Desk, gone: str) 
     topic = page.locator("textarea[name=topic]")
     topic.fill("How glaciers move")
     page.context.clear_cookies(name=re.compile(gone))
-    topic.locator("xpath=ancestor::form").locator("[type=submit]").click()
-    expect(page.locator("#toasts")).to_contain_text("Copy what you typed here")
+    press_too_late(page.get_by_role("button", name="Start the draft"))
     expect(topic).to_have_value("How glaciers move")
     assert page.url.endswith("/studio/")
+
+
+def test_words_that_could_not_be_saved_outlive_a_press_that_comes_too_late(
+    step: Callable[[str], Page],
+) -> None:
+    page = step("script")
+    words = page.locator("textarea[name=script]")
+    fail_posts(page, "**/script/", 503)
+    words.fill("New words.")
+    words.press("Tab")
+    expect(page.locator("#step")).to_have_attribute("data-unsaved", "failed")
+    page.unroute_all()
+    page.context.clear_cookies()
+    press_too_late(page.locator(".actbar [form=step]"))
+    expect(words).to_have_value("New words.")
+    assert page.url.endswith("/script/")
+
+
+def test_in_a_dialog_the_end_of_the_session_is_told_there_and_once(
+    desk_of: Callable[..., Desk],
+) -> None:
+    page = desk_of("Thea").page
+    budgets(page, "Add a budget")
+    limit = page.locator("dialog[open]").get_by_label("Refuse above")
+    limit.fill("9000")
+    page.context.clear_cookies()
+    page.evaluate(POLL)
+    expect(page.locator("dialog:modal [data-ended]")).to_contain_text(ENDED)
+    page.evaluate(REMEMBER)
+    page.evaluate(POLLED)
+    assert page.evaluate(STILL_THERE) == [True]
+    expect(limit).to_have_value("9000")
+
+
+def test_who_cancels_a_dialog_that_was_refused_is_not_asked(desk_of: Callable[..., Desk]) -> None:
+    page = desk_of("Thea").page
+    budgets(page, "Add a budget")
+    dialog = page.locator("dialog[open]")
+    dialog.get_by_label("Refuse above").fill("5")
+    dialog.get_by_label("Warn from").fill("10")
+    dialog.get_by_role("button", name="Add the budget").click()
+    expect(dialog).to_contain_text("It is not below the alert: 10.")
+    dialog.get_by_label("Refuse above").fill("20")
+    page.on("dialog", lambda question: question.dismiss())
+    dialog.get_by_role("button", name="Cancel").click()
+    page.wait_for_url("**/budgets/")
 
 
 def test_who_leaves_typed_words_is_asked_and_who_sends_them_is_not(luca: Desk) -> None:
@@ -214,3 +285,14 @@ def test_who_leaves_typed_words_is_asked_and_who_sends_them_is_not(luca: Desk) -
     luca.begin("Asked once", topic="Glaciers")
     expect(page).to_have_url(re.compile("/studio/.+/type/$"))
     assert asked == ["beforeunload"]
+
+
+def test_words_that_came_back_refused_are_not_left_unasked(luca: Desk) -> None:
+    page, words = luca.page, "word " * 3001
+    page.goto("/studio/")
+    luca.begin("Far too long", script=words)
+    expect(page).to_have_url(re.compile("/studio/drafts/$"))
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    with page.expect_event("dialog"):
+        page.locator("a[href='/library/']:visible").first.click()
+    expect(page.locator("textarea[name=script]")).to_have_value(words)

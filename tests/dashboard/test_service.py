@@ -28,7 +28,7 @@ def token(priya: Membership) -> Token:
     return TokenFactory.create(account=account, owner=priya.user)
 
 
-def heard(token: Token, status: int | None, minutes_ago: int) -> Call:
+def heard(token: Token, status: int | None, minutes_ago: float) -> Call:
     return Call.objects.create(
         vault=token.vault,
         token=token,
@@ -71,6 +71,19 @@ def test_one_failed_call_among_answers_is_chance_and_two_are_silence(token: Toke
     assert "4 min</span> ago" in line(token)
     heard(token, None, 2)
     assert service_of(token.vault).state == "silent"
+
+
+@pytest.mark.parametrize(
+    ("minutes_ahead", "state"), [(60, "silent"), (0.5, "answers")], ids=["put back", "another's"]
+)
+def test_a_call_that_a_clock_sent_an_hour_ahead_of_now_does_not_decide(
+    minutes_ahead: float, state: str, token: Token
+) -> None:
+    """What another machine sent does, whose clock is some seconds ahead."""
+    heard(token, 200, -minutes_ahead)
+    heard(token, 502, 2)
+    heard(token, 502, 1)
+    assert service_of(token.vault).state == state
 
 
 def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: Token) -> None:

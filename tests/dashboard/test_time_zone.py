@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -16,7 +16,7 @@ from dashboard.models import AuditEvent, Membership
 from proxyapi import day_sums, tasks
 from proxyapi.allowance import connection
 from proxyapi.events import Event, News
-from proxyapi.models import DaySum, Entry, Ledger
+from proxyapi.models import Account, DaySum, Entry, Ledger
 from tests.factories import AccountFactory, EntryFactory, JobFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -73,6 +73,40 @@ def test_the_days_of_the_ledger_move_with_it(
     assert day_sums.in_another_zone() == [entry.account_id]
     tasks.recount_days(str(entry.account_id))
     assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 21), -96)]
+    assert day_sums.in_another_zone() == []
+
+
+def test_a_zone_that_was_changed_back_before_anybody_counted_is_counted_all_the_same(
+    entry: Entry, mira: Membership, client_of: ClientOf
+) -> None:
+    """Meanwhile a reading counted its days in the other one."""
+    choose(client_of(mira), AUCKLAND)
+    day_sums.recount_at(entry.account, [LATE])
+    choose(client_of(mira), "UTC")
+    assert day_sums.in_another_zone() == [entry.account_id]
+    tasks.recount_days(str(entry.account_id))
+    assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 20), -96)]
+    assert day_sums.in_another_zone() == []
+
+
+def test_a_zone_that_was_changed_back_amid_a_count_is_counted_again(
+    entry: Entry, mira: Membership, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The count began in the zone that it ends in, and has a week of the other between."""
+    recount, browser = day_sums.recount, client_of(mira)
+
+    def move(account: Account, days: Collection[date]) -> None:
+        choose(browser, AUCKLAND)
+        recount(account, days)
+        choose(browser, "UTC")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(day_sums, "recount", move)
+        day_sums.recount_all(entry.account)
+    assert [row.day for row in DaySum.objects.all()] != [date(2026, 11, 20)]
+    assert day_sums.in_another_zone() == [entry.account_id]
+    tasks.recount_days(str(entry.account_id))
+    assert [row.day for row in DaySum.objects.all()] == [date(2026, 11, 20)]
     assert day_sums.in_another_zone() == []
 
 

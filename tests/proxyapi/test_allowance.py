@@ -142,6 +142,14 @@ def test_the_ledger_gets_one_in_half_a_minute_however_much_is_watched(store):
     assert len(ledger) <= 40
 
 
+@pytest.mark.parametrize(("used", "room"), [(0, 3), (10, 2), (11, 1), (12, 1), (24, 1), (29, 0)])
+def test_there_is_room_for_as_many_as_are_granted_though_one_is_lent(old_store, used, room):
+    """One that is lent ends the hunger that it was lent for."""
+    allowance.correct(old_store, TOKEN, 30, 30 - used)
+    assert allowance.room(old_store, TOKEN, Lane.MIRRORING) == room
+    assert granted(old_store, Lane.MIRRORING) == room
+
+
 def test_a_person_is_served_when_all_lower_lanes_are_dry(old_store):
     for _ in range(60):
         for lane in (Lane.GATEWAY, Lane.SETTLEMENT, Lane.WATCHING, Lane.MIRRORING):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from proxyapi import costs
-from tests.factories import AccountFactory
+from proxyapi.models import ChargeState
+from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 
 @pytest.mark.parametrize(
@@ -26,3 +29,16 @@ def test_pitfall_59_a_key_of_the_cost_map_is_found_in_any_case(key: str) -> None
 
 def test_an_account_whose_costs_were_never_read_has_the_usual_price() -> None:
     assert costs.script(AccountFactory.build(costs={})) == costs.SCRIPT_FALLBACK
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("took", "price"), [([0], 96), ([92, 0], 92), ([0, 92], 92)])
+def test_a_render_that_was_free_tells_nothing_of_what_a_retry_takes(
+    took: list[int], price: int
+) -> None:
+    wanted, hour_ago = {"type": "ai-visuals"}, timezone.now() - timedelta(hours=1)
+    job = JobFactory(wanted=wanted, sent=wanted, estimate=96, estimate_as_of=hour_ago)
+    for minute, cost in enumerate(took):
+        sent_at = hour_ago + timedelta(minutes=1 + minute)
+        ChargeFactory(job=job, state=ChargeState.CONFIRMED, cost=cost, sent_at=sent_at)
+    assert costs.retry(job) == price

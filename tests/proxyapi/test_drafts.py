@@ -9,6 +9,7 @@ import pytest
 
 from proxyapi import allowance, drafts
 from proxyapi.models import Job
+from proxyapi.upstream import errors
 from tests.factories import JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
@@ -56,6 +57,46 @@ def test_pitfall_120_a_later_price_sends_only_what_changed(job: Job, upstream: U
     assert len(upstream.asked("POST", "/faceless")) == 1
 
 
+def wish(job: Job, voice: int | None) -> None:
+    job.wanted = {**job.wanted, "voice_id": voice}
+    job.save(update_fields=["wanted"])
+
+
+@pytest.mark.parametrize("had", [3, None])
+def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_taken_back(
+    had: int | None, job: Job, upstream: Upstream
+) -> None:
+    """Nobody knows which of the two it has."""
+    good = answer({"id": 7})
+    upstream.on("PATCH", "/faceless/7", good, httpx.ReadTimeout, good)
+    wish(job, had)
+    drafts.sync(job)
+    wish(job, 4)
+    with pytest.raises(errors.AnswerLost):
+        drafts.sync(job)
+    wish(job, had)
+    assert job.unsent() == {"voice_id": had}
+    drafts.sync(job)
+    assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}, {"voice_id": had}]
+    job.refresh_from_db()
+    assert job.sent == job.wanted
+
+
+def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no_more(
+    job: Job, upstream: Upstream
+) -> None:
+    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.priced
+    upstream.on("PATCH", "/faceless/7", httpx.ReadTimeout)
+    wish(job, 4)
+    with pytest.raises(errors.AnswerLost):
+        drafts.sync(job)
+    wish(job, 3)
+    assert not job.priced
+
+
 def test_an_incomplete_draft_costs_no_request(upstream: Upstream, db: None) -> None:
     drafts.quote(JobFactory(wanted={"type": "ai-visuals", "title": "Ice"}))
     assert upstream.requests == []
@@ -67,6 +108,18 @@ def test_a_refused_price_is_a_sentence(job: Job, upstream: Upstream) -> None:
     job.refresh_from_db()
     assert job.estimate is None
     assert job.quote_error
+
+
+def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
+    job: Job, upstream: Upstream
+) -> None:
+    upstream.on("POST", "/faceless", answer({"title": "Ice"}, 201))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.remote_id is None
+    assert job.quote_error == (
+        "We do not know whether this was done. The answer of the service got lost."
+    )
 
 
 def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) -> None:

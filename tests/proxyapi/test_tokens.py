@@ -10,7 +10,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import calls, door, tokens
+from proxyapi import allowance, calls, door, tokens
+from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import release
 from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
@@ -114,6 +115,47 @@ def test_a_paused_token_resumes_by_itself(db: None, upstream: Upstream) -> None:
     token.refresh_from_db()
     assert token.state == TokenState.WORKING
     assert Account.objects.get().costs == {"CONTENT_PROMPT_REQUESTED": {"credits": 4}}
+
+
+@pytest.mark.parametrize(
+    ("options", "lane", "patience"),
+    [({}, Lane.PERSON, 5), ({"mandatory": {}}, Lane.MIRRORING, calls.WINDOW)],
+)
+def test_who_waits_for_the_voices_waits_seconds_and_nobody_a_window_of_requests(
+    options: Any,
+    lane: Lane,
+    patience: float,
+    db: None,
+    upstream: Upstream,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While videos are looked at, each request of this one waits for its turn."""
+    waits: list[Any] = []
+    monkeypatch.setattr(allowance, "wait_for", lambda store, name, *how: waits.append(how))
+    upstream.on(*ME, profile())
+    upstream.on("GET", "/credits/costs", answer({}))
+    upstream.on("GET", "/faceless/options", answer({}))
+    tokens.refresh(TokenFactory(account__upstream_id=5, account__options=options).account)
+    assert waits == [(lane, patience)] * 3
+
+
+def test_costs_that_were_read_stay_when_there_is_no_request_left_for_the_options(
+    db: None, upstream: Upstream
+) -> None:
+    old: dict[str, Any] = {"mandatory": {"voices": []}}
+    token = TokenFactory(account__upstream_id=5, account__options=old)
+
+    def last(_: httpx.Request) -> httpx.Response:
+        allowance.pause(allowance.connection(), str(token.pk), 2 * calls.WINDOW)
+        return answer({"CONTENT_PROMPT_REQUESTED": {"credits": 4}})
+
+    upstream.on(*ME, profile())
+    upstream.on("GET", "/credits/costs", last)
+    with pytest.raises(AllowanceExhausted):
+        tokens.refresh(Account.objects.get())
+    account = Account.objects.get()
+    assert account.costs == {"CONTENT_PROMPT_REQUESTED": {"credits": 4}}
+    assert (account.options, account.options_as_of) == (old, None)
 
 
 def test_a_token_that_does_not_open_leaves_the_profile_to_another_members(

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.rules import USUAL, give_usual
 from dashboard.models import AlertEvent, AlertRule, Ask, Budget, Delivery, Watch
-from proxyapi.models import Account, ChargeState, Entry, Ledger, TopUp
+from proxyapi.models import Account, ChargeState, Entry, Ledger, Rewrite, TopUp
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
@@ -237,6 +237,22 @@ def test_a_ledger_in_trouble(northlight, account, rule):
     ledger.problem = "Row 12 reads differently than before."
     ledger.save()
     assert told(northlight) == ["The ledger needs a look"]
+
+
+def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
+    northlight, account, rule
+):
+    rule(Watch.BOOKS)
+    said = []
+    for row in (11, 4, 11):
+        Rewrite.objects.create(account=account, position=row, before={}, after={})
+        problem = f"Row {row + 1} reads differently than before."
+        Ledger.objects.update_or_create(account=account, defaults={"problem": problem})
+        said += told(northlight) + told(northlight)
+        Rewrite.objects.update(accepted_at=NOON)
+        Ledger.objects.update(problem="")
+        assert told(northlight) == []
+    assert said == ["The ledger needs a look"] * 3
 
 
 def test_a_rule_that_rests_finds_nothing(northlight, account, rule):

@@ -111,6 +111,16 @@ def test_a_reader_is_told_while_the_days_are_counted_anew(book, thea):
     assert page(thea).totals.banners == ()
 
 
+def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_of(book, thea):
+    """As after a view that changed: which sums are of the API is what is counted."""
+    day_sums.want_recount(book(happened_at=ago(minutes=30)).account)
+    (banner,) = page(thea).totals.banners
+    assert banner.text == (
+        "Days are those of UTC. Sums that were not made anew yet are the ones of before. "
+        "This ends by itself."
+    )
+
+
 def test_without_entries_there_is_nothing_to_count_anew(account, thea):
     Ledger.objects.update(sums_zone="Pacific/Auckland")
     assert page(thea).totals.banners == ()

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Ask
+from dashboard.queries.overview import concerns
 from dashboard.queries.overview.asks import asks_from
 from dashboard.queries.overview.concerns import concerns_of
 from proxyapi.models import Plan, Rewrite, TokenState
@@ -50,23 +51,35 @@ def test_every_kind_is_found_in_one_query(
     everything, northlight, account, django_assert_num_queries
 ):
     with django_assert_num_queries(1):
-        concerns = found(northlight, account)
+        all_of_them = found(northlight, account)
     kinds = "ask failed left_alone orphan outside plan refund rewrite token unknown"
-    assert sorted(one.kind for one in concerns) == kinds.split()
+    assert sorted(one.kind for one in all_of_them) == kinds.split()
 
 
 def test_they_come_with_what_the_sentences_need(everything, northlight, account):
-    concerns = {one.kind: one for one in found(northlight, account)}
-    unknown = concerns["unknown"]
+    by_kind = {one.kind: one for one in found(northlight, account)}
+    unknown = by_kind["unknown"]
     assert (unknown.who, unknown.what, unknown.amount) == (
         "Luca Moretti",
         "How to read a glacier",
         42,
     )
     assert unknown.word == "faceless.render"
-    assert concerns["outside"].amount == 96
-    assert concerns["failed"].what == "The seventh scene"
-    assert concerns["failed"].id
+    assert by_kind["outside"].amount == 96
+    assert by_kind["failed"].what == "The seventh scene"
+    assert by_kind["failed"].id
+
+
+def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
+    northlight, account, ledger, charged, monkeypatch
+):
+    monkeypatch.setattr(concerns, "MOST", 3)
+    for days in range(20, 15, -1):
+        charged(98, refund_owed_at=ago(days=days))
+    charged(42, state="unknown", quote=Decimal(42))
+    shown = found(northlight, account)
+    assert [one.kind for one in shown] == ["unknown", "refund", "refund"]
+    assert shown[1].since < shown[2].since < ago(days=18)
 
 
 def test_another_team_sees_nothing_of_it(everything, account, otto):

@@ -241,3 +241,14 @@ def test_a_setting_that_no_page_drew_is_outdated(
     answer = browser.post(reverse("top-up-changes"), {**wish(account), "seen": seen})
     assert answer.status_code == 422
     assert rung == []
+
+
+@pytest.mark.parametrize("letter", ["\0", "\ud800", "\x1b"])
+def test_a_type_that_nobody_can_print_is_nothing(
+    browser: Client, account: Account, rung: list[str], letter: str
+) -> None:
+    seen = Setting(True, f"dynamic{letter}credits", None, 20)
+    assert "+5,000 cr" in text_of(ask(browser, account, seen=seen))
+    assert press(browser, account, seen=seen).status_code == 302
+    assert TopUpChange.objects.get().seen == Setting(True, "", None, 20).kept()
+    assert len(rung) == 1

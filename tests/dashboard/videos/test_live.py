@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from redis.asyncio import Redis
 
-from dashboard import live
+from dashboard import fragments, live
 from dashboard.fragments import bundle
 from dashboard.live import BRIEF, DEPTH, Hub, HubAway, Listener
 from dashboard.models import Membership
@@ -216,6 +216,23 @@ def test_a_change_that_cannot_be_drawn_sends_the_pages_to_look(
     async def _(hub, listener):
         announce(job.vault_id, Event.JOB, job.pk)
         assert "event: refetch" in await heard(listener)
+
+
+def test_news_of_more_videos_than_a_bundle_holds_sends_the_pages_to_look(
+    film, priya, token, ticket_of, monkeypatch
+):
+    monkeypatch.setattr(fragments, "MOST", 2)
+    first, second = film("running"), film("running")
+    html = bundle(token.vault_id, {News(token.vault_id, Event.TOKEN, token.pk)})
+    assert all(f'id="job-{job.pk}"' in html for job in (first, second))
+    film("running")
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        announce(token.vault_id, Event.TOKEN, token.pk)
+        message = await heard(listener)
+        assert "event: refetch\ndata: many\n" in message
+        assert "event: news" not in message
 
 
 def test_a_page_is_told_when_it_missed_something(film, priya, ticket_of):

@@ -14,6 +14,7 @@ import pytest
 from dashboard.views import media as view
 from proxyapi import media
 from proxyapi.media import Film, MediaAway, MediaGone, UnsafeAddress, open_film
+from tests.dashboard.videos.conftest import ago
 
 BYTES = b"0123456789" * 1000
 SANDBOX = "http://127.0.0.1:8001/v2"
@@ -307,6 +308,15 @@ def test_an_address_that_cannot_be_renewed_is_asked_for_once_a_minute(
         upstream(MediaGone())
         assert client.get(f"/videos/{job.pk}/media/").status_code == 502
     assert [call.args for call in refresh.call_args_list] == [(gone,), (other,)]
+
+
+@pytest.mark.parametrize(("read_ago", "asked"), [(30, False), (90, True), (-3600, True)])
+def test_an_address_that_was_read_just_now_is_not_read_again_and_one_of_the_future_is(
+    read_ago, asked, film, monkeypatch
+):
+    """A clock that was put back since says nothing of when it was read."""
+    monkeypatch.setattr(view, "refresh_media", lambda job: True)
+    assert view.renewed(film("completed", media_as_of=ago(read_ago))) is asked
 
 
 def test_without_redis_no_address_is_renewed(film, vera, settings, tmp_path, monkeypatch):

@@ -48,6 +48,23 @@ def test_c7_an_unsent_poison_charge_is_given_up_after_five_times(
     assert charge.account.held() == 0
 
 
+def test_a_poison_charge_that_cannot_be_given_up_just_now_is_taken_up_again(
+    poison: None, held: Held, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted for the fifth time and still held, nobody would come back to it."""
+
+    def away(*_: object, **__: object) -> None:
+        raise RuntimeError("the database went away")
+
+    charge = handled(held(), send, 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(Charge.objects), "move", away)
+        handled(charge, send, 1)
+    assert (charge.state, charge.crashes) == (ChargeState.HELD, 4)
+    assert Charge.objects.due(charge.due_at).get() == charge
+    assert handled(charge, send, 1).state == ChargeState.REFUSED
+
+
 def test_c7_an_unknown_poison_charge_is_parked_and_keeps_its_hold(poison: None, held: Held) -> None:
     charge = held()
     long_ago = timezone.now() - timedelta(minutes=5)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import Intent, outcome, record, send
+from proxyapi.charges import Intent, outcome, record, send, settle
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Evidence
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
+from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
@@ -94,6 +94,24 @@ def test_a_clip_whose_cost_is_not_told_runs_and_waits_for_the_ledger(
     assert sent(clip).state == ChargeState.UNKNOWN
     assert clip.reason.startswith("It was done.")
     assert Job.objects.get(charges=clip).state == JobState.RUNNING
+
+
+def test_a_clip_whose_cost_the_ledger_told_is_no_orphan_and_is_owed_back_when_it_fails(
+    clip: Charge, upstream: Upstream
+) -> None:
+    """No read shows its id; it was in the answer."""
+    upstream.on("POST", "/text-to-video", answer({"asset": {"id": 88, "status": "draft"}}, 202))
+    sent(clip)
+    booked = {"credit_spend": "-6", "created_at": timezone.now().isoformat()}
+    upstream.on("GET", "/credits/history", history(booked))
+    settle(clip.pk)
+    clip.refresh_from_db()
+    assert (clip.state, clip.cost, clip.orphan_at) == (ChargeState.MATCHED, 6, None)
+    job = Job.objects.get(charges=clip)
+    assert (job.remote_id, job.state) == ("88", JobState.RUNNING)
+    Charge.objects.owe(job, timezone.now())
+    clip.refresh_from_db()
+    assert clip.refund_owed_at
 
 
 @pytest.mark.parametrize("settled_first", [True, False])

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from proxyapi.charges import send
@@ -207,3 +208,32 @@ def test_an_upstream_that_is_down_keeps_the_charge_for_a_quarter_of_an_hour(
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert "Nothing was charged" in charge.reason
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("reply", "state", "cost", "balance"),
+    [
+        (charged({"id": 7}, 92, remaining=908), ChargeState.CONFIRMED, 92, 908),
+        (refused(403, "FEATURE-NOT-ALLOWED", "not in the plan"), ChargeState.REFUSED, None, 1000),
+    ],
+)
+def test_a_connection_to_the_database_that_breaks_meanwhile_does_not_lose_the_answer(
+    reply: httpx.Response,
+    state: ChargeState,
+    cost: int | None,
+    balance: int,
+    held: Held,
+    upstream: Upstream,
+) -> None:
+    def breaks(_: httpx.Request) -> httpx.Response:
+        connection.connection.close()
+        return reply
+
+    upstream.on(*RENDER, breaks)
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    charge.account.refresh_from_db()
+    assert (charge.state, charge.cost, charge.crashes) == (state, cost, 0)
+    assert (charge.account.balance, charge.account.held()) == (balance, 0)

@@ -131,15 +131,25 @@ def test_a_view_that_changed_under_us_is_laid_anew(account: Account, book: Book)
     assert of_web(account) == [1]
 
 
+@pytest.mark.parametrize("lot", [3, overlay.LOT])
 @REPEATED
 @given(
     kinds=strategies.lists(strategies.tuples(strategies.booleans(), strategies.integers(1, 3))),
-    later=strategies.lists(strategies.booleans(), max_size=60),
+    later=strategies.lists(
+        strategies.tuples(strategies.booleans(), strategies.integers(1, 9)), max_size=12
+    ),
     cut=strategies.integers(1, 9),
 )
 def test_any_mixture_of_twins_is_told_apart_by_its_words(
-    account: Account, book: Book, kinds: list[tuple[bool, int]], later: list[bool], cut: int
+    account: Account,
+    book: Book,
+    monkeypatch: pytest.MonkeyPatch,
+    lot: int,
+    kinds: list[tuple[bool, int]],
+    later: list[tuple[bool, int]],
+    cut: int,
 ) -> None:
+    monkeypatch.setattr(overlay, "LOT", lot)
     Ledger.objects.all().delete()
     Entry.objects.all().delete()
     book.rows, book.web, book.pages = [], set(), []
@@ -151,8 +161,8 @@ def test_any_mixture_of_twins_is_told_apart_by_its_words(
             ledger.mirror(account)
         except errors.UpstreamError:
             book.cut_after = None
-    for at, web in enumerate(later):
-        book.add(line(-1, 10_000 + at // 4), web=web)
+    for web, times in later:
+        book.add(*[line(-1, 10_000 + len(book.rows) // 4) for _ in range(times)], web=web)
     book.cut_after = None
     ledger.mirror(account)
     ledger.mirror(account)

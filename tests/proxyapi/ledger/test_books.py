@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Model
+from django.utils import timezone
 
-from proxyapi import ledger
+from proxyapi import ledger, month_costs
+from proxyapi.ledger import audit, pairs
 from proxyapi.ledger.audit import SUMS
-from proxyapi.models import Account, ChargeState, Ledger, MonthCost
+from proxyapi.models import Account, Charge, ChargeState, Ledger, MonthCost
 from proxyapi.refusals import Stale
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.ledger.conftest import START, Book, line
+from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line
 
 
 def verified(*options: str) -> str:
@@ -143,6 +147,41 @@ def test_verify_ledger_fails_on_a_credit(account: Account, book: Book) -> None:
     with pytest.raises(CommandError) as failed:
         verified()
     assert failed.value.returncode == 1
+
+
+def test_verify_ledger_waits_for_the_debit_of_a_charge_of_just_now(
+    account: Account, book: Book, confirmed: Confirmed
+) -> None:
+    """Videos are charged while it runs; only what is overdue is missed."""
+    spend(book, "-4")
+    now = timezone.now()
+    charge = confirmed(96, sent_at=now - timedelta(minutes=1), settled_at=now)
+    month_costs.count(charge)
+    assert re.search(r"whose debit is awaited +96\n", verified())
+    Charge.objects.update(settled_at=now - pairs.LATE - timedelta(seconds=1))
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("verify_ledger", stdout=out)
+    assert "Charges and their debits do not add up." in out.getvalue()
+    assert "no row of the ledger fits" in out.getvalue()
+
+
+def test_verify_ledger_looks_twice_before_it_says_that_anything_differs(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes between two of its questions is in one of the answers only."""
+    spend(book, "-4")
+    verified()
+    look, coming = audit.audit, iter([["A row came."]])
+
+    def look_amid_it(account: Account) -> audit.Audit:
+        result = look(account)
+        result.problems += next(coming, [])
+        return result
+
+    monkeypatch.setattr(audit, "audit", look_amid_it)
+    assert "It agrees to the last credit." in verified()
+    assert next(coming, None) is None
 
 
 def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book) -> None:

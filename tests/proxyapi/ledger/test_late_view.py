@@ -88,7 +88,7 @@ def test_while_the_newest_row_waits_older_pages_are_not_asked_for_it(
     book.add(fresh(-4, 3), web=True)
     book.pages.clear()
     ledger.mirror(account)
-    assert [page for page, source in book.pages if source] == [4]
+    assert [page for page, source in book.pages if source] == [3]
 
 
 def test_a_charge_gets_its_debit_though_it_came_late(

@@ -38,7 +38,7 @@ def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
     lost = lost_retry(confirmed)
     read_to(account, START + HOUR)
     row(account, 0, seconds=68)
-    Ledger.objects.filter(pk=account.pk).update(api_problem="It does not fit.")
+    Ledger.objects.filter(pk=account.pk).update(api_problem=overlay.APART)
     sight = seen(lost)
     overlay.start_anew(account)
     decide(lost, False, {}, sight)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.celery import app
 from proxyapi import calls, ledger, tasks
-from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.allowance import AllowanceExhausted, Lane, connection, correct
 from proxyapi.events import Event
 from proxyapi.ledger import changes, turn
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
@@ -122,6 +122,44 @@ def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
         bucket.left = 1
         ledger.take_turn(account.pk)
     return 50
+
+
+class Lent(OneEach):
+    """However long another one is waited for, it does not come in this turn."""
+
+    def admit(self, token: Token, lane: Lane, *_: object) -> None:
+        super().admit(token, lane)
+
+
+def looked_at(account: Account, looks: int) -> None:
+    """The bucket of its token while videos are looked at so often in a minute."""
+    correct(connection(), str(account.tokens.get().pk), 30, 30 - looks)
+
+
+@pytest.mark.parametrize("looks", [12, 24, 28])
+def test_the_request_that_is_lent_while_videos_run_fills_the_history(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch, looks: int
+) -> None:
+    """The anchor takes three at once: one alone would read the ledger's end for it every time."""
+    looked_at(account, looks)
+    book.add(*[line(-1, number) for number in range(230)])
+    bucket = Lent()
+    monkeypatch.setattr(calls, "admit", bucket.admit)
+    assert turns_until_told(account, book, bucket) <= 16
+    assert Ledger.objects.get().anchor_balance is None
+
+
+def test_with_room_for_it_the_anchor_goes_before_the_history(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at(account, 9)
+    book.add(*[line(-1, number) for number in range(230)])
+    bucket = Lent()
+    bucket.left = 4  # one more tells where the end is
+    monkeypatch.setattr(calls, "admit", bucket.admit)
+    ledger.take_turn(account.pk)
+    row = Ledger.objects.get()
+    assert (row.anchor_balance, row.anchor_high, row.low) == (10_000, 230, 200)
 
 
 def is_told(account: Account) -> bool:

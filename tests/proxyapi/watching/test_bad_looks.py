@@ -121,6 +121,64 @@ def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream
     assert not outage.is_away(fine.account.environment)
 
 
+@pytest.mark.parametrize(("since", "least", "most"), [(0, 5, 9), (120, 90, 150), (9000, 700, 1100)])
+def test_a_video_for_which_alone_the_service_breaks_goes_to_a_slow_lane(
+    running, upstream: Upstream, since, least, most
+):
+    broken = running(look_error="A fault.", look_error_since=ago(since) if since else None)
+    fine = running()
+    upstream.on("GET", f"/faceless/{broken.remote_id}", httpx.Response(500))
+    upstream.on("GET", f"/faceless/{fine.remote_id}", RENDERING)
+    seen(fine)
+    assert least < wait_of(seen(broken)) < most
+
+
+def test_who_fails_for_long_is_asked_often_while_the_service_is_away(running, upstream: Upstream):
+    """Else it was looked at a quarter of an hour after the others when that is over."""
+    job = running(look_error="Away.", look_error_since=ago(9000))
+    upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
+    for _ in range(outage.AWAY_AFTER - 1):
+        outage.failed(job.account.environment)
+    assert 5 < wait_of(seen(job)) <= 18
+
+
+@pytest.mark.parametrize(("minutes", "least", "most"), [(0, 5, 9), (10, 450, 750)])
+def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
+    running, upstream: Upstream, time_machine, minutes, least, most
+):
+    """Those who waited it out have failed for long, and all of them did."""
+    job = running(age=31 * 86400, look_error="Away.", look_error_since=ago(26 * 3600))
+    upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(502))
+    for _ in range(outage.AWAY_AFTER):
+        outage.failed(job.account.environment)
+    outage.answered(job.account.environment)
+    time_machine.move_to(timezone.now() + timedelta(minutes=minutes), tick=False)
+    assert least < wait_of(seen(job)) < most
+    assert not job.left_alone
+
+
+@pytest.mark.parametrize(
+    ("days", "hours", "is_away", "rests"),
+    [
+        (31, 25, False, True),
+        (31, 23, False, False),
+        (31, 0, False, False),
+        (31, 25, True, False),
+        (29, 25, False, False),
+    ],
+)
+def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_somebody_to_ask(
+    running, upstream: Upstream, days, hours, is_away, rests
+):
+    since = ago(hours * 3600) if hours else None
+    job = running(age=days * 86400, look_error="A fault.", look_error_since=since)
+    upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
+    for _ in range(outage.AWAY_AFTER - 1 if is_away else 0):
+        outage.failed(job.account.environment)
+    assert seen(job).state == JobState.RUNNING
+    assert job.left_alone is rests
+
+
 def test_c7_a_poison_row_is_parked_after_five_tries_and_the_others_go_on(
     running, seeing, upstream: Upstream, monkeypatch
 ):

@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import httpx
 import pytest
 from django.utils import timezone
 
 from proxyapi import ledger, tasks, tokens, top_up
+from proxyapi.charges import send
 from proxyapi.ledger import differences
 from proxyapi.models import (
     Account,
@@ -28,6 +30,7 @@ from proxyapi.models import (
 from proxyapi.top_up import Reading, Setting, reading
 from proxyapi.watching import due
 from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.upstream_script import Upstream
 
 pytestmark = pytest.mark.django_db
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -149,6 +152,21 @@ def test_a_price_is_asked(token: Token) -> None:
     assert list(due.quotes()) == [job.pk]
 
 
+def test_a_charge_that_cannot_be_sent_is_given_up_within_its_time(
+    token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upstream.on("POST", "/faceless", httpx.ConnectError)
+    job = JobFactory.create(token=token, account=token.account)
+    charge = ChargeFactory.create(job=job, held_at=ahead())
+    due.mend()
+    later = timezone.now() + 16 * MINUTE
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.reason.startswith("Not sent for a quarter of an hour")
+
+
 def test_a_clock_that_nobody_put_back_mends_nothing(account: Account, token: Token) -> None:
     """Each as far ahead as it gets; the clocks of two machines differ by some seconds."""
     now = timezone.now()
@@ -158,7 +176,7 @@ def test_a_clock_that_nobody_put_back_mends_nothing(account: Account, token: Tok
     TopUp.objects.create(account=account, read_at=seen, due_at=now + reading.EVERY)
     changing(token, TopUpChangeState.SENDING, sent_at=seen, due_at=now + 2.5 * MINUTE)
     job = JobFactory.create(token=token, account=account, quote_due_at=now + due.LEASE)
-    ChargeFactory.create(job=job, alive_at=seen, due_at=long)
+    ChargeFactory.create(job=job, held_at=seen, alive_at=seen, due_at=long)
     before = kept()
     due.mend()
     assert kept() == before

@@ -9,7 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 
 from proxyapi.models import Job
 from proxyapi.watching import due
@@ -46,6 +46,18 @@ def test_ticks_at_the_same_moment_share_no_job(running, seeing, token):
         taken = Counter(lease.job for leases in at_once(due.jobs) for lease in leases)
         assert set(taken) == jobs
         assert set(taken.values()) == {1}
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="It locks no row, but the whole file.")
+def test_a_row_that_somebody_has_locked_is_left_to_the_next_tick(running, seeing):
+    """Waiting for it, the tick would have locked others: who wants those, too, waits for it."""
+    seeing()
+    locked, free = running(), running()
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        Job.objects.select_for_update().get(pk=locked.pk)
+        leases = pool.submit(at_once, due.jobs, 1).result(20)[0]
+    assert [lease.job for lease in leases] == [free.pk]
+    assert [lease.job for lease in due.jobs()] == [locked.pk]
 
 
 def test_a_doorbell_heard_by_four_workers_is_one_look(running, seeing, upstream: Upstream):

@@ -1,0 +1,27 @@
+"""Answers that come when a test wants them to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, Route
+
+from tests.browser.stage import until
+
+
+@contextmanager
+def held(page: Page, path: str | re.Pattern[str]) -> Iterator[None]:
+    """What the page asks for there waits for the end of this, and has been asked for by then."""
+    waiting: list[Route] = []
+
+    def keep(route: Route) -> None:
+        waiting.append(route)
+
+    page.route(path, keep)
+    yield
+    until(lambda: page.evaluate("true") and waiting)  # it is heard of while the page is asked
+    for route in waiting:
+        route.continue_()
+    page.unroute(path, keep)

@@ -1,0 +1,83 @@
+"""What a failed clip took and gave back is no spending, and no credit that came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.queries.forecast import ledger_of
+from proxyapi.forecast import Day
+from proxyapi.models import Account, Entry
+from tests.dashboard.top_up.conftest import ClientOf, text_of
+from tests.factories import ChargeFactory
+
+Spend = Callable[..., Entry]
+
+
+@pytest.fixture
+def give_back(account: Account, spend: Spend) -> Spend:
+    """A credit that was matched to the charge it is the refund of."""
+
+    def enter(amount: str, days: float = 1) -> Entry:
+        charge = ChargeFactory.create(job__account=account)
+        return spend(amount, days, label="Refund", charge=charge, confidence="certain")
+
+    return enter
+
+
+def day_of(account: Account, days: int = 1) -> Day:
+    today = timezone.now().astimezone(account.vault.zone).date()
+    ledger = ledger_of(account, today, 56)
+    day = ledger.days[today - timedelta(days=days)]
+    assert ledger.moved[today - timedelta(days=days)] == day.into - day.api - day.outside
+    return day
+
+
+def test_what_was_given_back_on_its_day_was_not_spent(
+    account: Account, spend: Spend, give_back: Spend
+) -> None:
+    spend("-200")
+    spend("-100")
+    give_back("200")
+    assert day_of(account) == Day(api=100, size=50)
+
+
+def test_more_than_its_day_spent_came_in(account: Account, spend: Spend, give_back: Spend) -> None:
+    """It is of an earlier day's."""
+    spend("-50")
+    give_back("200")
+    assert day_of(account) == Day(into=150)
+
+
+def test_on_a_day_without_a_spend_all_of_it_came_in(account: Account, give_back: Spend) -> None:
+    give_back("200")
+    assert day_of(account) == Day(into=200)
+
+
+def test_it_is_not_taken_off_what_was_spent_outside(
+    account: Account, spend: Spend, give_back: Spend
+) -> None:
+    spend("-300", via_api=False)
+    give_back("200")
+    assert day_of(account) == Day(outside=300, into=200)
+
+
+def test_what_was_bought_still_comes_in(account: Account, spend: Spend) -> None:
+    spend("-50")
+    spend("2000", label="Automatic top-up")
+    assert day_of(account) == Day(api=50, size=50, into=2000)
+
+
+def test_films_that_failed_each_day_bring_the_end_no_nearer(
+    vera: Membership, account: Account, client_of: ClientOf, spend: Spend, give_back: Spend
+) -> None:
+    for day in range(1, 15):
+        spend("-400", days=day)
+        spend("-200", days=day)
+        give_back("200", days=day)
+    page = text_of(client_of(vera).get("/forecast/"))
+    assert "About 400 credits go a day" in page

@@ -1,0 +1,127 @@
+"""A view that was refused, or did not fit, is tried again: what is laid of it stays laid."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from proxyapi import day_sums, ledger
+from proxyapi.ledger import overlay
+from proxyapi.ledger.page import API, Page
+from proxyapi.models import Account, Entry, Ledger
+from tests.proxyapi.ledger.conftest import HISTORY, Book, line
+from tests.proxyapi.upstream_script import Upstream, refused
+
+STRANGE = 20  # position of the view's row that the ledger does not have
+
+
+def told() -> list[bool | None]:
+    return list(Entry.objects.order_by("position").values_list("via_api", flat=True))
+
+
+def of_the_view(book: Book) -> list[int]:
+    return [page for page, source in book.pages if source == API]
+
+
+def read_after_an_hour(account: Account, book: Book) -> None:
+    Ledger.objects.update(api_read_at=timezone.now() - timedelta(hours=2))
+    book.pages.clear()
+    ledger.mirror(account)
+
+
+@pytest.fixture
+def long_view(account: Account, book: Book) -> None:
+    """Of four pages, that was laid as far as its pages were read."""
+    book.add(*[line(-1 - number, number) for number in range(160)])
+
+
+@pytest.mark.parametrize("status", [404, 422])
+def test_a_view_that_is_refused_once_is_gone_on_with(
+    account: Account, book: Book, upstream: Upstream, long_view: None, status: int
+) -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        if request.url.params.get("source"):
+            return refused(status, "NOT_FOUND" if status == 404 else "INVALID")
+        return book.history(request)
+
+    ledger.mirror(account)
+    book.add(line(-300, 900))
+    upstream.on(*HISTORY, refuse)
+    ledger.mirror(account)
+    assert Ledger.objects.get().api_problem == overlay.NOT_SHOWN
+    upstream.on(*HISTORY, book.history)
+    read_after_an_hour(account, book)
+    assert (told(), of_the_view(book)) == ([True] * 161, [4])
+    assert (Ledger.objects.get().api_problem, day_sums.in_another_zone()) == ("", [])
+
+
+def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
+    account: Account, book: Book, long_view: None
+) -> None:
+    book.view = list(book.rows)
+    book.view[STRANGE] = line(-999, STRANGE)
+    ledger.mirror(account)
+    laid = [None] * (STRANGE + 1) + [True] * (159 - STRANGE)
+    assert (told(), Ledger.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
+    read_after_an_hour(account, book)
+    assert (told(), Ledger.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
+    assert (len(of_the_view(book)), day_sums.in_another_zone()) == (2, [])
+    book.view = None
+    read_after_an_hour(account, book)
+    assert (told(), Ledger.objects.get().api_problem) == ([True] * 160, "")
+    assert (len(of_the_view(book)), day_sums.in_another_zone()) == (2, [])
+
+
+def test_a_view_whose_newest_rows_did_not_fit_is_laid_anew_from_its_end(
+    account: Account, book: Book, long_view: None
+) -> None:
+    ledger.mirror(account)
+    book.add(line(-300, 900))
+    book.view = [*book.rows[:160], line(-999, 900)]
+    ledger.mirror(account)
+    assert Ledger.objects.get().api_problem == overlay.APART
+    book.view = None
+    read_after_an_hour(account, book)
+    assert (told(), Ledger.objects.get().api_problem) == ([True] * 161, "")
+    assert of_the_view(book) == [1, 4, 3, 2, 1]  # the first page tells where its end is
+    assert day_sums.in_another_zone() == [account.pk]
+
+
+@pytest.mark.parametrize("count", [50, 100])
+def test_no_page_beyond_its_end_is_asked_for(account: Account, book: Book, count: int) -> None:
+    """A service may refuse it, as if it had no view at all."""
+    book.add(*[line(-1, number) for number in range(count)])
+    ledger.mirror(account)
+    book.add(line(-3, 900), web=True)
+    book.pages.clear()
+    ledger.mirror(account)
+    assert (told()[-1], of_the_view(book)) == (False, [count // 50])
+
+
+def the_end(total: int) -> Page:
+    return Page(0, (), total, timezone.now(), known=0, mirrored=0)
+
+
+def test_its_end_is_remembered_for_the_request_that_asks_for_it(account: Account) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        overlay.remember_end(account, the_end(120))
+    row = Ledger.objects.get()
+    assert (row.api_low, row.api_high) == (120, 120)
+    locked = next(one["sql"] for one in asked if one["sql"].startswith("SELECT"))
+    assert 'FROM "proxyapi_account"' in locked
+    assert connection.vendor == "sqlite" or "FOR UPDATE" in locked
+
+
+def test_its_end_is_not_remembered_over_what_another_laid_meanwhile(
+    account: Account, book: Book
+) -> None:
+    book.add(line(-1, 1), line(-2, 2))
+    ledger.mirror(account)
+    overlay.remember_end(account, the_end(120))
+    row = Ledger.objects.get()
+    assert (row.api_low, row.api_high) == (0, 2)
