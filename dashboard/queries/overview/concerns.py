@@ -41,25 +41,17 @@ RISK = (
     *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
     *("token", "plan", "left_alone", "top_up", "failed", "outside"),
 )
+COUNTLESS = ("refund", "left_alone")  # a row each, however many; where not all fit, these go last
 Rows: TypeAlias = QuerySet[Any, Any]
 COLUMNS = (
-    "risk",
-    "kind",
-    "ref",
-    "account",
-    "since",
-    "then",
-    "who",
-    "what",
-    "word",
-    "amount",
-    "many",
+    *("risk", "kind", "ref", "account", "since", "then"),
+    *("who", "what", "word", "amount", "many"),
 )
 
 
 class Concern(NamedTuple):
-    """`risk`: the place of its kind among all. `ref` and `account` are ids as text; `amount`
-    positive credits; `many`: what the row stands for, counted."""
+    """`risk`: the place of its kind where not all fit. `ref` and `account` are ids as text;
+    `amount` positive credits; `many`: what the row stands for, counted."""
 
     risk: int
     kind: str
@@ -243,7 +235,8 @@ def row(rows: Rows, kind: str, **columns: Any) -> Rows:
         "amount": Cast(Value(0), DecimalField(max_digits=14, decimal_places=4)),
         "many": Cast(Value(1), IntegerField()),
     }
-    risk = Cast(Value(RISK.index(kind)), IntegerField())
+    place = RISK.index(kind) + (len(RISK) if kind in COUNTLESS else 0)
+    risk = Cast(Value(place), IntegerField())
     given = {"risk": risk, "kind": text(kind), **nothing, **columns}
     named = {f"c_{name}": given[name] for name in COLUMNS}
     answer: Rows = rows.order_by().annotate(**named).values_list(*named)

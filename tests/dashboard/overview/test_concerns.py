@@ -80,6 +80,8 @@ def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
     shown = found(northlight, account)
     assert [one.kind for one in shown] == ["unknown", "refund", "refund"]
     assert shown[1].since < shown[2].since < ago(days=18)
+    TokenFactory.create(vault=account.vault, account=account, state="revoked")
+    assert [one.kind for one in found(northlight, account)] == ["unknown", "token", "refund"]
 
 
 def test_another_team_sees_nothing_of_it(everything, account, otto):
