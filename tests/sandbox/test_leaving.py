@@ -76,6 +76,18 @@ def test_scraped_pictures_stay_until_those_in_their_place_are_saved(sandbox, mon
     assert media(sandbox).isdisjoint(before)
 
 
+@pytest.mark.parametrize("films", ["plain", "made"])
+def test_a_film_that_a_reset_took_is_made_again_for_who_put_the_world_back(sandbox, films):
+    sandbox.set(films=films)
+    number = sandbox.rendered()
+    url, snapshot = sandbox.video(number)["url"], sandbox.get("/_sandbox/snapshot").json()
+    sandbox.post("/_sandbox/reset", {})
+    assert sandbox.get(url).status_code == 404
+    assert sandbox.put("/_sandbox/snapshot", snapshot).status_code == 200
+    assert sandbox.get(url).status_code == 200
+    assert sandbox.get(url).status_code == 200
+
+
 def test_a_snapshot_has_no_file_removed_that_is_no_media(sandbox, tmp_path):
     kept = tmp_path / "kept.txt"
     kept.write_text("mine")
