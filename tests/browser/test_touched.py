@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.desk import Desk
+from tests.browser.held import held
 from tests.browser.stage import Stage, until
 
 # Keeps when each topic was announced to the body, in milliseconds since 1970.
@@ -23,6 +25,12 @@ TOUCH = """touched => {
             new CustomEvent("live:touched", { bubbles: true, detail: said })
         );
     return Object.values(heard).map((times) => times.length);
+}"""
+# A part that asks for itself and is replaced by the answer.
+PART = """() => {
+    const part = '<i id="own" hx-get="/service/?own" hx-trigger="reelroom:own from:body"></i>';
+    document.body.insertAdjacentHTML("beforeend", part);
+    htmx.process(document.getElementById("own"));
 }"""
 # Whether the node that hears the stream is the one that was there when the page was loaded.
 ATTACHED = "document.contains(window.live ??= document.getElementById('live'))"
@@ -80,6 +88,20 @@ def test_a_topic_is_told_at_once_and_then_once_a_second(desk_of: Callable[..., D
     first, second = heard(page)["one"]
     assert second - first >= 950
     assert len(heard(page)["other"]) == 1
+
+
+def test_what_is_touched_while_a_part_asks_is_told_again_when_it_has_its_answer(
+    desk_of: Callable[..., Desk],
+) -> None:
+    """Its answer may be older than that, and the part that replaces it had not heard it."""
+    page = desk_of("Vera").page
+    page.goto("/library/")
+    page.evaluate(PART)
+    page.evaluate(LISTEN, ["own"])
+    with held(page, re.compile(r"/service/\?own")):
+        assert page.evaluate(TOUCH, ["own", "own"]) == [1]
+        until(lambda: len(heard(page)["own"]) == 2)
+    until(lambda: len(heard(page)["own"]) > 2)
 
 
 def test_when_something_was_missed_every_topic_is_told(desk_of: Callable[..., Desk]) -> None:

@@ -12,7 +12,8 @@
       resting.set(topic, true);
       return;
     }
-    resting.set(topic, false);
+    // What a part has asked for already may be older than this, and takes its place, with it what it waits for.
+    resting.set(topic, Boolean(document.querySelector(`.htmx-request[hx-trigger*="reelroom:${topic}"]`)));
     setTimeout(() => rested(topic), EVERY);
     document.body.dispatchEvent(new CustomEvent(`reelroom:${topic}`));
   }
