@@ -117,10 +117,7 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
 
 @READ
 def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
-    if account is None:
-        raise Http404
-    error = ""
+    account, error = account_of(request, account_id), ""
     if request.method == "POST":
         seen = number_or_none(request.POST.get("seen", ""))
         try:
@@ -136,9 +133,7 @@ def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
 
 @READ
 def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
-    if account is None:
-        raise Http404
+    account = account_of(request, account_id)
     context: dict[str, Any] = {"words": text(request.POST, "reason")}
     if request.method == "POST":
         seen = amount_or_none(request.POST.get("difference", ""))
@@ -154,6 +149,14 @@ def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     bad = len(context) > 1
     context["anchoring"] = queries.anchoring(account)
     return asked(request, "_anchor", account.pk, context, bad=bad)
+
+
+def account_of(request: TeamRequest, account_id: UUID) -> Account:
+    """One whose books the reader may decide about."""
+    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
+    if account is None:
+        raise Http404
+    return account
 
 
 def asked(
