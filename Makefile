@@ -15,7 +15,7 @@ run: packages  ## start everything on this machine; Ctrl-C stops it
 check: packages  ## style, types, imports, templates, budgets, lock, secrets
 	@$(IN) -m tests.house
 
-test: packages  ## all tests: on SQLite, on PostgreSQL, in a browser
+test: packages  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=true: all of them)
 	@$(IN) -m tests
 
 bench: packages  ## measure the sandbox, starting, stopping and the pages

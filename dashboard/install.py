@@ -26,7 +26,6 @@ OPTIONS = [
     *(
         "--disable-pip-version-check",
         "--no-input",
-        "--quiet",
         "--progress-bar",
         "off",
         "--retries",
@@ -35,6 +34,7 @@ OPTIONS = [
     # Only wheels: a bare machine has no compiler, and a source build runs somebody's code.
     *("--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement", str(LOCK)),
 ]
+BEGUN = "Installing collected packages"  # as pip says it, once it has all of them
 REASONS = [
     (
         r"do not match the hashes",
@@ -77,11 +77,14 @@ def install() -> int:
     if held == stamp():
         return 0
     print("reelroom: Installing the packages into .venv (about 900 MB, once).", flush=True)
-    if python_of(held) != python_of(stamp()):
+    is_kept = python_of(held) == python_of(stamp())
+    if not is_kept:
         make_venv()
     STAMP.unlink(missing_ok=True)  # who is interrupted begins with a fresh one
     done = run([*pip(), "install", *OPTIONS])
     if done.returncode != 0:
+        if is_kept and BEGUN not in done.stdout:
+            STAMP.write_text(held)  # nothing was touched: the release before runs on
         raise Unable(why(done.stdout))
     STAMP.write_text(stamp())
     return 0

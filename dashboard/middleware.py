@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from dashboard.models import Membership
+from dashboard.next_page import path_of
 
 TEAM_IN_SESSION = "team"
 
@@ -42,15 +41,6 @@ class DoorMiddleware(LoginRequiredMiddleware):
             self.get_redirect_field_name(view_func),
         )
         return HttpResponseClientRedirect(door.url) if part else door
-
-
-def path_of(request: HttpRequest, page: str) -> str:
-    """The path and the query of a whole address of this site; of any other one the start page."""
-    if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
-        return "/"
-    path = urlsplit(page)._replace(scheme="", netloc="", fragment="").geturl()
-    # `//somewhere` behind our own host would be another host by itself.
-    return path if path.startswith("/") and url_has_allowed_host_and_scheme(path, None) else "/"
 
 
 class TeamMiddleware:

@@ -26,6 +26,8 @@ from proxyapi.upstream.catalog import operation
 
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
+SELDOM = 240.0  # seconds to the next try to fetch a script
+LASTING = (errors.Refused, errors.Unsendable, calls.TokenShut)  # it would fail again
 WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
@@ -84,6 +86,8 @@ def put(job: Job, lane: Lane, patience: float, held: Lock) -> dict[str, Any]:
         with suppress(redis.RedisError):
             held.reacquire()
     changes = {name: value for name, value in job.unsent().items() if name != "type"}
+    if has_unread_script(job):
+        changes.pop("script", None)  # it would be put over the one that nobody read
     if not changes:
         return read(job, lane, patience)
     # Until the answer is here nobody knows which value the service has: who takes the change back
@@ -129,14 +133,48 @@ def record(data: Any) -> dict[str, Any]:
     return inner if isinstance(inner, dict) else data
 
 
+def unread(page: str) -> dict[str, str]:
+    """What stands in `sent` for a script that was ordered and read by nobody; `page`: the script
+    that the page showed then."""
+    return {"unread beside": page}
+
+
+def has_unread_script(job: Job) -> bool:
+    """Whether a script has to be fetched: one was ordered, and the page's is as it was then."""
+    page = job.wanted.get("script") or ""
+    return job.remote_id is not None and job.sent.get("script") == unread(page)
+
+
+def fetch_script(job: Job) -> None:
+    """Take over the script that the service has of this draft: it was paid for, or may have been.
+
+    With the draft to itself. Raises `errors.UpstreamError`, `AllowanceExhausted`.
+    """
+    try:
+        found = read(job, Lane.PERSON, 2)
+    except errors.NotFound:
+        found = {"script": ""}
+    if "script" not in found:
+        raise errors.AnswerLost(operation("faceless.get"))
+    job.sent = {name: value for name, value in job.sent.items() if name != "script"}
+    if isinstance(script := found["script"], str) and script:
+        job.wanted, job.sent = {**job.wanted, "script": script}, {**job.sent, "script": script}
+    now = timezone.now()
+    fields = {"wanted": job.wanted, "sent": job.sent, "edited_at": now, "quote_due_at": now}
+    # Whoever wrote meanwhile keeps the own words.
+    Job.objects.filter(pk=job.pk, edited_at=job.edited_at).update(quote_error="", **fields)
+    publish(job.vault_id, Event.JOB, job.pk)
+
+
 def quote(job: Job) -> None:
     """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not raised.
 
     Several askings of one change end in one request: who comes second finds the price there.
     """
     asked_at, edited_at = timezone.now(), job.edited_at
-    found: dict[str, object] = {"estimate": None, "quote_error": ""}
-    if job.state not in (JobState.DRAFT, JobState.FAILED) or missing(job.wanted) or job.priced:
+    found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
+    is_short = bool(missing(job.wanted)) and not has_unread_script(job)
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or job.priced:
         Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
     try:
@@ -145,8 +183,11 @@ def quote(job: Job) -> None:
                 # What it charges for is told from how the draft was before: it stays like that.
                 later(job, asked_at, WHILE_CHARGED)
                 return
+            edited_at = job.edited_at
+            if has_unread_script(job):
+                fetch_script(job)  # the next asking is for its price
+                return
             put(job, Lane.PERSON, 2, held)
-        edited_at = job.edited_at
         path = {"faceless": str(job.remote_id)}
         reply = calls.call(job.token, "faceless.estimate", Lane.PERSON, patience=2, path=path)
         found["estimate"] = price_in(reply.data)
@@ -157,10 +198,10 @@ def quote(job: Job) -> None:
         return
     except errors.UpstreamError as error:
         found["quote_error"] = error.user_message
+        if has_unread_script(job) and not isinstance(error, LASTING):
+            found["quote_due_at"] = asked_at + timedelta(seconds=SELDOM)
     # Whoever changed it meanwhile has asked again; this price is not theirs.
-    Job.objects.filter(pk=job.pk, edited_at=edited_at).update(
-        **found, estimate_as_of=asked_at, quote_due_at=None
-    )
+    Job.objects.filter(pk=job.pk, edited_at=edited_at).update(**found, estimate_as_of=asked_at)
     publish(job.vault_id, Event.JOB, job.pk)
 
 

@@ -21,6 +21,7 @@ from proxyapi.upstream import errors, wire
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 REFRESHED_TOGETHER = timedelta(seconds=20)
+PATIENCE = 5  # seconds to wait for a request of the allowance
 
 
 def nothing(_: Token) -> None:
@@ -63,7 +64,7 @@ def add(
 def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
     """The profile behind a token that has no row yet (spec, Account)."""
     try:
-        allowance.wait_for(allowance.connection(), str(token.pk), Lane.PERSON, 5)
+        allowance.wait_for(allowance.connection(), str(token.pk), Lane.PERSON, PATIENCE)
         reply = calls.client().call("me.get", secret)
     except errors.Unauthorized:
         raise TokenRefused(
@@ -111,10 +112,12 @@ def refresh(account: Account) -> None:
     token = door.openable(account.tokens.usable().select_related("account").order_by("state_since"))
     if token is None or not claim(account):
         return
-    # The first time somebody waits for the voices to appear; later nobody does.
-    lane = Lane.MIRRORING if account.options else Lane.PERSON
-    asked_at = timezone.now()
-    profile = asked(token, "me.get", lane)
+    # The first time somebody waits for the voices to appear. Later nobody does; but three requests
+    # in ten minutes go before the looks: behind them, on a busy token, the last would never come.
+    lane = Lane.SETTLEMENT if account.options else Lane.PERSON
+    calls.admit(token, lane, PATIENCE)
+    asked_at = timezone.now()  # after the wait: what was charged during it is in the answer
+    profile = dict(wire.mapping(calls.send(token, "me.get").data))
     if is_anothers(profile, account):
         return
     account.note_profile(profile, asked_at)
@@ -136,13 +139,8 @@ def is_anothers(profile: dict[str, Any], account: Account) -> bool:
 
 
 def asked(token: Token, name: str, lane: Lane) -> dict[str, Any]:
-    """The object that a read answers; empty where it answers something else.
-
-    While videos are looked at, what nobody waits for has to wait for its turn; given up before
-    that, it would begin from its first request each time.
-    """
-    patience = 5 if lane == Lane.PERSON else calls.WINDOW
-    return dict(wire.mapping(calls.call(token, name, lane, patience=patience).data))
+    """The object that a read answers; empty where it answers something else."""
+    return dict(wire.mapping(calls.call(token, name, lane, patience=PATIENCE).data))
 
 
 def claim(account: Account) -> bool:

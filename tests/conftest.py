@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 import pytest
 import redis
@@ -15,12 +16,16 @@ from tests import servers
 from tests.settings import ON_POSTGRES, TEST_DIR
 
 pytest_plugins = ["tests.people"]
+Chosen = Callable[[pytest.Item], bool]
 STOPS = pytest.StashKey[list[Callable[[], None]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--only-database", action="store_true", help="Leave out what never asks the database."
+    )
+    parser.addoption(
+        "--draw", default="1:0", help="n:seed runs one in n tests, chosen by the seed."
     )
 
 
@@ -50,9 +55,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """The slow ones first: at the end, one would leave the other processes with nothing to do."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--only-database"):
-        others = [item for item in items if not asks_database(item)]
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if asks_database(item)]
+        keep(config, items, asks_database)
+    share, seed = config.getoption("--draw").split(":")
+    keep(config, items, lambda item: is_drawn(item, int(share), seed))
+
+
+def keep(config: pytest.Config, items: list[pytest.Item], chosen: Chosen) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
+    items[:] = [item for item in items if chosen(item)]
+
+
+def is_drawn(item: pytest.Item, share: int, seed: str) -> bool:
+    """One in `share` tests, with all its cases; in each process the same ones."""
+    name = item.nodeid.partition("[")[0]
+    return sha256(f"{seed} {name}".encode()).digest()[0] % share == 0
 
 
 def pytest_collection_finish() -> None:

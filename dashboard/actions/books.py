@@ -19,6 +19,7 @@ NO_REASON = "Say why, in a few words. It is kept with the charge."
 NO_WHY = "Say why, in a few words. It is kept with the difference."
 UNREADABLE = "This form was not complete. Nothing was changed."
 NO_ENTRY = "Choose the entry that it is."
+ALL_LOOKED_AT = "Somebody has looked at these rows meanwhile. Nothing was changed."
 LOOKED_AT = "Somebody has looked at this row meanwhile. Nothing was changed."
 OTHERS = "Other rows were found meanwhile. Nothing was changed; look at them first."
 LONGEST = 300  # characters of a reason
@@ -84,14 +85,15 @@ def take_version(*, by: Membership, rewrite: Rewrite) -> None:
 
 
 @transaction.atomic
-def take_versions(*, by: Membership, account: Account, seen: int | None) -> None:
-    """The same of all the rows that were found: of as many as the question named (`seen`). Raises
-    `Stale` when there are others by now."""
+def take_versions(*, by: Membership, account: Account, seen: str) -> ledger.Standing:
+    """The same of all the rows that were found; `seen`: the mark of those that were asked about.
+    Raises `Stale` when there are others by now, or none."""
     check(by, Permission.MANAGE_MONEY)
-    taken = ledger.accept_all(account, by.user_id)
-    if not taken or taken != seen:
-        raise Stale(OTHERS)
-    note(by, "ledger.accept_all", account.pk, rows=taken)
+    taken = ledger.accept_all(account, by.user_id, seen)
+    if taken is None:
+        raise Stale(OTHERS if ledger.standing(account).mark else ALL_LOOKED_AT)
+    note(by, "ledger.accept_all", account.pk, rows=taken.reworded, gone=taken.gone)
+    return taken
 
 
 @transaction.atomic

@@ -90,7 +90,7 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
 def ask_price(*, by: Membership, job: Job) -> None:
     """Have the price asked in the background, if all that the service needs is there."""
     check(by, Permission.RENDER)
-    if not drafts.missing(job.wanted):
+    if not drafts.missing(job.wanted) or drafts.has_unread_script(job):
         due_at = timezone.now() + tasks.SWEEP_AFTER
         Job.objects.filter(pk=job.pk).update(estimate=None, quote_error="", quote_due_at=due_at)
         tasks.ring(tasks.quote, job.pk)

@@ -35,8 +35,8 @@ class Place:
             var=Path(environ.get("REELROOM_VAR") or ROOT / "var").resolve(),
             port=port_of(environ, "PORT", 8000),
             sandbox_port=port_of(environ, "SANDBOX_PORT", 8001),
-            upstream=environ.get("VIDEO_API_BASE_URL") or None,
-            redis=environ.get("REDIS_URL") or None,
+            upstream=environ.get("VIDEO_API_BASE_URL", "").strip() or None,
+            redis=environ.get("REDIS_URL", "").strip() or None,
         )
         if place.sandbox_port == place.port and place.upstream is None:
             raise Unable(
@@ -118,7 +118,7 @@ def locked(file: IO[str]) -> bool:
 
 
 def port_of(environ: Mapping[str, str], name: str, default: int) -> int:
-    text = environ.get(name) or str(default)
+    text = environ.get(name, "").strip() or str(default)
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise Unable(f"{name} is {text!r}; it has to be a number from 1 to 65535.")
     return int(text)

@@ -7,11 +7,11 @@ from uuid import UUID
 from django.http import HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.http import TeamRequest
 from dashboard.middleware import TEAM_IN_SESSION
+from dashboard.next_page import path_of
 from dashboard.queries.service import service_of
 from dashboard.queries.shell import own_allowance
 
@@ -24,7 +24,7 @@ def theme(request: TeamRequest) -> HttpResponse:
     wanted = request.POST.get("theme", "")
     request.user.theme = wanted if wanted in THEMES else ""
     request.user.save(update_fields=["theme"])
-    return HttpResponseRedirect(back(request))
+    return HttpResponseRedirect(path_of(request, request.POST.get("next", "")))
 
 
 @require_POST
@@ -58,9 +58,3 @@ def service(request: TeamRequest) -> HttpResponse:
     if left is None:
         return HttpResponse()
     return render(request, "components/allowance.html", {"allowance": left})
-
-
-def back(request: TeamRequest) -> str:
-    next_ = request.POST.get("next", "")
-    here = url_has_allowed_host_and_scheme(next_, allowed_hosts={request.get_host()})
-    return next_ if here else "/"

@@ -119,13 +119,13 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
 def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account, error = account_of(request, account_id), ""
     if request.method == "POST":
-        seen = number_or_none(request.POST.get("seen", ""))
+        seen = text(request.POST, "seen")
         try:
-            books.take_versions(by=request.membership, account=account, seen=seen)
+            taken = books.take_versions(by=request.membership, account=account, seen=seen)
         except Refusal as refusal:
             error = refusal.sentence
         else:
-            messages.success(request, f"{seen:,} rows read as the service shows them.")
+            messages.success(request, queries.taken_over(taken))
             return back(account.pk)
     context = {"question": queries.rewording_all(account), "act": "Take them all", "error": error}
     return asked(request, "_question", account.pk, context, bad=bool(error))

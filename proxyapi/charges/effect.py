@@ -115,14 +115,18 @@ def is_paid_anew(job: Job, charge: Charge) -> bool:
 
 
 def script_unknown(charge: Charge) -> None:
-    """A script was ordered, and nobody knows whether the service has it now: before a render it is
-    told the page's own one again, and the price is asked anew."""
+    """A script was ordered, and nobody knows whether the service has it now. It is fetched, unless
+    somebody wrote meanwhile: before a render the service is told the page's own one again. The
+    price is asked anew."""
     if charge.operation not in SCRIPTS:
         return
     for job in Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk):
+        page = job.wanted.get("script") or ""
         job.sent = {name: value for name, value in job.sent.items() if name != "script"}
+        if not page or evidence.digest(page) == charge.before.get("script"):
+            job.sent["script"] = drafts.unread(page)
         job.estimate, job.edited_at = None, timezone.now()
-        job.quote_due_at = None if drafts.missing(job.wanted) else job.edited_at
+        job.quote_due_at = job.edited_at
         job.save(update_fields=["sent", "estimate", "edited_at", "quote_due_at"])
 
 

@@ -6,7 +6,7 @@ from proxyapi.ledger.books import Books, books
 from proxyapi.ledger.differences import Difference
 from proxyapi.ledger.matching import link, match
 from proxyapi.ledger.mirror import mirror
-from proxyapi.ledger.rewrites import accept, accept_all
+from proxyapi.ledger.rewrites import Standing, accept, accept_all, standing
 from proxyapi.ledger.trace import (
     NEAR,
     Sight,
@@ -25,6 +25,7 @@ __all__ = [
     "Books",
     "Difference",
     "Sight",
+    "Standing",
     "accept",
     "accept_all",
     "anchor_again",
@@ -36,6 +37,7 @@ __all__ = [
     "match",
     "mirror",
     "read",
+    "standing",
     "still_whole",
     "take",
     "take_turn",

@@ -56,10 +56,15 @@ def follow(source: Reader, since: datetime | None = None, most: int | None = Non
 def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
     account, asked = source.account, 0
     ledger = segment.of(account)
-    if ledger.problem or rests(ledger) or not is_open(account, since):
+    if ledger.problem or not is_open(account, since):
         return
-    if is_top_open(ledger) and not top(source):
+    resting = rests(ledger)
+    if resting and not (ledger.api_problem == APART_BENEATH and is_opened(ledger)):
         return
+    if is_top_open(ledger, resting) and not top(source, resting):
+        return
+    if resting:
+        return  # new rows are told all the same; what does not fit lies beneath them
     ledger = segment.of(account)
     while ledger.api_low > 0 and is_bottom_open(ledger, since) and asked != most:
         page, before, asked = source.page_at(ledger.api_low - 1, API), ledger.api_low, asked + 1
@@ -109,13 +114,13 @@ def may_be_its(row: Entry, one: Claim) -> bool:
 
 
 def rests(ledger: Ledger) -> bool:
-    tried = ledger.api_read_at
+    tried = ledger.api_tried_at
     return bool(ledger.api_problem) and tried is not None and tried > timezone.now() - REST
 
 
-def is_top_open(ledger: Ledger) -> bool:
+def is_top_open(ledger: Ledger, resting: bool = False) -> bool:
     """Whether the view has to be read at its end, not only beneath."""
-    if ledger.api_problem or not is_opened(ledger):
+    if (ledger.api_problem and not resting) or not is_opened(ledger):
         return True
     if ledger.api_read_at and ledger.read_at and ledger.api_read_at >= ledger.read_at:
         return False  # what it did not show then is waited for until the ledger is read again
@@ -129,10 +134,11 @@ def is_bottom_open(ledger: Ledger, since: datetime | None) -> bool:
     return (rows.filter(happened_at__gte=since) if since else rows).exists()
 
 
-def top(source: Reader) -> bool:
+def top(source: Reader, resting: bool = False) -> bool:
     """Lay the view's newest rows; False where they cannot be laid now."""
     account, stuck = source.account, 0
-    start_anew(account)
+    if not resting:
+        start_anew(account)
     page = first_page(source)
     if not is_opened(segment.of(account)) and not opened(source, page):
         return False
@@ -148,6 +154,8 @@ def top(source: Reader) -> bool:
             # The next row is newer than the mirror, or fits nowhere.
             stuck += 1
             growth.catch_up(source)
+            if segment.of(account).problem:
+                return False  # it is the ledger itself that differs
     give_up(account)
     return False
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 
+from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.pairs import FAR, LATE, SKEW, Bounds, Claim, Window
 from proxyapi.models import Entry, Ledger
 
@@ -19,10 +20,9 @@ def waiting(ledger: Ledger, claims: Sequence[Claim], window: Window, bounds: Bou
     """The charges of those claims that may have another debit than is known; two queries."""
     if not claims:
         return set()
-    oldest, untold = read_from(ledger), []
-    if not ledger.api_problem:
-        rows = unmatched(ledger, claims).filter(via_api__isnull=True)
-        untold = list(rows.values_list("amount", "happened_at"))
+    oldest = read_from(ledger)
+    rows = unmatched(ledger, claims).filter(via_api__isnull=True).exclude(never_told(ledger))
+    untold = list(rows.values_list("amount", "happened_at"))
 
     def is_dark(claim: Claim) -> bool:
         low, high = bounds(claim)
@@ -33,12 +33,13 @@ def waiting(ledger: Ledger, claims: Sequence[Claim], window: Window, bounds: Bou
     return {claim.charge.pk for claim in claims if is_dark(claim)}
 
 
-def untold_beside() -> Exists:
+def untold_beside(ledger: Ledger) -> Exists:
     """Whether a debit in a charge's time is not told yet; to filter charges by."""
     rows = Entry.objects.filter(account=OuterRef("account"), charge__isnull=True, amount__lt=0)
     since = ExpressionWrapper(OuterRef("sent_at") - SKEW, DateTimeField())
     until = ExpressionWrapper(OuterRef("settled_at") + LATE, DateTimeField())
-    return Exists(rows.filter(via_api__isnull=True, happened_at__range=(since, until)))
+    untold = rows.filter(via_api__isnull=True).exclude(never_told(ledger))
+    return Exists(untold.filter(happened_at__range=(since, until)))
 
 
 def is_read(ledger: Ledger, claim: Claim, oldest: datetime | None) -> bool:

@@ -65,7 +65,7 @@ def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
         )
     if ledger.api_problem:
         yield Difference(
-            ledger.api_problem, None, ledger.api_read_at, "It is tried again every hour."
+            ledger.api_problem, None, ledger.api_tried_at, "It is tried again every hour."
         )
 
 
@@ -94,7 +94,7 @@ def overdue(ledger: Ledger) -> QuerySet[Charge]:
     if ledger.read_at is None:
         return bare.none()
     late = bare.filter(settled_at__lt=ledger.read_at - LATE)
-    return late if ledger.api_problem else late.exclude(dark.untold_beside())
+    return late.exclude(dark.untold_beside(ledger))
 
 
 def unlike(ledger: Ledger) -> Iterator[Difference]:

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from proxyapi.ledger import changes, dark, pairs
+from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.pairs import ANY_TIME, LATE, WINDOWS, Bounds, Claim, Pair, Window
 from proxyapi.ledger.refunds import refunds
 from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
@@ -106,8 +107,7 @@ def free(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
 
 def of_api(ledger: Ledger) -> Q:
     """Rows that a token of the API spent; where the service cannot tell, any may be one."""
-    told = Q(via_api=True)
-    return told | Q(via_api__isnull=True) if ledger.api_problem else told
+    return Q(via_api=True) | never_told(ledger)
 
 
 def kinds_of(ledger: Ledger, operations: Collection[str]) -> dict[str, set[str]]:

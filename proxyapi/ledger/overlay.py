@@ -13,7 +13,7 @@ ahead, rows wait for so much longer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
@@ -28,6 +28,10 @@ from proxyapi.ledger.page import Page
 from proxyapi.ledger.row import Row, words_of
 from proxyapi.models import Account, Entry, Ledger
 
+IsPast = Callable[[datetime, datetime], bool]
+# Rows may be out of the order of their times, but not by so much; a whole ledger is not gone
+# through for a row that it does not have.
+APART_AT_MOST = timedelta(days=1)
 LOT = 2000  # rows that are told in one statement, or one transaction
 APART = (
     "The service's view of API spend shows a row that its whole ledger does not show. "
@@ -55,7 +59,8 @@ def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
     if is_opened(ledger) or border <= ledger.low or (not rows and page.start):
         return ledger
     free = unlaid(ledger).filter(position__lt=border)
-    hits, passed = place(rows[::-1], free.order_by("-position").iterator(chunk_size=500))
+    newest_first = free.order_by("-position").iterator(chunk_size=500)
+    hits, passed = place(rows[::-1], newest_first, is_before)
     if rows and not hits and not is_beneath(ledger, rows):
         return ledger
     ledger.api_high = page.start + len(rows)
@@ -119,7 +124,9 @@ def lay(account: Account, page: Page) -> Ledger:
         told = [*downward(ledger, page), *upward(ledger, page)]
         changes.note(account, told + closing(ledger, page))
         if ledger.api_high == page.total:
-            ledger.api_read_at, ledger.api_problem = page.asked_at, ""
+            ledger.api_read_at = page.asked_at
+            if ledger.api_problem != APART_BENEATH or ledger.api_low == 0:
+                ledger.api_problem = ""
         elif ledger.api_high == page.end:
             ledger.api_read_at = None  # the next page is known to be there
     else:
@@ -172,7 +179,7 @@ def upward(ledger: Ledger, page: Page) -> list[datetime]:
     # Those that it did not show for too long, too: so a view that is very late mends itself.
     again = Q(happened_at__gte=rows[0].happened_at or page.asked_at)
     free = above(ledger).filter(Q(via_api__isnull=True) | again)
-    hits, passed = place(rows, free.order_by("position").iterator(chunk_size=500))
+    hits, passed = place(rows, free.order_by("position").iterator(chunk_size=500), is_after)
     ledger.api_high += len(hits)
     return mark(hits, True) + mark(passed, False)
 
@@ -184,14 +191,14 @@ def downward(ledger: Ledger, page: Page) -> list[datetime]:
     rows = page.rows[: ledger.api_low - page.start][::-1]
     lowest = lowest_told(ledger)
     free = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
-    hits, passed = place(rows, free.order_by("-position").iterator(chunk_size=500))
+    hits, passed = place(rows, free.order_by("-position").iterator(chunk_size=500), is_before)
     ledger.api_low -= len(hits)
     return mark(hits, True) + mark(passed, False)
 
 
 def above(ledger: Ledger) -> QuerySet[Entry]:
     """Rows newer than the last one that was laid; where none was, from the first that is known."""
-    newest = end_of(laid(ledger), "-position")
+    newest = newest_laid(ledger)
     if newest is None:
         newest = (end_of(told_of(ledger), "position") or 0) - 1
     return Entry.objects.filter(account_id=ledger.pk, position__gt=newest)
@@ -199,24 +206,41 @@ def above(ledger: Ledger) -> QuerySet[Entry]:
 
 def lowest_told(ledger: Ledger) -> int | None:
     """By way of the rows beneath, which have an index; None where nothing is told."""
-    newest = end_of(laid(ledger), "-position")
+    newest = newest_laid(ledger)
     if newest is None and (newest := end_of(told_of(ledger), "-position")) is None:
         return None
     highest = end_of(unlaid(ledger).filter(position__lt=newest), "-position")
     return ledger.low if highest is None else highest + 1
 
 
+def newest_laid(ledger: Ledger) -> int | None:
+    """Where the view shows no row, none is looked for: that would go through the whole ledger."""
+    return None if ledger.api_low == ledger.api_high else end_of(laid(ledger), "-position")
+
+
+def never_told(ledger: Ledger) -> Q:
+    """Rows of which nobody will tell whether they are the API's while the view does not fit."""
+    if not ledger.api_problem:
+        return Q(pk__in=())
+    lowest = lowest_told(ledger) if ledger.api_problem == APART_BENEATH else None
+    untold = Q(via_api__isnull=True)
+    return untold if lowest is None else untold & Q(position__lt=lowest)
+
+
 def end_of(entries: QuerySet[Entry], order: str) -> int | None:
     return entries.order_by(order).values_list("position", flat=True).first()
 
 
-def place(rows: Sequence[Row], free: Iterator[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The entry of each row, as far as there are any, and those that were passed over."""
+def place(
+    rows: Sequence[Row], free: Iterator[Entry], is_past: IsPast
+) -> tuple[list[Entry], list[Entry]]:
+    """The entry of each row, as far as there are any, and those that were passed over. An entry for
+    which `is_past` holds is too far from the row for another one behind it to be the row's."""
     hits: list[Entry] = []
     passed: list[Entry] = []
     for row in rows:
         over: list[Entry] = []
-        hit = next_of(row, free, over)
+        hit = next_of(row, free, over, is_past)
         if hit is None:
             break  # nothing is said of the entries it was looked for in
         hits.append(hit)
@@ -224,12 +248,22 @@ def place(rows: Sequence[Row], free: Iterator[Entry]) -> tuple[list[Entry], list
     return hits, passed
 
 
-def next_of(row: Row, free: Iterator[Entry], over: list[Entry]) -> Entry | None:
+def next_of(row: Row, free: Iterator[Entry], over: list[Entry], is_past: IsPast) -> Entry | None:
     for entry in free:
         if words_of(entry) == row.words:
             return entry
+        if row.happened_at is not None and is_past(entry.happened_at, row.happened_at):
+            return None
         over.append(entry)
     return None
+
+
+def is_before(moment: datetime, rows_own: datetime) -> bool:
+    return moment < rows_own - APART_AT_MOST
+
+
+def is_after(moment: datetime, rows_own: datetime) -> bool:
+    return moment > rows_own + APART_AT_MOST
 
 
 def mark(entries: Iterable[Entry], via_api: bool) -> list[datetime]:
@@ -294,10 +328,14 @@ def forget(ledger: Ledger) -> None:
     """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
     is counted anew."""
     ledger.api_low = ledger.api_high = 0
+    ledger.api_problem = ""
     if told_of(ledger).update(via_api=None):
         want_recount(ledger.account)
 
 
 def give_up(account: Account, why: str = APART) -> None:
     """Say why the view cannot be laid, and leave it for a while."""
-    Ledger.objects.filter(pk=account.pk).update(api_problem=why, api_read_at=timezone.now())
+    now = timezone.now()
+    # When it was read is left alone beneath: it is of the view's top.
+    read_at = {} if why == APART_BENEATH else {"api_read_at": now}
+    Ledger.objects.filter(pk=account.pk).update(api_problem=why, api_tried_at=now, **read_at)

@@ -8,10 +8,11 @@ beneath next, because what changed one row may have changed more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from proxyapi import month_costs
@@ -29,6 +30,16 @@ SHORTENED = (
 )
 LISTED = 500  # rows that are gone; the sentence tells how many they are, and one lets all go
 STOPPED = "Nothing more is read until somebody has looked at it."
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The rows that wait to be looked at: how many read differently, how many the service does not
+    show any more, and what just these are recognised by; empty where none waits."""
+
+    reworded: int
+    gone: int
+    mark: str
 
 
 def found(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -> bool:
@@ -105,14 +116,34 @@ def accept(rewrite: Rewrite, member_id: int) -> bool:
     return True
 
 
+def standing(account: Account) -> Standing:
+    """Two queries at most."""
+    found = Rewrite.objects.filter(account=account, accepted_at__isnull=True).aggregate(
+        count=Count("pk"),
+        reworded=Count("pk", filter=Q(after__isnull=False)),
+        newest=Max("pk"),
+        first_gone=Min("position", filter=Q(after__isnull=True)),
+    )
+    gone = 0
+    if found["first_gone"] is not None:  # not all of those that are gone are written down
+        high = Ledger.objects.values_list("high", flat=True).get(pk=account.pk)
+        gone = max(0, high - found["first_gone"])
+    mark = f"{found['count']} {found['newest']}" if found["count"] else ""
+    return Standing(found["reworded"], gone, mark)
+
+
 @transaction.atomic
-def accept_all(account: Account, member_id: int) -> int:
-    """Take the service's version of every row that was found; how many rows."""
+def accept_all(account: Account, member_id: int, mark: str) -> Standing | None:
+    """Take the service's version of every row that was found, if they are the ones of this mark;
+    which they were."""
     changes.lock(account)
-    standing = list(Rewrite.objects.filter(account=account, accepted_at=None).order_by("position"))
-    for rewrite in standing:
+    found = standing(account)
+    if not found.mark or found.mark != mark:
+        return None
+    rewrites = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
+    for rewrite in list(rewrites.order_by("position")):
         accept(rewrite, member_id)
-    return len(standing)
+    return found
 
 
 def shorten(ledger: Ledger, position: int) -> None:

@@ -21,6 +21,7 @@ from django.utils import timezone
 from proxyapi.allowance import Lane
 from proxyapi.ledger import api_view, changes, growth, segment
 from proxyapi.ledger.matching import link, of_api
+from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.page import reader
 from proxyapi.ledger.pairs import FAR, LATE, SKEW, plain
 from proxyapi.ledger.row import TIME
@@ -121,11 +122,10 @@ def about(charge: Charge) -> tuple[Decimal, Decimal]:
 def untold(charge: Charge, since: datetime, late: timedelta = LONGEST) -> bool:
     """Whether a debit of its time and about its price is not told to be the API's or not: it may be
     the charge's own, and the next one somebody else's."""
-    if segment.of(charge.account).api_problem:
-        return False
     low, high = about(charge)
     rows = debits(charge, since, late).filter(via_api__isnull=True)
-    return rows.filter(amount__range=(-high, -low)).exists()
+    open_ = rows.exclude(never_told(segment.of(charge.account)))
+    return open_.filter(amount__range=(-high, -low)).exists()
 
 
 def nearest(debits: list[Entry], charge: Charge) -> Entry | None:

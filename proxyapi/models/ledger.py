@@ -46,6 +46,9 @@ class Ledger(models.Model):
     api_problem = models.TextField(
         blank=True, help_text="Why the view source=api cannot be laid over the rows, for people."
     )
+    api_tried_at = models.DateTimeField(
+        null=True, blank=True, help_text="When that was found; it is tried again later."
+    )
     # Older rows are compared a page at a time, downward from the top, then again from there.
     patrolled = models.PositiveIntegerField(
         default=0, help_text="Lowest position compared in this round; 0: the next one begins."

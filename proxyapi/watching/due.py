@@ -8,7 +8,7 @@ ask now, the jobs, then one update for all that are taken. Seven queries at most
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import datetime, timedelta
 from random import randrange
 from typing import NamedTuple
@@ -39,7 +39,7 @@ EARLY = timedelta(milliseconds=200)
 FARTHEST_REST = timedelta(hours=2)  # and more than the longest between two looks
 BATCH = 50
 OWED_FOR = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
-FIELDS = ("pk", "token_id", "vault_id", "started_at", "looked_at")
+FIELDS = ("pk", "token_id", "vault_id", "next_look_at", "started_at", "looked_at")
 
 
 class Lease(NamedTuple):
@@ -58,10 +58,10 @@ def jobs() -> list[Lease]:
     due = Job.objects.due(now + EARLY)
     tokens = due.order_by().values_list("token_id", "account__environment").distinct()
     try:
-        rooms = rooms_of(list(tokens))
+        rooms, probed = rooms_of(list(tokens))
     except AllowanceUnknown:
         return []
-    chosen = choose(now, rooms) if rooms else []
+    chosen = choose(now, rooms, probed) if rooms else []
     return lease(now, chosen) if chosen else []
 
 
@@ -109,34 +109,47 @@ def owe() -> int:
     return len(clips)
 
 
-def rooms_of(tokens: list[tuple[UUID, str]]) -> dict[UUID, int]:
-    """How many looks each token may send now. Of a service that is away, one token asks one."""
+def rooms_of(tokens: list[tuple[UUID, str]]) -> tuple[dict[UUID, int], set[UUID]]:
+    """How many looks each token may send now; and the tokens that ask for all of a service that is
+    away, with one look each."""
     by_service: defaultdict[str, list[UUID]] = defaultdict(list)
     for token, environment in tokens:
         by_service[environment].append(token)
     rooms: dict[UUID, int] = {}
+    probed: set[UUID] = set()
     for environment, of_service in by_service.items():
         found = allowance.rooms(connection(), [str(token) for token in of_service], Lane.WATCHING)
         free = {token: room for token, room in zip(of_service, found, strict=True) if room}
         if free and outage.is_away(environment):
-            probed = list(free)[randrange(len(free))]  # noqa: S311 - any will do
-            free = {probed: 1} if outage.may_probe(environment) else {}
+            any_one = list(free)[randrange(len(free))]  # noqa: S311 - not a secret
+            free = {any_one: 1} if outage.may_probe(environment) else {}
+            probed |= free.keys()
         rooms |= free
-    return rooms
+    return rooms, probed
 
 
-def choose(now: datetime, rooms: dict[UUID, int]) -> list[UUID]:
+def choose(now: datetime, rooms: dict[UUID, int], probed: Set[UUID]) -> list[UUID]:
+    """The best of each token's due jobs. Of a service that is away, the one that waits longest for
+    its turn: what nobody answers for has the most to tell each time, and the one whose answer would
+    end the outage would not be asked."""
     due = Job.objects.due(now + EARLY).filter(token__in=rooms)
     rows = list(due.values_list(*FIELDS, "account__environment", *Sort._fields[1:]))
-    experience = Experience({row[6] for row in rows})
+    experience = Experience({row[len(FIELDS) + 1] for row in rows})
     weights = interest.asked([(row[2], row[0]) for row in rows])
     by_token: defaultdict[UUID, list[Candidate[UUID]]] = defaultdict(list)
-    for (id, token, _, started_at, looked_at, *sort), weight in zip(rows, weights, strict=True):
+    turns = {row[0]: row[3] for row in rows}
+    for (id, token, _, _, started_at, looked_at, *sort), weight in zip(rows, weights, strict=True):
         started_at = started_at or looked_at or now
         seen, age = ((at - started_at).total_seconds() for at in (looked_at or started_at, now))
         durations = experience.durations(Sort(*sort))
         by_token[token].append(Candidate(id, max(0.0, seen), age, durations, weight))
-    return [one.id for token, its in by_token.items() for one in best(its, rooms[token])]
+    chosen: list[UUID] = []
+    for token, its in by_token.items():
+        if token in probed:
+            chosen.append(min(its, key=lambda one: turns[one.id]).id)
+        else:
+            chosen += [one.id for one in best(its, rooms[token])]
+    return chosen
 
 
 @transaction.atomic(savepoint=False)

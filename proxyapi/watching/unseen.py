@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from random import SystemRandom
 
@@ -35,6 +36,9 @@ WHILE_STOPPED = 20.0
 LEAST = 5.5  # a tick may take a job 0.2 s before its time
 TOKENS_OWN = (errors.Unauthorized, *calls.PLAN_ERRORS)  # trouble of the token, not of a job
 LASTING = (errors.Refused, errors.Unsendable, calls.TokenShut)  # the next look finds it as well
+FREE = re.compile(r" Nothing was (charged|sent)[^.]*\.")
+GOES_ON = "The video is not failed; we go on looking."
+NO_MORE = "The video is not failed, but looking stopped. “Look again” looks once more."
 JITTER = 0.2  # of the wait, either way: many that failed together do not come back together
 chance = SystemRandom()
 
@@ -52,7 +56,7 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     is_over = is_given_up(job, error, now, is_its_own and lasts > A_DAY)
     run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
     run.update(
-        look_error=error.user_message,
+        look_error=of_the_video(error, is_over),
         look_error_since=since,
         next_look_at=now + (RESTING if is_over else wait),
     )
@@ -61,6 +65,12 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
         tell_all(environment, error, now)
     elif not is_silence and error.status is not None:
         outage.answered(environment)
+
+
+def of_the_video(error: errors.UpstreamError, is_over: bool = False) -> str:
+    """What went wrong, without what it cost: beside a video that was paid, that the look was free
+    would read as if the video were."""
+    return f"{FREE.sub('', error.user_message)} {NO_MORE if is_over else GOES_ON}"
 
 
 def is_given_up(job: Job, error: errors.UpstreamError, now: datetime, is_broken: bool) -> bool:
@@ -95,7 +105,7 @@ def tell_all(environment: str, error: errors.UpstreamError, now: datetime) -> No
     told = list(unaware.values_list("pk", "vault_id"))
     # Who rests for long would say so for long, too: it is looked at as soon as the service is back.
     Job.objects.filter(pk__in=[pk for pk, _ in told], look_error="").update(
-        look_error=error.user_message,
+        look_error=of_the_video(error),
         look_error_since=now,
         next_look_at=Least("next_look_at", now + timedelta(seconds=UNANSWERED[1])),
     )

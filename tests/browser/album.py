@@ -1,6 +1,6 @@
 """The pictures of the README, taken by the tests themselves.
 
-`REELROOM_PICTURES=docs/img make test` writes them; otherwise nothing is taken.
+`REELROOM_PICTURES=docs/img CI=true make test` writes them; otherwise nothing is taken.
 """
 
 from __future__ import annotations

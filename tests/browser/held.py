@@ -20,8 +20,10 @@ def held(page: Page, path: str | re.Pattern[str]) -> Iterator[None]:
         waiting.append(route)
 
     page.route(path, keep)
-    yield
-    until(lambda: page.evaluate("true") and waiting)  # it is heard of while the page is asked
-    for route in waiting:
-        route.continue_()
-    page.unroute(path, keep)
+    try:
+        yield
+        until(lambda: page.evaluate("true") and waiting)  # it is heard of while the page is asked
+    finally:  # a page with what is held waits for it for ever when it is closed
+        for route in waiting:
+            route.continue_()
+        page.unroute(path, keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -122,3 +123,7 @@ def test_a_batch_is_reckoned_from_the_address(thea: Page) -> None:
     thea.get_by_role("button", name="Reckon").click()
     expect(thea.locator("#batch")).to_contain_text("Yes, all of it now.")
     assert "n=5" in thea.url
+    thea.get_by_role("button", name="Reckon").click()  # the same once more goes nowhere
+    thea.get_by_label("How many").fill("6")
+    thea.get_by_role("button", name="Reckon").click()
+    thea.wait_for_url(re.compile("n=6"))

@@ -21,8 +21,8 @@ POLLED = """() => new Promise((done) => {
     document.body.dispatchEvent(new CustomEvent("poll"));
 })"""
 ENDED = "Copy what you typed here"
-REMEMBER = "window.told = document.querySelector('[data-ended]')"
-STILL_THERE = "[...document.querySelectorAll('[data-ended]')].map((one) => one === told)"
+REMEMBER = "window.told = document.querySelector('[data-said=ended]')"
+STILL_THERE = "[...document.querySelectorAll('[data-said=ended]')].map((one) => one === told)"
 OTHER_PRICE = "document.querySelector('#confirm [name=price]').value = '1'"
 
 
@@ -200,7 +200,7 @@ def test_typed_words_outlive_the_session(luca: Desk, typed: str) -> None:
         return
     expect(page.locator("#toasts")).to_contain_text(ENDED)
     page.evaluate(POLL)
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator("[data-said=ended]")).to_have_count(1)
     expect(topic).to_have_value(typed)
 
 
@@ -248,7 +248,7 @@ def test_in_a_dialog_the_end_of_the_session_is_told_there_and_once(
     limit.fill("9000")
     page.context.clear_cookies()
     page.evaluate(POLL)
-    expect(page.locator("dialog:modal [data-ended]")).to_contain_text(ENDED)
+    expect(page.locator("dialog:modal [data-said=ended]")).to_contain_text(ENDED)
     page.evaluate(REMEMBER)
     page.evaluate(POLLED)
     assert page.evaluate(STILL_THERE) == [True]

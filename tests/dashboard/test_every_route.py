@@ -18,6 +18,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
 from dashboard.models import Ask, Budget, Membership, Role
+from dashboard.next_page import SENT_FROM
 from proxyapi import calls
 from proxyapi.models import ChargeState, CreditPack, Job, Ledger, Rewrite, Token
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
@@ -222,6 +223,19 @@ def test_a_disabled_person_gets_the_door(
     mira.user.is_active = False
     mira.user.save()
     assert getattr(browser, method)(address(name, job)).status_code == 302
+
+
+def test_nobody_is_led_back_to_an_address_that_only_takes_a_press(
+    job: Job, mira: Membership, client_of: Browser
+) -> None:
+    """What a form was refused with is shown at such an address."""
+    browser = client_of(mira)
+    pressed = [name for name, route in ROUTES.items() if route.get is None and route.post]
+    only = {one for one in pressed if browser.get(address(one, job)).status_code == 405}
+    assert only == set(SENT_FROM)
+    for name in sorted(only):
+        back = browser.post(reverse("theme"), {"next": f"{address(name, job)}?a=b"})["Location"]
+        assert browser.get(back).status_code == 200, name
 
 
 def test_pages_of_the_team_are_not_kept_by_the_browser(

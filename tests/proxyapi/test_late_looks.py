@@ -207,7 +207,7 @@ def test_a_token_that_does_not_open_is_a_failed_look(job: Job, upstream: Upstrea
     look(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
-    assert job.look_error == calls.TokenShut.sentence
+    assert job.look_error.startswith("The stored token does not open. Add the token again. ")
     assert not Call.objects.exists(), "nothing left, so it tells nothing of the service"
 
 
@@ -226,6 +226,20 @@ def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
     Token.objects.update(sealed=b"not ours")
     Job.objects.update(started_at=timezone.now() - timedelta(days=31))
     assert looked(job).left_alone
+    assert "looking stopped" in job.look_error
+
+
+@pytest.mark.parametrize("problem", [500, 404, 403, 401, httpx.ConnectError, httpx.ReadTimeout])
+def test_beside_a_paid_video_no_look_says_that_nothing_was_charged(
+    problem: Any, job: Job, upstream: Upstream
+) -> None:
+    """It is true of the look alone; read of the video, somebody would render it once more."""
+    reply = httpx.Response(problem) if isinstance(problem, int) else problem
+    upstream.on("GET", f"/faceless/{job.remote_id}", reply)
+    look(job.pk)
+    job.refresh_from_db()
+    assert job.look_error.endswith(" The video is not failed; we go on looking.")
+    assert "Nothing was" not in job.look_error
 
 
 @pytest.mark.parametrize(("sandbox", "sent"), [(False, 0), (True, 1)])
@@ -240,4 +254,4 @@ def test_a_token_goes_to_no_other_service_than_the_one_it_was_given_for(
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     assert len(upstream.requests) == sent
-    assert (job.look_error == calls.TokenOfAnother.sentence) is not sandbox
+    assert job.look_error.startswith("This token belongs to another address") is not sandbox

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi import allowance, calls, door, tokens
-from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.allowance import AllowanceExhausted
 from proxyapi.charges import release
 from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
@@ -117,26 +117,34 @@ def test_a_paused_token_resumes_by_itself(db: None, upstream: Upstream) -> None:
     assert Account.objects.get().costs == {"CONTENT_PROMPT_REQUESTED": {"credits": 4}}
 
 
-@pytest.mark.parametrize(
-    ("options", "lane", "patience"),
-    [({}, Lane.PERSON, 5), ({"mandatory": {}}, Lane.MIRRORING, calls.WINDOW)],
-)
-def test_who_waits_for_the_voices_waits_seconds_and_nobody_a_window_of_requests(
-    options: Any,
-    lane: Lane,
-    patience: float,
-    db: None,
-    upstream: Upstream,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("options", [{}, {"mandatory": {}}])
+def test_costs_and_voices_are_read_while_looks_fill_the_minute(
+    options: Any, db: None, upstream: Upstream
 ) -> None:
-    """While videos are looked at, each request of this one waits for its turn."""
-    waits: list[Any] = []
-    monkeypatch.setattr(allowance, "wait_for", lambda store, name, *how: waits.append(how))
+    """Behind the looks, each of the three would wait for half a minute, and be given up."""
+    token = TokenFactory(account__upstream_id=5, account__options=options)
+    allowance.correct(allowance.connection(), str(token.pk), 30, 6)
+    upstream.on(*ME, profile())
+    upstream.on("GET", "/credits/costs", answer({"A": {"credits": 4}}))
+    upstream.on("GET", "/faceless/options", answer({"mandatory": {"voices": []}}))
+    tokens.refresh(token.account)
+    account = Account.objects.get()
+    assert (account.costs, account.options["mandatory"]) == ({"A": {"credits": 4}}, {"voices": []})
+
+
+def test_the_balance_is_as_of_the_request_and_not_of_the_wait_for_its_turn(
+    db: None, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is charged while it waits is in the answer; taken off again, it would count twice."""
+    turns: list[datetime] = []
+    monkeypatch.setattr(allowance, "wait_for", lambda *_: turns.append(timezone.now()))
     upstream.on(*ME, profile())
     upstream.on("GET", "/credits/costs", answer({}))
     upstream.on("GET", "/faceless/options", answer({}))
-    tokens.refresh(TokenFactory(account__upstream_id=5, account__options=options).account)
-    assert waits == [(lane, patience)] * 3
+    tokens.refresh(TokenFactory(account__upstream_id=5).account)
+    as_of = Account.objects.get().balance_as_of
+    assert as_of is not None
+    assert turns[0] < as_of < turns[1]
 
 
 def test_costs_that_were_read_stay_when_there_is_no_request_left_for_the_options(
@@ -192,12 +200,17 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
     running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": later}
     render = ChargeFactory(job=JobFactory(token=old, account=old.account, **running))
     unpriced = JobFactory(token=old, account=old.account, quote_error="The service is away.")
+    far = timezone.now() + timedelta(minutes=4)
+    waiting = JobFactory(token=old, account=old.account, quote_due_at=far)
     new = tokens.add(old.vault, old.owner_id, Secret(value("b")))
     render.refresh_from_db()
     unpriced.refresh_from_db()
     assert (render.token, render.job.token, unpriced.token) == (new, new, new)
     assert render.job.next_look_at < later
     assert (unpriced.quote_error, unpriced.quote_due_at is not None) == ("", True)
+    waiting.refresh_from_db()
+    assert waiting.quote_due_at is not None
+    assert waiting.quote_due_at < far
 
 
 def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(

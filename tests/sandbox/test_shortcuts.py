@@ -145,6 +145,9 @@ def test_ai_clips_cost_what_their_engine_takes_a_second(sandbox, settings, cost)
     [
         ({"clip_engine_id": 815, "resolution": "1080p"}, "1080p"),
         ({"clip_engine_id": 815}, "720p"),
+        ({"clip_engine_id": 812, "resolution": "1080p"}, "480p"),  # as it is paid for
+        ({"clip_engine_id": 811, "resolution": "1080p"}, "480p"),
+        ({"clip_engine_id": 818, "resolution": "1080p", "audio": "off"}, "720p"),
         ({"clip_engine_id": 833}, "1080p"),
     ],
 )

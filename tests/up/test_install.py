@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -80,6 +81,27 @@ def test_an_update_that_is_interrupted_begins_with_a_fresh_environment(monkeypat
         with pytest.raises(KeyboardInterrupt):
             install.install()
         assert (made, held.exists()) == (fresh, False)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [("ERROR: ConnectTimeout", True), (f"{install.BEGUN}: a, b\nNo space left", False)],
+)
+def test_an_update_that_fails_before_it_begins_leaves_the_release_before(
+    monkeypatch, tmp_path, said, kept
+):
+    """Its packages are all there: who goes back to it has no index to ask."""
+    was = f"another-lock {install.python_of(install.stamp())}"
+    held = tmp_path / "installed"
+    held.write_text(was)
+    monkeypatch.setattr(install, "STAMP", held)
+    monkeypatch.setattr(install, "PYTHON", tmp_path)
+    failed = subprocess.CompletedProcess([], 1, stdout=said)
+    monkeypatch.setattr(install, "run", lambda command: failed)
+    with pytest.raises(install.Unable):
+        install.install()
+    assert held.exists() is kept
+    assert not kept or held.read_text() == was
 
 
 def test_the_stamp_changes_with_the_lock_and_with_the_python(monkeypatch, tmp_path):

@@ -19,6 +19,12 @@ def test_a_port_is_a_number_that_can_be_one(text):
         Place.named_by({"PORT": text})
 
 
+def test_a_setting_of_blanks_is_not_set():
+    names = ("PORT", "SANDBOX_PORT", "VIDEO_API_BASE_URL", "REDIS_URL")
+    place = Place.named_by(dict.fromkeys(names, " "))
+    assert (place.port, place.sandbox_port, place.upstream, place.redis) == (8000, 8001, None, None)
+
+
 def test_portal_and_sandbox_cannot_share_a_port():
     with pytest.raises(Unable, match="are both 8001"):
         Place.named_by({"PORT": "8001"})

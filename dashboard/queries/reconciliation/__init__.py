@@ -7,6 +7,7 @@ from dashboard.queries.reconciliation.decisions import (
     matching,
     rewording,
     rewording_all,
+    taken_over,
     writing_off,
 )
 from dashboard.queries.reconciliation.let_go import let_go_of
@@ -20,5 +21,6 @@ __all__ = [
     "page_of",
     "rewording",
     "rewording_all",
+    "taken_over",
     "writing_off",
 ]

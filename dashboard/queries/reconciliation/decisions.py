@@ -11,6 +11,7 @@ from dashboard.queries.reconciliation.differences import whose
 from dashboard.queries.reconciliation.page import versions
 from dashboard.queries.reconciliation.statement import statement_of
 from dashboard.templatetags.reelroom import clock, credits, day
+from proxyapi.ledger import Standing, standing
 from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
 BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
@@ -20,7 +21,7 @@ MOST = 12
 @dataclass(frozen=True, slots=True)
 class Question:
     """`title` asks, `note` says what it is about, `text` what follows. `seen` is sent along: how
-    many it asks about."""
+    it is recognised by."""
 
     title: str
     note: str
@@ -121,15 +122,40 @@ def rewording(rewrite: Rewrite) -> Question:
 
 
 def rewording_all(account: Account) -> Question:
-    """One query."""
-    count = Rewrite.objects.filter(account=account, accepted_at__isnull=True).count()
+    """Two queries at most."""
+    rows = standing(account)
+    if not rows.mark:
+        return Question("Nothing is left to take", "Somebody has looked at the rows.", "")
     return Question(
-        f"Take the service’s version of all {count:,} rows?",
-        "A row that was taken out of the middle, for example, moves all behind it.",
-        "The rows read like that from now on, and the ledger is read on; a page that differs as "
-        "well stops it again. What they were matched with is looked for again.",
-        seen=str(count),
+        "Take the service’s version of all rows?",
+        f"{differing(rows)} A row that was taken out of the middle, for example, moves all behind "
+        "it.",
+        "The ledger is read on from there; a page that differs as well stops it again. What the "
+        "rows were matched with is looked for again.",
+        seen=rows.mark,
     )
+
+
+def differing(rows: Standing) -> str:
+    said = []
+    if rows.reworded:
+        said.append(f"{counted(rows.reworded)} read differently now.")
+    if rows.gone:
+        said.append(f"{counted(rows.gone)} the service does not show any more leave the mirror.")
+    return " ".join(said)
+
+
+def taken_over(rows: Standing) -> str:
+    said = []
+    if rows.reworded:
+        said.append(f"{counted(rows.reworded)} read as the service shows them.")
+    if rows.gone:
+        said.append(f"{counted(rows.gone)} left the mirror.")
+    return " ".join(said)
+
+
+def counted(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
 def anchoring(account: Account) -> Anchoring:

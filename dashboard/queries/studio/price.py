@@ -118,7 +118,8 @@ def act_of(price: Price, reader: Membership) -> RenderAct:
 
 def state_and_reason(job: Job) -> tuple[str, str]:
     if missing(job.wanted):
-        return "none", "The service is asked as soon as script, voice and genre are chosen."
+        none_yet = "The service is asked as soon as script, voice and genre are chosen."
+        return "none", job.quote_error or none_yet
     if job.quote_error:
         return "none", job.quote_error
     return ("known", "") if job.priced else ("pending", "")

@@ -41,18 +41,26 @@ def render_credits(world: World, video: Video) -> int:
 
 def _clip_credits(world: World, video: Video) -> int:
     """The price entry that matches; a combination without one costs the engine's first."""
-    chosen, engine = record.settings(video), _clip_engine(video)
-    menu = MENUS[engine.slug]
-    audio = chosen["audio"] or (menu.audio[0] if menu.audio else None)
-    found = rate(engine, clip_resolution(video), audio)
+    engine, chosen = _clip_engine(video), record.settings(video)["resolution"]
+    found = rate(engine, chosen or MENUS[engine.slug].resolutions[0], _audio(video))
     exact = found if found is not None else Fraction(str(engine.prices[0][0]))
     return Order(engine, {"duration": round(film_seconds(video))}, exact).credits(world)
 
 
 def clip_resolution(video: Video) -> str:
-    """What an ai-clips video is paid for and made in."""
-    chosen: str | None = record.settings(video)["resolution"]
-    return chosen or MENUS[_clip_engine(video).slug].resolutions[0]
+    """What an ai-clips video is made in: what it is paid for. A PATCH takes the resolutions of all
+    engines."""
+    engine = _clip_engine(video)
+    offered: tuple[str, ...] = MENUS[engine.slug].resolutions
+    chosen: str = record.settings(video)["resolution"] or offered[0]
+    has_price = chosen in offered and rate(engine, chosen, _audio(video)) is not None
+    return chosen if has_price else engine.prices[0][1] or offered[0]
+
+
+def _audio(video: Video) -> str | None:
+    menu = MENUS[_clip_engine(video).slug]
+    chosen: str | None = record.settings(video)["audio"]
+    return chosen or (menu.audio[0] if menu.audio else None)
 
 
 def _clip_engine(video: Video) -> ClipEngine:

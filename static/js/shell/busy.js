@@ -1,6 +1,6 @@
-// One press, one request: a plain form that was sent shows it and takes no second press. Forms of htmx have
-// hx-disabled-elt for that. Coming back to a page (the back button) sets its forms free again. A form one of whose
-// fields is being saved goes after that: two at once would be told of each other.
+// One press, one request: a plain form that was sent shows it and takes no second press; one that only asks may ask
+// again. Forms of htmx have hx-disabled-elt for that. Coming back to a page (the back button) sets its forms free again.
+// A form one of whose fields is being saved goes after that: two at once would be told of each other.
 (() => {
   const sent = new Set();
 
@@ -19,7 +19,7 @@
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.method === "dialog" || isHtmx(form, event.submitter)) return;
+    if (event.defaultPrevented || form.method !== "post" || isHtmx(form, event.submitter)) return;
     if (form.querySelector(".htmx-request")) {
       event.preventDefault();
       goAfter(form, event.submitter);

@@ -1,25 +1,26 @@
-// The session ended, or the team was changed in another tab, while words stand in the page that were not sent or saved:
-// that is said, where it is seen, and no part that fetches itself takes the window along.
+// The session ended, or the team was changed in another tab, or the draft left the studio, while words stand in the page
+// that were not sent or saved: that is said, and no part that fetches itself takes the window along.
 (() => {
   const SAYS = "You were signed out, or changed the team in another tab. Copy what you typed here, then reload the page.";
+  const LEFT = "What you are writing to is not open any more. Copy what you typed here, then reload the page.";
   const WORDS = "form:is([data-typed], [data-unsaved])";
+  let closed = false;
 
-  function tell() {
-    document.querySelectorAll("[data-ended]").forEach((one) => one.remove());
-    const toast = document.getElementById("failed").content.firstElementChild.cloneNode(true);
-    toast.dataset.ended = "";
-    toast.querySelector("b").textContent = SAYS;
-    (document.querySelector("dialog:modal .dialog__body") ?? document.getElementById("toasts")).prepend(toast);
-    toast.scrollIntoView({ block: "nearest" });
+  function tell(says) {
+    document.dispatchEvent(new CustomEvent("toast:say", { detail: { says, mark: "ended" } }));
   }
 
-  document.addEventListener("session:ended", tell); // a press found it (typed.js)
+  document.addEventListener("session:ended", () => tell(SAYS)); // a press found it (typed.js)
   document.addEventListener("htmx:beforeOnLoad", (event) => {
     const { xhr, requestConfig } = event.detail;
-    const isLeaving = ["HX-Redirect", "HX-Refresh"].some((name) => xhr.getResponseHeader(name));
+    const door = xhr.getResponseHeader("HX-Redirect");
     const isPressed = ["click", "submit"].includes(requestConfig.triggeringEvent?.type);
-    if (!isLeaving || isPressed || !document.querySelector(WORDS)) return;
+    if (!(door ?? xhr.getResponseHeader("HX-Refresh")) || isPressed || !document.querySelector(WORDS)) return;
     event.preventDefault();
-    if (!document.querySelector("[data-ended]")) tell(); // once, however often the parts ask
+    if (closed || document.querySelector("[data-said=ended]")) return; // once, however often the parts ask
+    tell(door === null || door.startsWith("/accounts/") ? SAYS : LEFT);
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest("[data-said=ended] [data-close]")) closed = true;
   });
 })();

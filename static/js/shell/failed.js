@@ -21,19 +21,13 @@
   }
 
   function clear() {
-    document.querySelectorAll("[data-failed]").forEach((one) => one.remove());
+    document.querySelectorAll("[data-said='failed']").forEach((one) => one.remove());
   }
 
   function tell({ detail }) {
     if (leaving || !isPressed(detail)) return;
     if (!navigator.onLine && detail.elt.matches("[data-saver]")) return; // the banner and the draft say it
-    const one = document.getElementById("failed").content.firstElementChild.cloneNode(true);
-    one.dataset.failed = "";
-    one.querySelector("b").textContent = words(detail);
-    clear();
-    const dialog = detail.elt.closest("dialog")?.querySelector(".dialog__body");
-    (dialog ?? document.getElementById("toasts")).prepend(one);
-    one.scrollIntoView({ block: "nearest" });
+    document.dispatchEvent(new CustomEvent("toast:say", { detail: { says: words(detail), mark: "failed", about: detail.elt } }));
   }
 
   for (const name of ["responseError", "sendError", "timeout"]) document.addEventListener(`htmx:${name}`, tell);

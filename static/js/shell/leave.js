@@ -1,6 +1,9 @@
 // Who leaves a form that is data-unsaved (unsaved.js) is asked first. A link that is pressed while it is being saved
-// goes after that, and not at all if it was not saved: the page tells why.
+// goes after that, and not at all if it was not saved: the page tells why. [data-of-saved], such as Render, concerns what
+// is saved alone, and is pressed for what stands on the page: until that is the same, nothing is done.
 (() => {
+  const SAVING = "What you changed last is being saved. Then its price is asked: render when it is there.";
+  const NOT_SAVED = "What you changed last is not saved, so it would not be rendered.";
   let submitted = false;
 
   const unsaved = () => document.querySelector("form[data-unsaved]");
@@ -20,6 +23,14 @@
     event.preventDefault();
     goAfter(link);
   });
+  document.addEventListener("htmx:confirm", (event) => {
+    const state = unsaved()?.dataset.unsaved;
+    if (!state || !event.target.matches("[data-of-saved]")) return;
+    event.preventDefault();
+    const says = ["typed", "sent"].includes(state) ? SAVING : NOT_SAVED;
+    document.dispatchEvent(new CustomEvent("toast:say", { detail: { says, mark: "unsaved" } }));
+  });
+  document.addEventListener("htmx:afterRequest", () => unsaved() ?? document.querySelector("[data-said='unsaved']")?.remove());
   // Its own submit takes the words along; another form of the page (theme, sign-out) leaves them.
   document.addEventListener("submit", (event) => {
     submitted = !event.defaultPrevented && event.target === unsaved();

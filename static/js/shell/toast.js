@@ -26,6 +26,15 @@
     setTimeout(go, LEAVES_AFTER);
   }
 
+  // What a script says, once for each mark, where it is seen; what is `about` one part of the page, not in another's.
+  document.addEventListener("toast:say", ({ detail: { says, mark, about } }) => {
+    document.querySelector(`[data-said="${mark}"]`)?.remove();
+    const toast = document.getElementById("failed").content.firstElementChild.cloneNode(true);
+    [toast.dataset.said, toast.querySelector("b").textContent] = [mark, says];
+    const dialog = about ? about.closest("dialog") : document.querySelector("dialog:modal");
+    dialog ? dialog.querySelector(".dialog__body").prepend(toast) : region().append(toast);
+    toast.scrollIntoView({ block: "nearest" });
+  });
   document.addEventListener("click", (event) => {
     event.target.closest("[data-toast] [data-close]")?.closest("[data-toast]").remove();
   });

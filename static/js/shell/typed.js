@@ -37,7 +37,9 @@
     if (form?.method === "post" && !form.querySelector("[data-saver]")) form.dataset.typed = "";
   });
   window.addEventListener("submit", press, true);
-  document.addEventListener("htmx:afterRequest", ({ target, detail }) => detail.successful && free(target.closest("form")));
+  document.addEventListener("htmx:afterRequest", ({ target, detail: { successful, requestConfig } }) => {
+    if (successful && requestConfig.verb !== "get") free(target.closest("form")); // who only asks has not sent them
+  });
   window.addEventListener("beforeunload", (event) => {
     if (document.querySelector("form[data-typed]")) event.preventDefault();
   });

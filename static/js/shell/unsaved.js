@@ -35,7 +35,7 @@
     const isOver = form.dataset.unsaved === "sent"; // else one typed while it was on its way
     if (isOver) mark(form, successful ? isRefused() && "refused" : "failed");
     clearTimeout(waiting);
-    if (!successful && (xhr.status < 400 || xhr.status >= 500)) waiting = setTimeout(sendAgain, AGAIN);
+    if (!successful && (xhr.status === 0 || xhr.status >= 500)) waiting = setTimeout(sendAgain, AGAIN);
   }, true);
   window.addEventListener("online", sendAgain);
   document.addEventListener("htmx:sseOpen", sendAgain);

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.actions import books
 from dashboard.models import AuditEvent
 from proxyapi import ledger
-from proxyapi.models import ChargeState, Entry, Rewrite
+from proxyapi.models import ChargeState, Entry, Ledger, Rewrite
 from proxyapi.refusals import Refusal, Stale
 
 
@@ -149,20 +149,53 @@ def shifted(account, book):
 def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted, account):
     browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
     assert url in browser.get(f"/reconciliation/?account={account.pk}").content.decode()
-    assert "all 3 rows" in browser.get(url).content.decode()
-    assert browser.post(url, {"seen": "3"}).status_code == 302
+    assert "3 rows read differently now." in browser.get(url).content.decode()
+    seen = ledger.standing(account).mark
+    said = browser.post(url, {"seen": seen}, follow=True).content.decode()
+    assert "3 rows read as the service shows them." in said
     amounts = Entry.objects.filter(account=account).order_by("position")
     assert list(amounts.values_list("amount", flat=True)) == [-90, -84, -78]
     assert not Rewrite.objects.filter(accepted_at=None).exists()
-    assert AuditEvent.objects.get(action="ledger.accept_all").details["rows"] == 3
+    assert AuditEvent.objects.get(action="ledger.accept_all").details == {"rows": 3, "gone": 0}
+    again = browser.post(url, {"seen": seen}).content.decode()
+    assert "Somebody has looked at these rows meanwhile. Nothing was changed." in again
+    assert "Nothing is left to take" in again
 
 
-@pytest.mark.parametrize("seen", ["2", "", "4"])
+@pytest.mark.parametrize("seen", ["2", "", "4", "3"])
 def test_other_rows_than_were_asked_about_are_not_taken(client_of, thea, shifted, account, seen):
     url = f"/reconciliation/accounts/{account.pk}/acceptances/"
     answer = client_of(thea).post(url, {"seen": seen})
     assert "Other rows were found meanwhile." in answer.content.decode()
     assert Rewrite.objects.filter(accepted_at=None).count() == 3
+
+
+def test_as_many_rows_of_another_page_are_other_rows(client_of, thea, shifted, account):
+    """The page beneath differs as well, by as many rows, while the question stands open."""
+    seen = ledger.standing(account).mark
+    words = Rewrite.objects.values("account", "position", "before", "after")
+    again = [Rewrite(**{**row, "account": account}) for row in words]
+    Rewrite.objects.update(accepted_at=timezone.now())
+    Rewrite.objects.bulk_create(again)
+    url = f"/reconciliation/accounts/{account.pk}/acceptances/"
+    assert "Other rows" in client_of(thea).post(url, {"seen": seen}).content.decode()
+    assert Rewrite.objects.filter(accepted_at=None).count() == 3
+
+
+def test_rows_that_are_gone_are_told_by_how_many_they_are(client_of, thea, shifted, account, book):
+    """Not all of them are written down."""
+    for _ in range(4):
+        book(-1)
+    Ledger.objects.update_or_create(account=account, defaults={"high": 7, "total": 7})
+    Rewrite.objects.filter(position=2).update(after=None)
+    browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
+    asked = browser.get(url).content.decode()
+    assert "2 rows read differently now." in asked
+    assert "5 rows the service does not show any more leave the mirror." in asked
+    seen = ledger.standing(account).mark
+    said = browser.post(url, {"seen": seen}, follow=True).content.decode()
+    assert "2 rows read as the service shows them. 5 rows left the mirror." in said
+    assert Entry.objects.filter(account=account).count() == 2
 
 
 @pytest.fixture
@@ -235,7 +268,7 @@ def test_nobody_else_decides_by_hand_made_calls(name, request, lost, ledger, rew
         lambda: books.write_off(by=member, charge=lost, reason="Mine."),
         lambda: books.settle_with(by=member, charge=lost, position=0, seen=None),
         lambda: books.take_version(by=member, rewrite=rewrite),
-        lambda: books.take_versions(by=member, account=rewrite.account, seen=1),
+        lambda: books.take_versions(by=member, account=rewrite.account, seen="1"),
         lambda: books.start_anew(by=member, account=lost.account, seen=None, reason="Mine."),
     ):
         with pytest.raises(PermissionDenied):

@@ -16,12 +16,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi import calls
+from proxyapi import calls, drafts
 from proxyapi.charges import Intent, claim_entry, record, send, write_off
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.watching import due
 from tests.factories import AccountFactory, EntryFactory, JobFactory, UserFactory
-from tests.proxyapi.upstream_script import Upstream, charged, refused
+from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
@@ -167,10 +167,11 @@ def test_a_late_answer_leaves_the_draft_to_what_was_paid_anew(
 
 
 @pytest.mark.parametrize("end", ["written off", "claimed"])
-def test_before_a_render_the_service_is_told_the_pages_script_after_a_lost_one(
+def test_after_a_lost_script_nothing_is_priced_before_the_services_one_was_read(
     end: str, held: Held, job: Job, upstream: Upstream
 ) -> None:
-    """Else it would render another script than the page shows, at the price of that one."""
+    """Else it would render another script than the page shows, at the price of that one, or be told
+    the page's and lose the one that was paid."""
     Job.objects.filter(pk=job.pk).update(estimate=96, estimate_as_of=timezone.now())
     charge = held("faceless.scripts", hold=4)
     upstream.on(*SCRIPTS, httpx.ReadTimeout)
@@ -183,8 +184,13 @@ def test_before_a_render_the_service_is_told_the_pages_script_after_a_lost_one(
         claim_entry(charge, row, UserFactory().pk)
     job.refresh_from_db()
     assert not job.priced
-    assert job.unsent() == {"script": "Ice moves."}
+    assert drafts.has_unread_script(job)
     assert job.quote_due_at is not None
+    upstream.on("GET", "/faceless/7", answer({"id": 7, "script": "Ice flows."}))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.wanted["script"] == "Ice flows."
+    assert not upstream.asked("PATCH", "/faceless/7")
 
 
 def test_a_2xx_that_names_an_error_is_a_lost_answer(

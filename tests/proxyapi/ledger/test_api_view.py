@@ -88,7 +88,7 @@ def test_a_view_that_does_not_fit_is_said_and_left_for_an_hour(
     book.pages.clear()
     ledger.mirror(account)
     assert book.pages == [(1, "")]
-    Ledger.objects.update(api_read_at=timezone.now() - timedelta(hours=2))
+    Ledger.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
     book.view = None
     ledger.mirror(account)
     assert Ledger.objects.get().api_problem == ""

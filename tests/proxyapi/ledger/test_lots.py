@@ -120,9 +120,10 @@ def test_what_is_told_ends_above_the_first_row_that_is_not(account: Account) -> 
     """There are no gaps; should there be one, it is looked at again with what lies beneath."""
     for number, via_api in enumerate([False, None, False, True, False, None]):
         row(account, number, number, via_api=via_api)
-    ours = Ledger.objects.create(account=account, high=6, total=6)
+    ours = Ledger.objects.create(account=account, high=6, total=6, api_high=1)
     assert overlay.lowest_told(ours) == 2
     Entry.objects.filter(via_api=True).update(via_api=False)
+    ours.api_high = 0
     assert overlay.lowest_told(ours) == 2
     Entry.objects.filter(position=1).update(via_api=False)
     assert overlay.lowest_told(ours) == 0

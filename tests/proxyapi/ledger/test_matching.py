@@ -200,6 +200,6 @@ def test_a_row_that_the_service_rewrote_looks_for_its_charge_anew(
     ledger.mirror(account)
     book.rows[0] = line(-5)
     ledger.mirror(account)
-    ledger.accept_all(account, UserFactory().pk)
+    ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
     ledger.mirror(account)
     assert matches() == [(0, "weak")]

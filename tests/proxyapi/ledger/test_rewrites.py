@@ -99,7 +99,7 @@ def test_a_ledger_that_lost_most_of_its_rows_stops_the_mirror_all_the_same(
 def test_an_empty_ledger_after_a_full_one_is_noticed(account: Account, whole: Book) -> None:
     whole.rows.clear()
     assert not ledger.mirror(account)
-    ledger.accept_all(account, UserFactory().pk)
+    ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
     assert ledger.mirror(account)
     assert not Entry.objects.exists()
 
@@ -111,7 +111,7 @@ def test_a_row_that_was_taken_out_of_the_middle_is_found_to_its_place(
     del whole.rows[60]
     for _ in range(8):
         patrolled(account)
-        ledger.accept_all(account, UserFactory().pk)
+        ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
     assert mirrored(account) == [row["credit_spend"] for row in whole.rows]
 
 
@@ -162,7 +162,7 @@ def test_all_that_was_read_may_be_gone_while_older_rows_are_still_to_be_read(
     assert (begun.low, begun.high) == (100, 150)
     del book.rows[60:]
     assert not ledger.mirror(account)
-    ledger.accept_all(account, UserFactory().pk)
+    ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
     assert not Ledger.objects.get().is_whole
     assert ledger.mirror(account)
     assert mirrored(account) == [row["credit_spend"] for row in book.rows]

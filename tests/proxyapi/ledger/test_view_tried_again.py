@@ -13,6 +13,7 @@ from django.utils import timezone
 from proxyapi import day_sums, ledger
 from proxyapi.ledger import overlay
 from proxyapi.ledger.page import API, Page
+from proxyapi.ledger.row import row
 from proxyapi.models import Account, Entry, Ledger
 from tests.proxyapi.ledger.conftest import HISTORY, Book, line
 from tests.proxyapi.upstream_script import Upstream, refused
@@ -29,7 +30,7 @@ def of_the_view(book: Book) -> list[int]:
 
 
 def read_after_an_hour(account: Account, book: Book) -> None:
-    Ledger.objects.update(api_read_at=timezone.now() - timedelta(hours=2))
+    Ledger.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
     book.pages.clear()
     ledger.mirror(account)
 
@@ -77,6 +78,64 @@ def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
     assert (len(of_the_view(book)), day_sums.in_another_zone()) == (2, [])
 
 
+def test_while_it_does_not_fit_beneath_new_rows_are_told_all_the_same(
+    account: Account, book: Book, long_view: None
+) -> None:
+    book.view = list(book.rows)
+    book.view[STRANGE] = line(-999, STRANGE)
+    ledger.mirror(account)
+    laid = [None] * (STRANGE + 1) + [True] * (159 - STRANGE)
+    for number in range(3):
+        newest = line(-5, 900 + number)
+        book.add(newest, web=number == 1)
+        if number != 1:
+            book.view.append(newest)
+        book.pages.clear()
+        ledger.mirror(account)
+        assert len(of_the_view(book)) == 1, "of what lies beneath nothing is asked"
+    assert (told(), Ledger.objects.get().api_problem) == (
+        [*laid, True, False, True],
+        overlay.APART_BENEATH,
+    )
+
+
+def test_a_view_that_is_mended_within_the_hour_is_whole_again(account: Account, book: Book) -> None:
+    book.add(*[line(-1 - number, number) for number in range(5)])
+    book.view = [line(-999, 0), *book.rows[1:]]
+    ledger.mirror(account)
+    assert Ledger.objects.get().api_problem == overlay.APART_BENEATH
+    book.view = None
+    book.add(line(-5, 900))
+    ledger.mirror(account)
+    assert (told(), Ledger.objects.get().api_problem) == ([True] * 6, "")
+
+
+def test_only_rows_beneath_are_never_told(account: Account, book: Book, long_view: None) -> None:
+    """A newer one that is not told yet may be anybody's, and is waited for."""
+    book.view = list(book.rows)
+    book.view[STRANGE] = line(-999, STRANGE)
+    ledger.mirror(account)
+    Entry.objects.filter(position=159).update(via_api=None)
+    unknown = Entry.objects.filter(overlay.never_told(Ledger.objects.get()))
+    assert [one.position for one in unknown.order_by("position")] == list(range(STRANGE + 1))
+    Ledger.objects.update(api_problem=overlay.APART)
+    assert Entry.objects.filter(overlay.never_told(Ledger.objects.get())).count() == STRANGE + 2
+    Ledger.objects.update(api_problem="")
+    assert not Entry.objects.filter(overlay.never_told(Ledger.objects.get())).exists()
+
+
+@pytest.mark.parametrize(("step", "is_past"), [(-1, overlay.is_before), (1, overlay.is_after)])
+def test_a_row_that_fits_nowhere_is_not_looked_for_in_years_of_others(
+    step: int, is_past: overlay.IsPast
+) -> None:
+    strange = row(line(-999, 0))
+    start = strange.happened_at
+    assert start is not None
+    free = iter([Entry(happened_at=start + timedelta(days=step * day)) for day in range(-3, 900)])
+    assert overlay.place([strange], free, is_past) == ([], [])
+    assert len(list(free)) > 890
+
+
 def test_a_view_whose_newest_rows_did_not_fit_is_laid_anew_from_its_end(
     account: Account, book: Book, long_view: None
 ) -> None:
@@ -110,8 +169,8 @@ def the_end(total: int) -> Page:
 def test_its_end_is_remembered_for_the_request_that_asks_for_it(account: Account) -> None:
     with CaptureQueriesContext(connection) as asked:
         overlay.remember_end(account, the_end(120))
-    row = Ledger.objects.get()
-    assert (row.api_low, row.api_high) == (120, 120)
+    kept = Ledger.objects.get()
+    assert (kept.api_low, kept.api_high) == (120, 120)
     locked = next(one["sql"] for one in asked if one["sql"].startswith("SELECT"))
     assert 'FROM "proxyapi_account"' in locked
     assert connection.vendor == "sqlite" or "FOR UPDATE" in locked
@@ -123,5 +182,5 @@ def test_its_end_is_not_remembered_over_what_another_laid_meanwhile(
     book.add(line(-1, 1), line(-2, 2))
     ledger.mirror(account)
     overlay.remember_end(account, the_end(120))
-    row = Ledger.objects.get()
-    assert (row.api_low, row.api_high) == (0, 2)
+    kept = Ledger.objects.get()
+    assert (kept.api_low, kept.api_high) == (0, 2)

@@ -110,6 +110,26 @@ def test_who_rests_for_long_and_was_told_of_an_outage_is_looked_at_when_it_is_ov
     assert rests.next_look_at < timezone.now() + timedelta(seconds=20)
 
 
+def test_videos_for_which_alone_the_service_breaks_do_not_keep_up_an_outage(
+    running, seeing, token, upstream: Upstream
+):
+    """They have the most to tell each time, and only the answer to another one ends it."""
+    seeing(token)
+    broken = [running(age=3600 + n) for n in range(3)]
+    for job in broken:
+        upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
+        seen(job)
+    fine = running(age=60)
+    upstream.on("GET", f"/faceless/{fine.remote_id}", RENDERING)
+    assert outage.is_away(token.account.environment)
+    of_broken = Job.objects.filter(pk__in=[job.pk for job in broken])
+    of_broken.update(looked_at=ago(3000), next_look_at=ago(1))
+    Job.objects.filter(pk=fine.pk).update(next_look_at=ago(2))
+    assert [lease.job for lease in due.jobs()] == [fine.pk]
+    seen(fine)
+    assert not outage.is_away(token.account.environment)
+
+
 def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream: Upstream):
     broken, fine = running(), running()
     upstream.on("GET", f"/faceless/{broken.remote_id}", httpx.Response(500))

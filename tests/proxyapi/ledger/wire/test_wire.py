@@ -69,7 +69,7 @@ def test_a_rewritten_row_is_noticed(service: Service) -> None:
     patrolled(service)
     patrolled(service)
     assert Ledger.objects.get().problem.startswith("Row 21 of the service's ledger reads different")
-    ledger.accept_all(service.account, UserFactory().pk)
+    ledger.accept_all(service.account, UserFactory().pk, ledger.standing(service.account).mark)
     assert ledger.mirror(service.account)
     assert mirrored_words(service.account) == service.words()
 
