@@ -9,12 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import Desk
 from tests.browser.house import House
-from tests.browser.stage import Guest, Stage
+from tests.browser.stage import Guest, Stage, until
 
 DeskOf = Callable[..., Desk]
 SAVED = 30_000  # milliseconds: a read and a PUT on two busy cores
@@ -75,6 +75,20 @@ def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
     album.take(thea, "top-up")
     with thea.expect_request("**/top-up/what-if/*"):  # it follows the form that was laid anew
         thea.locator(".unit", has_text="300").first.click()
+
+
+def test_the_what_if_follows_a_choice_made_just_before_it_is_laid_anew(thea: Page) -> None:
+    """News of the ledger has it laid anew, from the form as it was a moment ago."""
+    with thea.expect_response("**/top-up/what-if/*"):
+        thea.get_by_label("Top up automatically").check()
+    answers: list[tuple[Route, APIResponse]] = []
+    thea.route("**/top-up/what-if/*", lambda route: answers.append((route, route.fetch())), times=1)
+    thea.evaluate("htmx.trigger(document.body, 'reelroom:ledger')")
+    until(lambda: thea.evaluate("true") and answers)
+    with thea.expect_request(re.compile(r"/top-up/what-if/\?.*units=3")):
+        thea.locator(".unit", has_text="300").first.click()
+        route, answer = answers[0]
+        route.fulfill(response=answer)
 
 
 def test_somebody_changed_it_at_the_service_meanwhile(
