@@ -64,6 +64,13 @@ class TokenShut(errors.NotSent):
     sentence = "The stored token does not open. Nothing was sent. Add the token again."
 
 
+class TokenGone(TokenShut):
+    """It was removed while somebody here had its row in hand."""
+
+    code = "TOKEN-GONE"
+    sentence = "The token was removed meanwhile. Nothing was sent."
+
+
 class TokenOfAnother(TokenShut):
     """The portal was pointed at another service since: this token is none of its."""
 
@@ -179,10 +186,13 @@ def note_answer(token: Token, reply: Reply, as_of: datetime) -> None:
 
 
 def opened(token: Token) -> Secret:
-    """Only for the service it was given for; among sandboxes, whose port may change, for any."""
+    """Only for the service it was given for; among sandboxes, whose port may change, for any. As it
+    is now: a removed one is not used by who read it before."""
     is_its_own = token.account.environment == settings.VIDEO_API_BASE_URL
     if not is_its_own and not settings.VIDEO_API_IS_SANDBOX:
         raise TokenOfAnother()
+    if Token.objects.filter(pk=token.pk, state=TokenState.REMOVED).exists():
+        raise TokenGone()
     try:
         return door.opened(token)
     except seal.SealError:

@@ -32,6 +32,7 @@ SLOW_ASKED = "reelroom:slow-asked"  # since when the slow worker has not answere
 LONG_CALL = 60.0  # seconds; a charge that may wait longer for its answer goes the slow way
 REFRESH_AFTER = timedelta(minutes=10)
 LAPSED_REFRESH_AFTER = timedelta(minutes=2)
+BARE_REFRESH_AFTER = timedelta(seconds=50)  # the next round
 
 
 def ring(task: Task[[str], None], id: UUID) -> None:
@@ -124,7 +125,9 @@ def refresh_accounts() -> None:
     now = timezone.now()
     old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - REFRESH_AFTER)
     lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)
-    for account_id in Account.objects.filter(old | lapsed).values_list("pk", flat=True):
+    # Its reading failed half-way: nothing can be made with it before the voices are known.
+    bare = Q(plan=Plan.PAID, options_as_of=None, refreshed_at__lt=now - BARE_REFRESH_AFTER)
+    for account_id in Account.objects.filter(old | lapsed | bare).values_list("pk", flat=True):
         refresh_account.delay(str(account_id))
 
 
@@ -148,9 +151,12 @@ def keep_top_ups() -> None:
         refresh_top_up.delay(str(account_id))
 
 
-@shared_task
+@shared_task(expires=30)
 def mirror_ledger(account_id: str) -> None:
-    ledger.take_turn(UUID(account_id))
+    """Rung every 5 s for as long as it is due: what piled up while no worker took it is one query
+    each, and no turn."""
+    if ledger.due(timezone.now(), of=UUID(account_id)):
+        ledger.take_turn(UUID(account_id))
 
 
 @shared_task

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -21,6 +21,7 @@ from proxyapi.upstream import errors, wire
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 REFRESHED_TOGETHER = timedelta(seconds=20)
+KNOWN = "This token is already in the team's room."
 PATIENCE = 5  # seconds to wait for a request of the allowance
 
 
@@ -43,21 +44,24 @@ def add(
     same = Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret))
     again = same.filter(owner=owner_id, state=TokenState.REVOKED).first()
     if again is None and same.exists():
-        raise TokenRefused("This token is already in the team's room.", field="token")
+        raise TokenRefused(KNOWN, field="token")
     token, asked_at = Token(vault=vault, owner_id=owner_id), timezone.now()
     profile = ask_who(token, secret)
-    with transaction.atomic():
-        token.account = account_of(vault, profile, asked_at)
-        token.checked_at = timezone.now()
-        token.state = state_for(token.account)
-        door.seal_in(token, secret)
-        if again is not None:
-            remove(again)
-        token.save()
-        take_over(token)
-        also(token)
-        publish(vault.pk, Event.TOKEN, token.pk)
-        publish(vault.pk, Event.ACCOUNT, token.account_id)
+    try:
+        with transaction.atomic():
+            token.account = account_of(vault, profile, asked_at)
+            token.checked_at = timezone.now()
+            token.state = state_for(token.account)
+            door.seal_in(token, secret)
+            if again is not None:
+                remove(again)
+            token.save()
+            take_over(token)
+            also(token)
+            publish(vault.pk, Event.TOKEN, token.pk)
+            publish(vault.pk, Event.ACCOUNT, token.account_id)
+    except IntegrityError:  # somebody else added it while the service was asked
+        raise TokenRefused(KNOWN, field="token") from None
     return token
 
 

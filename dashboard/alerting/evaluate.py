@@ -53,6 +53,7 @@ def keys_of(found: Sequence[Finding]) -> set[tuple[object, ...]]:
     events = AlertEvent.objects.filter(
         rule__in={finding.rule.pk for finding in found},
         subject__in={finding.subject for finding in found},
+        period__in={finding.period for finding in found},
     )
     return set(events.values_list("rule", "subject", "threshold", "period"))
 

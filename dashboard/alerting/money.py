@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -13,10 +14,11 @@ from dashboard.alerting.finding import Finding, age, page, week
 from dashboard.models import AlertEvent, AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
-from proxyapi.models.charge import HOLDING
+from proxyapi.models.charge import CLOCKS_DIFFER, HOLDING
 from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
+STRANGE = timedelta(hours=1)  # a balance is read every ten minutes
 SHORTAGE = timedelta(days=1)  # the shortest; holds come and go, and each is not told anew
 DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_script": "script"}
 
@@ -39,8 +41,11 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
             Subquery(held.values("account").annotate(sum=Sum("hold")).values("sum")), NOTHING
         ),
         came_at=Subquery(came.order_by("-happened_at", "-position").values("position")[:1]),
+        came_on=Subquery(came.order_by("-happened_at", "-position").values("happened_at")[:1]),
     )
     for account in accounts:
+        if is_older(account, now):
+            continue
         free = account.balance - account.held_now
         since = "no credit yet" if account.came_at is None else f"since row {account.came_at}"
         end_shortages(rules, account, since, free, now)
@@ -57,6 +62,15 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     page("top-up", f"?account={account.pk}"),
                     since,
                 )
+
+
+def is_older(account: Any, now: datetime) -> bool:
+    """Whether the balance was read before credits came that the ledger shows already: of those it
+    would be told that they are missing. For an hour at most: the ledger's clock may be wrong."""
+    came_on = account.came_on
+    if came_on is None or abs(now - came_on) > STRANGE:
+        return False
+    return bool(account.balance_as_of <= came_on + CLOCKS_DIFFER)
 
 
 def end_shortages(
@@ -78,6 +92,8 @@ def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Ite
     """Each failure is told once, by the rule of the highest threshold it reaches."""
     rows = TopUp.objects.filter(account__in=opened(team), consecutive_failures__gt=0)
     for row in rows.select_related("account"):
+        if not row.enabled and not stopped_by_failures(row):
+            continue  # it was switched off here; the count stays at the service until one succeeds
         count = row.consecutive_failures
         for rule in [rule for rule in rules if count >= rule.threshold][:1]:
             yield Finding(

@@ -16,6 +16,7 @@ from proxyapi.ledger import changes, rewrites
 from proxyapi.ledger.page import Page
 from proxyapi.ledger.row import NAMES, Row, words_of
 from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models.charge import CLOCKS_DIFFER
 
 
 def of(account: Account) -> Ledger:
@@ -44,7 +45,17 @@ def lay(account: Account, page: Page) -> Ledger:
     ledger.save(update_fields=["low", "high", "total", "read_at", "patrolled_at"])
     if new:
         changes.note(account, [entry.happened_at for entry in new])
+        expect_credits(account, new)
     return ledger
+
+
+def expect_credits(account: Account, new: Sequence[Entry]) -> None:
+    """After credits came, the balance is read anew at once: they can be spent then."""
+    came = [entry.happened_at for entry in new if entry.amount > 0]
+    if came:
+        Account.objects.filter(pk=account.pk, balance_as_of__lt=max(came) + CLOCKS_DIFFER).update(
+            refreshed_at=None
+        )
 
 
 def differing(ledger: Ledger, page: Page) -> list[tuple[Entry, Row]]:

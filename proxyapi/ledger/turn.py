@@ -34,8 +34,8 @@ WEIGHED_AGAIN = timedelta(hours=1)  # while none do
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not read yet
 
 
-def due(now: datetime) -> list[UUID]:
-    """Accounts whose ledger should be read now."""
+def due(now: datetime, of: UUID | None = None) -> list[UUID]:
+    """Accounts whose ledger should be read now; `of`: this one, if it is among them."""
     read_at = Coalesce(OuterRef("ledger__read_at"), NEVER)
     settled = Charge.objects.filter(account=OuterRef("pk"), state__in=SPENT)
     # What was settled before the clock was put back does not count for as long as it lies ahead.
@@ -44,7 +44,9 @@ def due(now: datetime) -> list[UUID]:
     soon = Q(ledger__troubles=0, ledger__problem="") & Exists(settled)
     free = Q(ledger__held_until__isnull=True) | Q(ledger__held_until__lt=now)
     readable = Exists(Token.objects.usable().filter(account=OuterRef("pk")))
-    return list(Account.objects.filter(is_due | soon, free, readable).values_list("pk", flat=True))
+    accounts = Account.objects.filter(is_due | soon, free, readable)
+    found = accounts if of is None else accounts.filter(pk=of)
+    return list(found.values_list("pk", flat=True))
 
 
 def take_turn(account_id: UUID) -> None:

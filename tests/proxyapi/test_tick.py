@@ -100,7 +100,8 @@ def test_pitfall_85_a_lapsed_account_is_read_again_sooner_so_that_it_resumes_by_
 ):
     def read(minutes: int, plan: Plan) -> str:
         ago = timezone.now() - timedelta(minutes=minutes)
-        return str(AccountFactory.create(plan=plan, refreshed_at=ago).pk)
+        known = {"options_as_of": ago, "refreshed_at": ago}
+        return str(AccountFactory.create(plan=plan, **known).pk)
 
     lapsed, old, new = read(3, Plan.NONE), read(11, Plan.PAID), str(AccountFactory.create().pk)
     read(3, Plan.PAID)

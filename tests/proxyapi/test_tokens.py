@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from proxyapi import allowance, calls, door, tokens
+from proxyapi import allowance, calls, door, tasks, tokens
 from proxyapi.allowance import AllowanceExhausted
 from proxyapi.charges import release
 from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
@@ -68,6 +68,43 @@ def test_the_same_token_twice_is_refused(db: None, upstream: Upstream) -> None:
     tokens.add(vault, UserFactory().pk, Secret(value()))
     with pytest.raises(TokenRefused, match="already"):
         tokens.add(vault, UserFactory().pk, Secret(value()))
+
+
+def test_a_token_that_two_add_at_once_is_refused_to_the_second(
+    db: None, upstream: Upstream
+) -> None:
+    vault, first = VaultFactory(), UserFactory().pk
+
+    def meanwhile(_: httpx.Request) -> httpx.Response:
+        upstream.on(*ME, profile())
+        tokens.add(vault, first, Secret(value()))
+        return profile()
+
+    upstream.on(*ME, meanwhile)
+    with pytest.raises(TokenRefused, match="already"):
+        tokens.add(vault, UserFactory().pk, Secret(value()))
+    assert Token.objects.get().owner_id == first
+
+
+def test_a_removed_token_is_not_used_by_who_has_it_in_hand(db: None, upstream: Upstream) -> None:
+    token = TokenFactory()
+    tokens.remove(Token.objects.get(pk=token.pk))
+    with pytest.raises(calls.TokenGone):
+        calls.send(token, "me.get")
+    assert upstream.requests == []
+
+
+@pytest.mark.parametrize("left", [{}, {"options_as_of": timezone.now()}])
+def test_an_account_whose_voices_were_not_read_is_read_in_the_next_round(
+    left: dict[str, Any], db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing can be made before: ten minutes after one failed answer were too long."""
+    minute_ago = timezone.now() - timedelta(minutes=1)
+    account = AccountFactory(plan=Plan.PAID, refreshed_at=minute_ago, **left)
+    rung: list[str] = []
+    monkeypatch.setattr(tasks.refresh_account, "delay", rung.append)
+    tasks.refresh_accounts()
+    assert rung == ([] if left else [str(account.pk)])
 
 
 @pytest.mark.parametrize("text", ["", "   ", "a\nb", "x" * 10_000, "tök€n", "two words"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import CommandError
 
@@ -14,15 +15,19 @@ from proxyapi.management.commands import rotate_keys
 
 class Command(rotate_keys.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        """The webhooks come first, so that the last word, no old key is needed, holds for both."""
+        """The webhooks come first, so that the last word, no old key is needed, holds for both. One
+        that stays as it is does not keep the tokens under a key that may have leaked."""
         if not options["dry_run"]:
             self.reseal()
         left = self.under_old_keys()
-        if left and not options["dry_run"]:
-            raise CommandError(f"The secrets of {left} webhooks could not be sealed again.")
-        if left:
-            self.stdout.write(f"{left} webhooks need an old key.")
+        if left and options["dry_run"]:
+            self.stdout.write(f"{len(left)} webhooks need an old key.")
         super().handle(*args, **options)
+        if left and not options["dry_run"]:
+            names = ", ".join(str(pk) for pk in left[:5])
+            raise CommandError(
+                f"The secrets of {len(left)} webhooks could not be sealed again: {names}"
+            )
 
     def reseal(self) -> None:
         for hook in list(Webhook.objects.order_by("pk")):  # read to its end before writing
@@ -31,7 +36,7 @@ class Command(rotate_keys.Command):
             except seal.SealError:
                 continue  # it is counted below
 
-    def under_old_keys(self) -> int:
+    def under_old_keys(self) -> list[UUID]:
         current = seal.ring().current
-        sealed = Webhook.objects.values_list("sealed", flat=True)
-        return sum(seal.key_named(bytes(blob)) != current for blob in sealed)
+        sealed = Webhook.objects.order_by("pk").values_list("pk", "sealed")
+        return [pk for pk, blob in sealed if seal.key_named(bytes(blob)) != current]

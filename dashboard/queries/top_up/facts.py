@@ -35,14 +35,17 @@ def facts_of(account: Account, accounts: Sequence[Account]) -> Facts:
     """Three queries; the account comes with its vault, its ledger, its top-up and whether
     it is reachable (`access.fetch_account`)."""
     now = timezone.now()
-    changes = account.top_up_changes.select_related("member").order_by("-asked_at")
+    # With the setting, which is written together with a change's end: a form that is drawn with
+    # that end and the setting from before it would stay so.
+    changes = account.top_up_changes.select_related("member", "account__top_up")
+    known = list(changes.order_by("-asked_at")[:MOST_CHANGES])
     arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - BACK)
     return Facts(
         account,
         accounts,
-        row_of(account),
+        row_of(known[0].account if known else account),
         packs_of(account),
-        list(changes[:MOST_CHANGES]),
+        known,
         list(arrived.order_by("-happened_at", "-position")[:MOST_ENTRIES]),
         now,
         is_reachable=getattr(account, "is_reachable", False),

@@ -72,7 +72,35 @@ def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rul
     entry(account, Decimal(-96), 7)
     assert told(northlight) == []
     entry(account, Decimal(200), 8)
+    Account.objects.update(balance_as_of=timezone.now() + timedelta(minutes=1))
     assert len(told(northlight)) == 1
+
+
+def test_a_balance_from_before_credits_came_is_not_told_as_low(northlight, account, rule):
+    """The ledger shows them already; the balance is read after that."""
+    rule(Watch.BALANCE, 5000)
+    entry(account, Decimal(20_000), 0)
+    Account.objects.update(balance=90, balance_as_of=timezone.now() - timedelta(minutes=4))
+    Entry.objects.update(happened_at=timezone.now() - timedelta(minutes=1))
+    assert told(northlight) == []
+    Account.objects.update(balance=20_090, balance_as_of=timezone.now())
+    assert told(northlight) == []
+    Account.objects.update(balance=80, balance_as_of=timezone.now() + timedelta(minutes=1))
+    assert told(northlight) == ["80 cr are free, less than 5,000"]
+
+
+def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
+    northlight, account, rule
+):
+    """The ledger's clock may be wrong."""
+    rule(Watch.BALANCE, 5000)
+    entry(account, Decimal(200), 0)
+    Account.objects.update(balance=90, balance_as_of=timezone.now())
+    for minutes, lacks in ((50, 0), (70, 1), (-70, 1)):
+        Entry.objects.update(happened_at=timezone.now() - timedelta(minutes=minutes))
+        Account.objects.update(balance_as_of=timezone.now() - timedelta(minutes=90))
+        AlertEvent.objects.all().delete()
+        assert len(told(northlight)) == lacks
 
 
 @pytest.mark.parametrize("bought_once", [True, False])
@@ -82,6 +110,7 @@ def test_a_plan_that_renews_without_a_row_ends_the_shortage(
     rule(Watch.BALANCE, 1000)
     if bought_once:
         entry(account, Decimal(2000), 7)
+        time_machine.shift(timedelta(minutes=1))
     said = []
     for balance in (500, 90, 12_000, 100, 90):
         Account.objects.update(balance=balance, balance_as_of=timezone.now())
@@ -181,6 +210,16 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
     row.save()
     assert told(northlight) == ["2 top-ups failed in a row"]
     assert told(northlight) == []
+
+
+def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight, account, rule):
+    """The service keeps the count until a top-up succeeds, which none can any more."""
+    rule(Watch.TOP_UP_FAILED, 1)
+    row = TopUp.objects.create(account=account, consecutive_failures=1, left_enabled=False)
+    assert told(northlight) == []
+    row.enabled = True
+    row.save()
+    assert told(northlight) == ["A top-up failed"]
 
 
 def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_machine):

@@ -10,8 +10,9 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
 from dashboard.models import Webhook
-from proxyapi import seal
+from proxyapi import door, seal
 from proxyapi.checks import sealed_models
+from proxyapi.upstream.secret import Secret
 
 OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
 
@@ -40,6 +41,18 @@ def test_one_that_does_not_open_keeps_the_old_key_needed(hook, settings):
     settings.SEALING_KEYS = NEW
     with pytest.raises(CommandError, match="1 webhooks"):
         rotate()
+
+
+def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(hook, token, settings):
+    """The old one may have leaked: the tokens must not stay under it."""
+    door.seal_in(token, Secret("sbx_" + "a" * 24))
+    token.save()
+    Webhook.objects.update(sealed=bytes(hook.sealed)[:-1] + b"?")
+    settings.SEALING_KEYS = f"{NEW},{OLD}"
+    with pytest.raises(CommandError, match=f"1 webhooks could not be sealed again: {hook.pk}"):
+        rotate()
+    token.refresh_from_db()
+    assert seal.key_named(bytes(token.sealed)) == "new"
 
 
 def test_f3_the_key_of_a_webhooks_secret_cannot_be_taken_out(hook, settings):

@@ -11,11 +11,31 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import AuditEvent, Membership
+from dashboard.queries.top_up.facts import facts_of, shown_of
 from proxyapi.models import Account, CreditPack, Plan, TopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Setting
 from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, press, text_of, wish
 
 CHANGES, PAGE = "/top-up/changes/", "/top-up/"
+
+
+def test_a_change_that_ends_while_its_page_is_drawn_is_shown_with_what_it_left(
+    account: Account, thea: Membership
+) -> None:
+    """The account with its setting was read before; the form would show that, and stay so."""
+    read_before = Account.objects.select_related("vault", "top_up").get(pk=account.pk)
+    saved = Setting(True, "dynamic-credits", None, 50)
+    TopUp.objects.update(**saved.kept())
+    TopUpChange.objects.create(
+        account=account,
+        token=account.tokens.get(),
+        member=thea.user,
+        nonce=uuid.uuid4(),
+        seen=ON.body(),
+        wanted=saved.body(),
+        state=TopUpChangeState.SAVED,
+    )
+    assert shown_of(facts_of(read_before, [read_before])) == saved
 
 
 @pytest.fixture

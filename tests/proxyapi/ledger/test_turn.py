@@ -16,7 +16,7 @@ from proxyapi.events import Event
 from proxyapi.ledger import changes, turn
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
-from tests.proxyapi.ledger.conftest import Book, line
+from tests.proxyapi.ledger.conftest import START, Book, line
 from tests.proxyapi.upstream_script import Upstream
 
 
@@ -240,6 +240,9 @@ def test_the_beat_rings_for_ledgers_that_are_due(
     tasks.mirror_ledger(rung[0])
     tasks.mirror_ledgers()
     assert rung == [str(account.pk)]
+    book.pages.clear()
+    tasks.mirror_ledger(rung[0])  # one that piled up while no worker took it
+    assert book.pages == []
 
 
 def test_open_pages_hear_of_rows_that_came_and_of_nothing_else(
@@ -263,3 +266,20 @@ def test_rows_are_read_though_the_balance_cannot_be(
     ledger.take_turn(account.pk)
     assert Entry.objects.count() == 1
     assert Ledger.objects.get().balance_exact is None
+
+
+@pytest.mark.parametrize(
+    ("amount", "minutes", "is_asked"), [(200, -5, 1), (200, 5, 0), (-4, -5, 0)]
+)
+def test_credits_that_came_have_the_balance_read_anew(
+    amount: int, minutes: int, is_asked: bool, account: Account, book: Book
+) -> None:
+    """Until then nobody could spend them: for ten minutes, else."""
+    ledger.take_turn(account.pk)
+    book.add(line(amount, 60))
+    now = START + timedelta(minutes=60)
+    Account.objects.update(
+        refreshed_at=timezone.now(), balance_as_of=now + timedelta(minutes=minutes)
+    )
+    ledger.mirror(account)
+    assert (Account.objects.get().refreshed_at is None) is bool(is_asked)
