@@ -81,6 +81,7 @@ class TokenOfAnother(TokenShut):
     )
 
 
+LASTING = (errors.Refused, errors.Unsendable, TokenShut)  # the next call meets it as well
 # It never left, which says nothing of the service.
 OURS = (errors.Unsendable, errors.PoolTimedOut, TokenShut)
 

@@ -27,7 +27,6 @@ from proxyapi.upstream.catalog import operation
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
 SELDOM = 240.0  # seconds to the next try to fetch a script
-LASTING = (errors.Refused, errors.Unsendable, calls.TokenShut)  # it would fail again
 WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
@@ -198,7 +197,7 @@ def quote(job: Job) -> None:
         return
     except errors.UpstreamError as error:
         found["quote_error"] = error.user_message
-        if has_unread_script(job) and not isinstance(error, LASTING):
+        if has_unread_script(job) and not isinstance(error, calls.LASTING):
             found["quote_due_at"] = asked_at + timedelta(seconds=SELDOM)
     # Whoever changed it meanwhile has asked again; this price is not theirs.
     Job.objects.filter(pk=job.pk, edited_at=edited_at).update(**found, estimate_as_of=asked_at)

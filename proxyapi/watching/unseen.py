@@ -35,7 +35,6 @@ REFUSED = (20.0, 900.0)
 WHILE_STOPPED = 20.0
 LEAST = 5.5  # a tick may take a job 0.2 s before its time
 TOKENS_OWN = (errors.Unauthorized, *calls.PLAN_ERRORS)  # trouble of the token, not of a job
-LASTING = (errors.Refused, errors.Unsendable, calls.TokenShut)  # the next look finds it as well
 FREE = re.compile(r" Nothing was (charged|sent)[^.]*\.")
 GOES_ON = "The video is not failed; we go on looking."
 NO_MORE = "The video is not failed, but looking stopped. “Look again” looks once more."
@@ -76,7 +75,7 @@ def of_the_video(error: errors.UpstreamError, is_over: bool = False) -> str:
 def is_given_up(job: Job, error: errors.UpstreamError, now: datetime, is_broken: bool) -> bool:
     """Whether a refusal of this one resource ends its watching: it may have been deleted there, or
     its record is broken."""
-    if not is_broken and (not isinstance(error, LASTING) or isinstance(error, TOKENS_OWN)):
+    if not is_broken and (not isinstance(error, calls.LASTING) or isinstance(error, TOKENS_OWN)):
         return False
     return job.started_at is not None and now - job.started_at > WATCHED_FOR
 
@@ -89,7 +88,7 @@ def wait_after(error: errors.UpstreamError, lasts: float, is_its_own: bool = Fal
     if isinstance(error, errors.RateLimited):
         return max(UNANSWERED[0], error.retry_after or 0)
     of_silence = UNANSWERED_ALONE if is_its_own else UNANSWERED
-    shortest, longest = REFUSED if isinstance(error, LASTING) else of_silence
+    shortest, longest = REFUSED if isinstance(error, calls.LASTING) else of_silence
     return max(min(max(lasts, shortest), longest), error.retry_after or 0)
 
 

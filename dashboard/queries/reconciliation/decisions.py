@@ -137,21 +137,18 @@ def rewording_all(account: Account) -> Question:
 
 
 def differing(rows: Standing) -> str:
-    said = []
-    if rows.reworded:
-        said.append(f"{counted(rows.reworded)} read differently now.")
-    if rows.gone:
-        said.append(f"{counted(rows.gone)} the service does not show any more leave the mirror.")
-    return " ".join(said)
+    return in_words(
+        rows, "read differently now", "the service does not show any more leave the mirror"
+    )
 
 
 def taken_over(rows: Standing) -> str:
-    said = []
-    if rows.reworded:
-        said.append(f"{counted(rows.reworded)} read as the service shows them.")
-    if rows.gone:
-        said.append(f"{counted(rows.gone)} left the mirror.")
-    return " ".join(said)
+    return in_words(rows, "read as the service shows them", "left the mirror")
+
+
+def in_words(rows: Standing, reworded: str, gone: str) -> str:
+    both = ((rows.reworded, reworded), (rows.gone, gone))
+    return " ".join(f"{counted(number)} {what}." for number, what in both if number)
 
 
 def counted(rows: int) -> str:

@@ -41,6 +41,15 @@ def long_view(account: Account, book: Book) -> None:
     book.add(*[line(-1 - number, number) for number in range(160)])
 
 
+@pytest.fixture
+def laid(account: Account, book: Book, long_view: None) -> list[bool | None]:
+    """One that does not fit beneath: what is told of it."""
+    book.view = list(book.rows)
+    book.view[STRANGE] = line(-999, STRANGE)
+    ledger.mirror(account)
+    return [None] * (STRANGE + 1) + [True] * (159 - STRANGE)
+
+
 @pytest.mark.parametrize("status", [404, 422])
 def test_a_view_that_is_refused_once_is_gone_on_with(
     account: Account, book: Book, upstream: Upstream, long_view: None, status: int
@@ -62,12 +71,8 @@ def test_a_view_that_is_refused_once_is_gone_on_with(
 
 
 def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
-    account: Account, book: Book, long_view: None
+    account: Account, book: Book, laid: list[bool | None]
 ) -> None:
-    book.view = list(book.rows)
-    book.view[STRANGE] = line(-999, STRANGE)
-    ledger.mirror(account)
-    laid = [None] * (STRANGE + 1) + [True] * (159 - STRANGE)
     assert (told(), Ledger.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
     read_after_an_hour(account, book)
     assert (told(), Ledger.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
@@ -79,16 +84,12 @@ def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
 
 
 def test_while_it_does_not_fit_beneath_new_rows_are_told_all_the_same(
-    account: Account, book: Book, long_view: None
+    account: Account, book: Book, laid: list[bool | None]
 ) -> None:
-    book.view = list(book.rows)
-    book.view[STRANGE] = line(-999, STRANGE)
-    ledger.mirror(account)
-    laid = [None] * (STRANGE + 1) + [True] * (159 - STRANGE)
     for number in range(3):
         newest = line(-5, 900 + number)
         book.add(newest, web=number == 1)
-        if number != 1:
+        if book.view is not None and number != 1:
             book.view.append(newest)
         book.pages.clear()
         ledger.mirror(account)
@@ -110,11 +111,8 @@ def test_a_view_that_is_mended_within_the_hour_is_whole_again(account: Account, 
     assert (told(), Ledger.objects.get().api_problem) == ([True] * 6, "")
 
 
-def test_only_rows_beneath_are_never_told(account: Account, book: Book, long_view: None) -> None:
+def test_only_rows_beneath_are_never_told(laid: list[bool | None]) -> None:
     """A newer one that is not told yet may be anybody's, and is waited for."""
-    book.view = list(book.rows)
-    book.view[STRANGE] = line(-999, STRANGE)
-    ledger.mirror(account)
     Entry.objects.filter(position=159).update(via_api=None)
     unknown = Entry.objects.filter(overlay.never_told(Ledger.objects.get()))
     assert [one.position for one in unknown.order_by("position")] == list(range(STRANGE + 1))
