@@ -26,8 +26,10 @@ from proxyapi.upstream.catalog import operation
 
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
-SELDOM = 240.0  # seconds to the next try to fetch a script
+SELDOM = 240.0  # seconds to the next try to fetch a script, or another price than an old one
+PRICE_KEEPS = timedelta(days=1)  # then it is asked again while somebody's consent is waited for
 WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
+UNFIT = (errors.NotFound, errors.Precondition, errors.Invalid)  # of this draft as it stands
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
 AT_CREATION = ("type", "title", "topic")
@@ -173,7 +175,8 @@ def quote(job: Job) -> None:
     asked_at, edited_at = timezone.now(), job.edited_at
     found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
     is_short = bool(missing(job.wanted)) and not has_unread_script(job)
-    if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or job.priced:
+    is_known = job.priced and not has_old_price(job, asked_at)
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or is_known:
         Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
     try:
@@ -196,12 +199,19 @@ def quote(job: Job) -> None:
         later(job, asked_at, max(1.0, exhausted.wait))
         return
     except errors.UpstreamError as error:
+        if job.priced and not isinstance(error, UNFIT):
+            later(job, asked_at, SELDOM)  # the price of before keeps its age
+            return
         found["quote_error"] = error.user_message
         if has_unread_script(job) and not isinstance(error, calls.LASTING):
             found["quote_due_at"] = asked_at + timedelta(seconds=SELDOM)
     # Whoever changed it meanwhile has asked again; this price is not theirs.
     Job.objects.filter(pk=job.pk, edited_at=edited_at).update(**found, estimate_as_of=asked_at)
     publish(job.vault_id, Event.JOB, job.pk)
+
+
+def has_old_price(job: Job, now: datetime) -> bool:
+    return job.estimate_as_of is not None and job.estimate_as_of < now - PRICE_KEEPS
 
 
 def later(job: Job, asked_at: datetime, seconds: float) -> None:

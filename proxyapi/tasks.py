@@ -119,9 +119,11 @@ def refresh_account(account_id: str) -> None:
 @shared_task
 def refresh_accounts() -> None:
     """Every minute: accounts whose profile is old; lapsed ones sooner, so that they resume by
-    themselves. And jobs that a clock put back left behind, and refunds that nobody noted."""
+    themselves. And jobs that a clock put back left behind, refunds that nobody noted, prices that
+    grew old."""
     due.mend()
     due.owe()
+    due.age_prices()
     now = timezone.now()
     old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - REFRESH_AFTER)
     lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)

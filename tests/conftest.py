@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 
+import hypothesis
 import pytest
 import redis
 from django.conf import settings
@@ -16,6 +17,10 @@ from tests import servers
 from tests.settings import ON_POSTGRES, TEST_DIR
 
 pytest_plugins = ["tests.people"]
+# How long an example takes tells of the machine.
+UNTIMED = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=UNTIMED)
+hypothesis.settings.load_profile("untimed")
 Chosen = Callable[[pytest.Item], bool]
 STOPS = pytest.StashKey[list[Callable[[], None]]]()
 

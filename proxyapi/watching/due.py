@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from proxyapi import allowance
+from proxyapi import allowance, drafts
 from proxyapi.allowance import AllowanceUnknown, Lane, connection
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
 from proxyapi.models.charge import REFUNDED, SPENT
@@ -107,6 +107,19 @@ def owe() -> int:
     for clip in clips:
         Charge.objects.owe(clip, now)
     return len(clips)
+
+
+def age_prices() -> int:
+    """Renders that wait for somebody's consent at a price of more than a day ago: it is asked
+    again, so that what goes in the end goes at a price of now. Answers how many."""
+    now = timezone.now()
+    waiting = Charge.objects.filter(
+        vault__in=Vault.objects.all(),  # the index of the states begins with it
+        state=ChargeState.DRAFT,
+        operation="faceless.render",
+    )
+    old = Job.objects.filter(charges__in=waiting, estimate_as_of__lt=now - drafts.PRICE_KEEPS)
+    return old.filter(quote_due_at=None).update(quote_due_at=now)
 
 
 def rooms_of(tokens: list[tuple[UUID, str]]) -> tuple[dict[UUID, int], set[UUID]]:

@@ -3,7 +3,8 @@
 Three looks in a row without an answer, whoever's they were, and the rest wait, those that workers
 are about to take up as well: one worker at most is kept busy by time-outs, and nobody stampedes
 when the service is back, for the jobs that waited are due, and each token goes through them with
-its own allowance. A flushed Redis forgets the outage, and the next three looks find it again.
+its own allowance. Where so few are watched that their records alone may be broken, it is an outage
+for a day. A flushed Redis forgets the outage, and the next three looks find it again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf
+from uuid import UUID
 
 import redis
 from django.utils import timezone
@@ -20,6 +22,7 @@ from proxyapi.allowance import connection
 from proxyapi.upstream import errors
 
 AWAY_AFTER = 3  # looks in a row
+OF_A_FEW = 86_400.0  # seconds that a silence about fewer videos than that counts as the service's
 REMEMBERED = 120  # seconds since the last look that failed
 KNOWN_FOR = 172_800  # seconds since it was away; longer than what a job is given up for
 PROBE_EVERY = 5  # seconds
@@ -32,13 +35,21 @@ def says(error: errors.UpstreamError) -> bool:
     return isinstance(error, UNANSWERED) and not isinstance(error, calls.OURS)
 
 
-def failed(environment: str) -> bool:
-    """Nobody answered a look; whether the service counts as away from now on."""
+def failed(environment: str, job: UUID, lasts: float) -> bool:
+    """Nobody answered a look at the job, nor those of `lasts` seconds before; whether the service
+    counts as away from now on."""
     try:
         with connection().pipeline(transaction=True) as pipeline:
+            pipeline.sadd(_whose(environment), str(job))
+            pipeline.scard(_whose(environment))
             pipeline.incr(_count(environment))
+            pipeline.expire(_whose(environment), REMEMBERED)
             pipeline.expire(_count(environment), REMEMBERED)
-            is_now_away = int(pipeline.execute()[0]) >= AWAY_AFTER
+            _, videos, looks, *_ = map(int, pipeline.execute())
+        if lasts > OF_A_FEW and videos < AWAY_AFTER:
+            connection().delete(_count(environment))
+            return False
+        is_now_away = looks >= AWAY_AFTER
         if is_now_away:
             connection().set(_last(environment), timezone.now().timestamp(), ex=KNOWN_FOR)
     except redis.RedisError:
@@ -57,7 +68,7 @@ def over_for(environment: str) -> float:
 def answered(environment: str) -> None:
     """Whatever was answered: the service is there."""
     with suppress(redis.RedisError):
-        connection().delete(_count(environment))
+        connection().delete(_count(environment), _whose(environment))
 
 
 def is_away(environment: str) -> bool:
@@ -97,6 +108,10 @@ def one_at_a_time(environment: str) -> Iterator[bool]:
 
 def _asking(environment: str) -> str:
     return f"{_count(environment)}:asking"
+
+
+def _whose(environment: str) -> str:
+    return f"{_count(environment)}:videos"
 
 
 def _last(environment: str) -> str:

@@ -47,8 +47,9 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     now = timezone.now()
     since = job.look_error_since or now
     environment, is_silence = job.account.environment, outage.says(error)
-    is_away = is_silence and outage.failed(environment)
-    lasts, is_its_own = (now - since).total_seconds(), is_silence and not is_away
+    lasts = (now - since).total_seconds()
+    is_away = is_silence and outage.failed(environment, job.pk, lasts)
+    is_its_own = is_silence and not is_away
     if is_its_own:  # while the service was away it was everybody's
         lasts = min(lasts, outage.over_for(environment))
     wait = jittered(wait_after(error, lasts, is_its_own))

@@ -35,15 +35,10 @@ NEVER_ON_SQLITE = ("test_rolling.py",)
 LAST_LINES = 40
 # By the minutes they take; what is not named is short.
 LONGEST_FIRST = (
-    *("test_life.py", "test_faults.py", "test_kills.py", "test_processes.py"),
-    *("test_left_sending.py", "test_kill.py", "test_books.py", "test_watching.py", "test_twice.py"),
-    *(
-        "test_schema_fuzz.py",
-        "test_rolling.py",
-        "test_canaries.py",
-        "test_mutants.py",
-        "test_refusals.py",
-    ),
+    *("test_faults.py", "test_kills.py", "test_processes.py", "test_left_sending.py"),
+    *("test_kill.py", "test_books.py", "test_watching.py", "test_twice.py", "test_schema_fuzz.py"),
+    *("test_rolling.py", "test_life.py", "test_canaries.py", "test_mutants.py"),
+    "test_refusals.py",
 )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import httpx
 import pytest
+from django.utils import timezone
 
-from proxyapi import allowance, drafts
-from proxyapi.models import Job
+from proxyapi import allowance, drafts, tasks
+from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.upstream import errors
-from tests.factories import JobFactory
+from proxyapi.watching import due
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
@@ -95,6 +98,59 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
         drafts.sync(job)
     wish(job, 3)
     assert not job.priced
+
+
+@pytest.fixture
+def waiting(job: Job, upstream: Upstream) -> Job:
+    """A render at 96 cr, for which somebody's consent is waited for since more than a day."""
+    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    drafts.quote(job)
+    Job.objects.update(estimate_as_of=timezone.now() - timedelta(hours=25))
+    ChargeFactory(job=job, operation="faceless.render", state=ChargeState.DRAFT)
+    upstream.requests.clear()
+    return Job.objects.get()
+
+
+def by_the_beat() -> Job:
+    due.age_prices()
+    for id in due.quotes():
+        tasks.quote(str(id))
+    return Job.objects.get()
+
+
+def test_a_price_that_somebody_decides_on_is_asked_again_when_it_is_a_day_old(
+    waiting: Job, upstream: Upstream
+) -> None:
+    upstream.on(*ESTIMATE, answer({"credits": 120}))
+    assert by_the_beat().estimate == 120
+    assert len(upstream.requests) == 2
+    assert by_the_beat().quote_due_at is None
+    assert len(upstream.requests) == 2, "once a day"
+
+
+def test_the_price_of_a_draft_that_nobody_decides_on_keeps_its_age(
+    waiting: Job, upstream: Upstream
+) -> None:
+    Charge.objects.update(state=ChargeState.REFUSED)
+    by_the_beat()
+    assert upstream.requests == []
+
+
+def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
+    waiting: Job, upstream: Upstream
+) -> None:
+    upstream.on(*ESTIMATE, httpx.Response(503))
+    job = by_the_beat()
+    assert (job.estimate, job.quote_error) == (Decimal(96), "")
+    assert job.quote_due_at is not None
+    assert job.quote_due_at > timezone.now() + timedelta(minutes=3)
+
+
+def test_a_draft_that_is_gone_there_has_no_price_any_more(waiting: Job, upstream: Upstream) -> None:
+    upstream.on("GET", "/faceless/7", refused(404, "GEN-NOT-FOUND"))
+    job = by_the_beat()
+    assert job.estimate is None
+    assert "no such thing" in job.quote_error
 
 
 def test_an_incomplete_draft_costs_no_request(upstream: Upstream, db: None) -> None:

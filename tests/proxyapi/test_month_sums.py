@@ -23,7 +23,6 @@ from tests.factories import AccountFactory, EntryFactory
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 REPEATED = settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 ROWS = strategies.fixed_dictionaries(

@@ -99,7 +99,7 @@ def wounded(draw: some.DrawFn, value: Any) -> Any:
 def test_b6_a_mutated_job_is_what_its_own_word_says_or_in_progress(kind):
     way = WAYS[kind]
 
-    @settings(max_examples=EXAMPLES, deadline=None)
+    @settings(max_examples=EXAMPLES)
     @given(mutated(RECORDS[kind]))
     def each(record):
         sight = read(kind, record)
@@ -116,7 +116,7 @@ def test_b6_a_mutated_job_is_what_its_own_word_says_or_in_progress(kind):
     each()
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(mutated(RECORDS["entry"]))
 def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
     made = row(raw)
@@ -124,7 +124,7 @@ def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
     assert made.trouble or made.happened_at is not None
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(mutated(RECORDS["options"]), mutated(RECORDS["estimate"]), mutated(RECORDS["top-up"]))
 def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
     options_in(menus)
@@ -136,7 +136,7 @@ def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, 
     moment(price)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(mutated(RECORDS["profile"]))
 def test_b6_a_mutated_profile_takes_no_plan_away_that_it_does_not_deny(profile):
     account = Account(plan=Plan.PAID, email_verified=True)

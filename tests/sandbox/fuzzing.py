@@ -110,7 +110,6 @@ class Playground:
 
         @settings(
             max_examples=count,
-            deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
         )

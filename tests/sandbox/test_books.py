@@ -42,7 +42,6 @@ def run(folder, loop, *, runs, steps, number):
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
-        deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

@@ -170,9 +170,7 @@ STEPS = st.lists(
 )
 
 
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_the_balance_is_the_opening_plus_the_ledger_after_every_call(loop, tmp_path, steps):
     sandbox = Sandbox(tmp_path, loop, db=None)

@@ -83,7 +83,6 @@ def forget() -> None:
 # No shrinking: a race that is run again is another race.
 @settings(
     max_examples=12,
-    deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

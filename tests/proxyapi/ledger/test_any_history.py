@@ -14,7 +14,6 @@ from tests.proxyapi.ledger.conftest import Book, line
 
 REPEATED = settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 AMOUNTS = strategies.sampled_from(["-4", "-4", "-15", "-0.68", "100"])

@@ -16,7 +16,6 @@ from tests.proxyapi.ledger.conftest import Book, line
 
 REPEATED = settings(
     max_examples=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

@@ -386,7 +386,6 @@ def lived(
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
-        deadline=None,
         database=None,
         phases=PHASES,
         suppress_health_check=list(HealthCheck),

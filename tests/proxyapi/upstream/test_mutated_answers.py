@@ -52,7 +52,7 @@ headers = some.dictionaries(
 statuses = some.integers(100, 599) | some.sampled_from([200, 201, 202, 204, 402, 403, 422, 429])
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(some.sampled_from(list(CATALOG.values())), statuses, headers, bodies, some.data())
 def test_any_answer_is_a_reply_or_an_error_of_ours(row, status, head, body, data):
     cut = body[: data.draw(some.integers(0, len(body)))] if data.draw(some.booleans()) else body

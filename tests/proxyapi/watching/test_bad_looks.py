@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -141,6 +142,31 @@ def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream
     assert not outage.is_away(fine.account.environment)
 
 
+@pytest.mark.parametrize("videos", [1, 2])
+def test_the_only_ones_that_break_the_service_are_an_outage_for_a_day_and_then_broken(
+    running, upstream: Upstream, time_machine, videos
+):
+    """Nobody else is there to tell, and it was asked for every 15 s for ever."""
+    alone = [running(look_error="A fault.", look_error_since=ago(23 * 3600)) for _ in range(videos)]
+    for job in alone:
+        upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
+    for _ in range(outage.AWAY_AFTER):
+        waits = [wait_of(seen(job)) for job in alone]
+    assert all(5 <= wait <= 18 for wait in waits)
+    assert outage.is_away(alone[0].account.environment)
+    time_machine.move_to(timezone.now() + timedelta(hours=2), tick=False)
+    assert all(wait_of(seen(job)) > 700 for job in alone)
+    assert not outage.is_away(alone[0].account.environment)
+
+
+def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: Upstream):
+    jobs = [running(look_error="Away.", look_error_since=ago(25 * 3600)) for _ in range(3)]
+    for job in (*jobs, *jobs):
+        upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
+        seen(job)
+    assert outage.is_away(job.account.environment)
+
+
 @pytest.mark.parametrize(("since", "least", "most"), [(0, 5, 9), (120, 90, 150), (9000, 700, 1100)])
 def test_a_video_for_which_alone_the_service_breaks_goes_to_a_slow_lane(
     running, upstream: Upstream, since, least, most
@@ -158,7 +184,7 @@ def test_who_fails_for_long_is_asked_often_while_the_service_is_away(running, up
     job = running(look_error="Away.", look_error_since=ago(9000))
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for _ in range(outage.AWAY_AFTER - 1):
-        outage.failed(job.account.environment)
+        outage.failed(job.account.environment, uuid4(), 0)
     assert 5 < wait_of(seen(job)) <= 18
 
 
@@ -170,7 +196,7 @@ def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
     job = running(age=31 * 86400, look_error="Away.", look_error_since=ago(26 * 3600))
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(502))
     for _ in range(outage.AWAY_AFTER):
-        outage.failed(job.account.environment)
+        outage.failed(job.account.environment, uuid4(), 0)
     outage.answered(job.account.environment)
     time_machine.move_to(timezone.now() + timedelta(minutes=minutes), tick=False)
     assert least < wait_of(seen(job)) < most
@@ -194,7 +220,7 @@ def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_someb
     job = running(age=days * 86400, look_error="A fault.", look_error_since=since)
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
     for _ in range(outage.AWAY_AFTER - 1 if is_away else 0):
-        outage.failed(job.account.environment)
+        outage.failed(job.account.environment, uuid4(), 0)
     assert seen(job).state == JobState.RUNNING
     assert job.left_alone is rests
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -27,7 +28,7 @@ def environment(token) -> str:
 @pytest.fixture
 def away(environment: str) -> str:
     for _ in range(outage.AWAY_AFTER):
-        outage.failed(environment)
+        outage.failed(environment, uuid4(), 0)
     return environment
 
 
