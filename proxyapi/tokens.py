@@ -35,14 +35,15 @@ def add(
     """Check, seal and store a token; answers its row. Raises `TokenRefused`; the value is never
     echoed. `also` is done with the row before anybody sees it, or the row is not stored.
 
-    One that the service refused for a while may be added again by its owner, in its own place.
+    One that the service refused for a while, or whose seal does not open any more, may be added
+    again by its owner, in its own place.
     """
     try:
         secret = clean_token(pasted.reveal())
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
     same = Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret))
-    again = same.filter(owner=owner_id, state=TokenState.REVOKED).first()
+    again = next(filter(is_lost, same.filter(owner=owner_id)), None)
     if again is None and same.exists():
         raise TokenRefused(KNOWN, field="token")
     token, asked_at = Token(vault=vault, owner_id=owner_id), timezone.now()
@@ -95,6 +96,11 @@ def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Acc
     )
     account.note_profile(profile, asked_at)
     return account
+
+
+def is_lost(token: Token) -> bool:
+    """Whether nobody can use it as it is stored."""
+    return token.state == TokenState.REVOKED or not door.opens(token)
 
 
 def state_for(account: Account) -> TokenState:

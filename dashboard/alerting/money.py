@@ -19,6 +19,7 @@ from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
 STRANGE = timedelta(hours=1)  # a balance is read every ten minutes
+OVER = "until "  # begins the period of a lack that is over
 SHORTAGE = timedelta(days=1)  # the shortest; holds come and go, and each is not told anew
 DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_script": "script"}
 
@@ -48,8 +49,9 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
             continue
         free = account.balance - account.held_now
         since = "no credit yet" if account.came_at is None else f"since row {account.came_at}"
-        end_shortages(rules, account, since, free, now)
         for rule in rules:
+            period = told_in(rule, account) or since
+            end_shortage(rule, account, period, free, now)
             if free < rule.threshold:
                 yield Finding(
                     rule,
@@ -60,8 +62,23 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     f"{clock(account.balance_as_of)}, {credits(account.held_now)} held.",
                     "failed" if free <= 0 else "late",
                     page("top-up", f"?account={account.pk}"),
-                    since,
+                    period,
                 )
+
+
+def told_in(rule: AlertRule, account: Any) -> str | None:
+    """The period in which this lack was told already: a history that is still being mirrored shows
+    credits that came before that, and they are no news."""
+    if account.came_on is None:
+        return None
+    lately = AlertEvent.objects.filter(
+        rule=rule,
+        subject=str(account.pk),
+        threshold=rule.threshold,
+        happened_at__gt=account.came_on + CLOCKS_DIFFER,
+    )
+    lack = lately.exclude(period__startswith=OVER).order_by("-happened_at")
+    return lack.values_list("period", flat=True).first()
 
 
 def is_older(account: Any, now: datetime) -> bool:
@@ -73,19 +90,19 @@ def is_older(account: Any, now: datetime) -> bool:
     return bool(account.balance_as_of <= came_on + CLOCKS_DIFFER)
 
 
-def end_shortages(
-    rules: Sequence[AlertRule], account: Account, since: str, free: Decimal, now: datetime
+def end_shortage(
+    rule: AlertRule, account: Account, period: str, free: Decimal, now: datetime
 ) -> None:
-    """Close the periods in which a lack was told that is over: a plan may renew without a row."""
+    """Close the period in which a lack was told that is over: a plan may renew without a row."""
     over = AlertEvent.objects.filter(
-        rule__in=rules,
+        rule=rule,
         subject=str(account.pk),
-        period=since,
+        period=period,
         threshold__lte=free,
         happened_at__lte=now - SHORTAGE,
     )
     if over.exists():  # an update of nothing would still take SQLite's one lock for writing
-        over.update(period=f"until {now:%Y-%m-%d %H:%M}")
+        over.update(period=f"{OVER}{now:%Y-%m-%d %H:%M}")
 
 
 def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:

@@ -289,14 +289,18 @@ def test_a_token_that_stops_leaves_what_it_made_to_one_that_was_added_before(
     assert (lost.token, lost.job.token, film.token) == (new, new, new)
 
 
-def test_a_token_that_the_service_refused_for_a_while_is_added_again_by_its_owner(
-    db: None, upstream: Upstream
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
+    db: None, upstream: Upstream, is_damaged: bool
 ) -> None:
     upstream.on(*ME, profile(5))
     vault, owner = VaultFactory(), UserFactory()
     first = tokens.add(vault, owner.pk, Secret(value()))
     job = JobFactory(token=first, account=first.account, vault=vault)
-    calls.note_failure(first, errors.Unauthorized())
+    if is_damaged:
+        Token.objects.update(sealed=b"\0" + bytes(first.sealed)[1:])
+    else:
+        calls.note_failure(first, errors.Unauthorized())
     with pytest.raises(TokenRefused, match="already in the team's room"):
         tokens.add(vault, UserFactory().pk, Secret(value()))
     again = tokens.add(vault, owner.pk, Secret(value()))

@@ -76,6 +76,23 @@ def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rul
     assert len(told(northlight)) == 1
 
 
+def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
+    northlight, account, rule, time_machine
+):
+    """Of an account that was just added: its credits of long ago come in page by page."""
+    rule(Watch.BALANCE, 5000)
+    assert len(told(northlight)) == 1
+    for days, position in ((90, 0), (60, 30), (1, 70)):
+        row = entry(account, Decimal(200), position)
+        Entry.objects.filter(pk=row.pk).update(happened_at=NOON - timedelta(days=days))
+        assert told(northlight) == []
+    time_machine.shift(timedelta(days=2))
+    Account.objects.update(balance=12_000, balance_as_of=timezone.now())
+    assert told(northlight) == []
+    Account.objects.update(balance=100, balance_as_of=timezone.now())
+    assert told(northlight) == ["100 cr are free, less than 5,000"], "that lack was over"
+
+
 def test_a_balance_from_before_credits_came_is_not_told_as_low(northlight, account, rule):
     """The ledger shows them already; the balance is read after that."""
     rule(Watch.BALANCE, 5000)
