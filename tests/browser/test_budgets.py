@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.browser.album import Album
 from tests.browser.desk import PRICED, RENDERED, Desk
@@ -96,14 +96,18 @@ def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: D
 
 @pytest.mark.usefixtures("thea")
 def test_who_goes_back_to_the_words_at_once_has_asked_all_the_same(priya: Desk) -> None:
-    """Whose press it was is not lost while the session is asked for."""
+    """Whose press it was is not lost while the session is asked for, and a second one is none."""
     job = priya.draft("Still writing")
     dialog = over(priya, job)
     note = dialog.get_by_label("A word to them")
     note.fill("For the fair on")
+    asked = list[Request]()
+    priya.page.on("request", lambda sent: asked.append(sent) if sent.method == "POST" else None)
     with held(priya.page, "**/session/"):
+        dialog.get_by_role("button", name="Ask for it").click()
         dialog.get_by_role("button", name="Ask for it").click()
         note.press_sequentially(" Tuesday.")
     priya.page.wait_for_url("**/videos/**")
+    assert len(asked) == 2, "whether the session stands, and the words"
     expect(priya.status).to_have_attribute("data-state", "waiting")
     assert priya.spent(job).count() == 0

@@ -108,6 +108,18 @@ def test_a_selection_that_ends_beside_a_dialog_closes_it_not(page: Page) -> None
     page.mouse.move(5, 5)
     page.mouse.up()
     expect(field).to_have_value("9000")
+
+
+def test_a_press_beside_a_dialog_closes_it_unless_something_is_typed_in_it(page: Page) -> None:
+    link(page).click()
+    field = page.locator("dialog[open]").get_by_label("Refuse above")
+    field.fill("9000")
+    page.mouse.click(5, 5)
+    expect(field).to_have_value("9000")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    link(page).click()
+    expect(page.locator("dialog[open]")).to_be_visible()
     page.mouse.click(5, 5)
     expect(page.locator("dialog[open]")).to_have_count(0)
 

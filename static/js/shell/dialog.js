@@ -41,7 +41,7 @@
       closer.closest("dialog").close();
     } else if (id) {
       open(document.getElementById(id));
-    } else if (event.target === pressed && pressed.matches("dialog:modal")) {
+    } else if (event.target === pressed && pressed.matches("dialog:modal:not(:has([data-typed]))")) {
       pressed.close(); // the press fell on the ground beside it; one that selects text only ends there
     }
   });

@@ -2,7 +2,7 @@
 // whether the session still stands: after its end, or a change of the team in another tab, the words would be gone.
 (() => {
   const PATIENCE = 5000; // ms; who does not answer is sent to all the same
-  const asked = new WeakSet();
+  const session = new WeakMap(); // of a form that is pressed: "asked", then "stands"
 
   const free = (form) => delete form?.dataset.typed;
 
@@ -18,18 +18,21 @@
   async function press(event) {
     const { target: form, submitter } = event;
     if (event.defaultPrevented) return;
-    if (asked.delete(form)) return free(form);
+    if (session.get(form) === "stands") return free(form);
     if (!form.matches("[data-typed], [data-unsaved]")) return;
     event.preventDefault();
     event.stopPropagation();
+    if (session.has(form)) return; // a second press meanwhile
+    session.set(form, "asked");
     submitter?.setAttribute("aria-busy", "true");
     const over = await isOver();
     submitter?.removeAttribute("aria-busy");
-    if (over) return document.dispatchEvent(new CustomEvent("session:ended"));
-    asked.add(form);
+    session.set(form, "stands");
+    if (over) document.dispatchEvent(new CustomEvent("session:ended"));
     // By a click: of a submit alone htmx does not know whose it is.
-    if (submitter) submitter.click();
+    else if (submitter) submitter.click();
     else form.requestSubmit();
+    session.delete(form);
   }
 
   // A form that saves itself is marked by unsaved.js.
