@@ -21,10 +21,11 @@ from django.db.models import Q, QuerySet, Sum
 from dashboard.models import Budget, Membership, Period, Role, Team
 from dashboard.roles import Permission, allows
 from proxyapi.models import Charge
+from proxyapi.models.account import exact
 from proxyapi.models.charge import HOLDING, SPENT
 from proxyapi.refusals import Refusal, credits
 
-NOTHING, PLACES = Decimal(0), Decimal("0.0001")
+NOTHING = Decimal(0)
 FEW = 3  # members whose sums go into one row with the team's
 
 
@@ -206,11 +207,6 @@ def in_one_row(
         sums[f"held_{one}"] = Sum("hold", filter=theirs & Q(state__in=HOLDING))
     row = charges.aggregate(**sums)
     return {one: Taken(exact(row[f"spent_{one}"]), exact(row[f"held_{one}"])) for one in people}
-
-
-def exact(sum_: Decimal | None) -> Decimal:
-    """SQLite adds floats up; rounded to the places that credits have, the sum is right again."""
-    return (sum_ or NOTHING).quantize(PLACES)
 
 
 def approvers_of(team: Team) -> list[str]:

@@ -19,14 +19,15 @@ from redis.lock import Lock
 from proxyapi import calls
 from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Lane, connection
 from proxyapi.events import Event, publish
-from proxyapi.models import Job, JobState
+from proxyapi.models import ChargeState, Job, JobState
 from proxyapi.models.job import IN_DOUBT
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
 
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
-SELDOM = 240.0  # seconds to the next try to fetch a script, or another price than an old one
+SELDOM = 240.0  # seconds to the next try to fetch a script
+HOURLY = 3600.0  # seconds to the next try to ask for another price than an old one
 PRICE_KEEPS = timedelta(days=1)  # then it is asked again while somebody's consent is waited for
 WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
 UNFIT = (errors.NotFound, errors.Precondition, errors.Invalid)  # of this draft as it stands
@@ -175,7 +176,7 @@ def quote(job: Job) -> None:
     asked_at, edited_at = timezone.now(), job.edited_at
     found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
     is_short = bool(missing(job.wanted)) and not has_unread_script(job)
-    is_known = job.priced and not has_old_price(job, asked_at)
+    is_known = job.priced and not is_wanted_anew(job, asked_at)
     if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or is_known:
         Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
@@ -200,7 +201,7 @@ def quote(job: Job) -> None:
         return
     except errors.UpstreamError as error:
         if job.priced and not isinstance(error, UNFIT):
-            later(job, asked_at, SELDOM)  # the price of before keeps its age
+            later(job, asked_at, HOURLY)  # the price of before keeps its age
             return
         found["quote_error"] = error.user_message
         if has_unread_script(job) and not isinstance(error, calls.LASTING):
@@ -210,8 +211,10 @@ def quote(job: Job) -> None:
     publish(job.vault_id, Event.JOB, job.pk)
 
 
-def has_old_price(job: Job, now: datetime) -> bool:
-    return job.estimate_as_of is not None and job.estimate_as_of < now - PRICE_KEEPS
+def is_wanted_anew(job: Job, now: datetime) -> bool:
+    """Whether somebody is to consent to a price that is old."""
+    is_old = job.estimate_as_of is not None and job.estimate_as_of < now - PRICE_KEEPS
+    return is_old and job.charges.filter(state=ChargeState.DRAFT).exists()
 
 
 def later(job: Job, asked_at: datetime, seconds: float) -> None:

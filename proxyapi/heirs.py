@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
+from proxyapi import door
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
 
 STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
@@ -15,21 +16,25 @@ def hand_over(stopped: Token) -> None:
     tokens = Token.objects.usable().filter(
         vault=stopped.vault_id, owner=stopped.owner_id, account=stopped.account_id
     )
-    heir = tokens.exclude(pk=stopped.pk).order_by("-created_at").first()
+    heir = door.openable(tokens.exclude(pk=stopped.pk).order_by("-created_at"))
     if heir is not None:
         take_over(heir)
 
 
 @transaction.atomic
 def take_over(token: Token) -> None:
-    """What its owner made on tokens of this account that stopped goes on with this one.
+    """What its owner made on tokens of this account that stopped, or do not open any more, goes on
+    with this one, if it opens.
 
     A running video is looked at with the next tick, an unknown charge is read back, a price that
     could not be asked is asked, and what waits for consent is sent with it once it has that.
     """
-    stopped = Token.objects.filter(
-        vault=token.vault_id, owner=token.owner_id, account=token.account_id, state__in=STOPPED
-    )
+    others = Token.objects.filter(
+        vault=token.vault_id, owner=token.owner_id, account=token.account_id
+    ).exclude(pk=token.pk)
+    stopped = [one for one in others if one.state in STOPPED or not door.opens(one)]
+    if not stopped or not door.opens(token):
+        return
     jobs, charges = Job.objects.filter(token__in=stopped), Charge.objects.open()
     charges = charges.filter(token__in=stopped)
     if not jobs.exists() and not charges.exists():

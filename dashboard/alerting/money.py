@@ -9,11 +9,13 @@ from typing import Any
 
 from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from dashboard.alerting.finding import Finding, age, page, week
 from dashboard.models import AlertEvent, AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
+from proxyapi.models.account import exact
 from proxyapi.models.charge import CLOCKS_DIFFER, HOLDING
 from proxyapi.top_up import stopped_by_failures
 
@@ -47,11 +49,11 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
     for account in accounts:
         if is_older(account, now):
             continue
-        free = account.balance - account.held_now
+        free = account.balance - exact(account.held_now)
         since = "no credit yet" if account.came_at is None else f"since row {account.came_at}"
         for rule in rules:
-            period = told_in(rule, account) or since
-            end_shortage(rule, account, period, free, now)
+            period = told_in(rule, account, now) or since
+            end_shortage(rule, account, period, free, now if period != since else now - SHORTAGE)
             if free < rule.threshold:
                 yield Finding(
                     rule,
@@ -66,7 +68,7 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                 )
 
 
-def told_in(rule: AlertRule, account: Any) -> str | None:
+def told_in(rule: AlertRule, account: Any, now: datetime) -> str | None:
     """The period in which this lack was told already: a history that is still being mirrored shows
     credits that came before that, and they are no news."""
     if account.came_on is None:
@@ -75,7 +77,7 @@ def told_in(rule: AlertRule, account: Any) -> str | None:
         rule=rule,
         subject=str(account.pk),
         threshold=rule.threshold,
-        happened_at__gt=account.came_on + CLOCKS_DIFFER,
+        happened_at__range=(account.came_on + CLOCKS_DIFFER, now),
     )
     lack = lately.exclude(period__startswith=OVER).order_by("-happened_at")
     return lack.values_list("period", flat=True).first()
@@ -91,18 +93,19 @@ def is_older(account: Any, now: datetime) -> bool:
 
 
 def end_shortage(
-    rule: AlertRule, account: Account, period: str, free: Decimal, now: datetime
+    rule: AlertRule, account: Account, period: str, free: Decimal, until: datetime
 ) -> None:
-    """Close the period in which a lack was told that is over: a plan may renew without a row."""
+    """Close the period of a lack that was told until then and is over: a plan may renew without a
+    row. Where credits were mirrored after it was told, that is what ended it."""
     over = AlertEvent.objects.filter(
         rule=rule,
         subject=str(account.pk),
         period=period,
         threshold__lte=free,
-        happened_at__lte=now - SHORTAGE,
+        happened_at__lte=until,
     )
     if over.exists():  # an update of nothing would still take SQLite's one lock for writing
-        over.update(period=f"{OVER}{now:%Y-%m-%d %H:%M}")
+        over.update(period=f"{OVER}{timezone.now():%Y-%m-%d %H:%M}")
 
 
 def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:

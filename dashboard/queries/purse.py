@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, Vault
+from proxyapi.models.account import exact
 from proxyapi.models.charge import HOLDING
 
 OLD = timedelta(minutes=15)  # a balance older than that says when it was read
@@ -112,7 +113,7 @@ def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
         .get()
     )
     counts = Counts(running=row["running"], unknown=row["unknown"], holding=row["holding"])
-    return Decimal(row["held"] or 0), counts
+    return exact(row["held"]), counts
 
 
 def accounts_of(vault: Vault) -> QuerySet[Account]:

@@ -54,15 +54,15 @@ def claim_entry(
     outcome.lock_account(charge)
     outcome.lock_jobs(charge)
     check_unknown(charge)
-    entry.refresh_from_db()
-    if entry.charge_id is not None or seen not in (None, -entry.amount):
+    found = Entry.objects.filter(pk=entry.pk).first()  # it may be gone by now
+    if found is None or found.charge_id is not None or seen not in (None, -entry.amount):
         raise Stale(TAKEN)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
     outcome.took_effect(charge, {})
     effect.script_unknown(charge)
-    outcome.spent(charge, ChargeState.MATCHED, -entry.amount, entry.happened_at)
-    ledger.link(entry, charge, Confidence.CERTAIN, SAID)
-    changes.note(charge.account, [entry.happened_at])
+    outcome.spent(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
+    ledger.link(found, charge, Confidence.CERTAIN, SAID)
+    changes.note(charge.account, [found.happened_at])
     return charge
 
 

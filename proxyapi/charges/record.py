@@ -22,6 +22,7 @@ from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING, STARTS_RENDERING
 from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
 from proxyapi.upstream.catalog import operation
+from proxyapi.watching.clock import PUT_BACK
 
 # The doorbell rings at once; the sweep takes over when nobody answered it.
 SWEEP_AFTER = timedelta(seconds=10)
@@ -199,12 +200,17 @@ def check_unchanged(job: Job, intent: Intent) -> None:
 
 def check_as_asked(charge: Charge) -> None:
     """The job was neither edited nor started since it was asked for: the price is one of these
-    settings, and nobody consented to a second run."""
+    settings, and nobody consented to a second run.
+
+    What lies ahead of now was noted before the clock was put back, and so before it was asked for.
+    """
     if charge.job_id is None:
         return
     job = Job.objects.select_for_update().get(pk=charge.job_id)
-    changed_at = max(filter(None, (job.edited_at, job.started_at, job.finished_at)))
-    if charge.operation in STARTS_RENDERING and changed_at > charge.created_at:
+    times = filter(None, (job.edited_at, job.started_at, job.finished_at))
+    now = timezone.now() + PUT_BACK
+    has_changed = any(charge.created_at < at <= now for at in times)
+    if charge.operation in STARTS_RENDERING and has_changed:
         raise Stale("This video changed since it was asked for. Nothing was sent. Ask again.")
 
 

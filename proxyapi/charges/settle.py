@@ -6,7 +6,6 @@ charge stays `unknown` and says so, and after a quarter of an hour it waits for 
 
 from __future__ import annotations
 
-import contextlib
 from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -16,7 +15,7 @@ from django.utils import timezone
 
 from proxyapi import costs, failpoints, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import evidence, outcome, waits
+from proxyapi.charges import evidence, outcome, unread, waits
 from proxyapi.charges.crash import PARKED, counted
 from proxyapi.charges.effect import announce
 from proxyapi.charges.send import abandoned
@@ -24,7 +23,6 @@ from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.upstream import errors
 
 NEEDS_A_PERSON_AFTER = timedelta(minutes=15)
-UNDER_WAY = timedelta(seconds=25)  # as long as a worker has it at most (`watching.due`)
 NEVER_CHARGED = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
 )
@@ -38,10 +36,17 @@ def settle(charge_id: UUID) -> None:
         outcome.unknown(charge, None)
     if charge.state != ChargeState.UNKNOWN:
         return
-    # A failed look teaches nothing; what we know stays as it is (law 6).
-    with contextlib.suppress(errors.UpstreamError, AllowanceExhausted):
+    soon = None
+    try:
         read_back(charge)
-    look_again(charge)
+    except AllowanceExhausted as exhausted:
+        soon = max(waits.again_after(), timedelta(seconds=exhausted.wait))
+    except errors.UpstreamError as error:  # teaches nothing; what we know stays as it is (law 6)
+        if not is_young(charge) and unread.asks_for_all(charge, error):
+            soon = unread.ASKS_EVERY
+    else:
+        unread.answered(charge)
+    look_again(charge, soon)
 
 
 def read_back(charge: Charge) -> None:
@@ -84,14 +89,18 @@ def lost_at(charge: Charge) -> datetime:
     return charge.lost_at or charge.sent_at or charge.created_at
 
 
-def look_again(charge: Charge) -> None:
+def is_young(charge: Charge) -> bool:
+    return timezone.now() - (charge.sent_at or charge.created_at) < NEEDS_A_PERSON_AFTER
+
+
+def look_again(charge: Charge, soon: timedelta | None = None) -> None:
     """Look every ten seconds for a quarter of an hour, then every ten minutes: a person decides.
 
-    And once just when the service has had its time to book.
+    And once just when the service has had its time to book; `soon`: when it could not be asked.
     """
     now = timezone.now()
-    is_young = now - (charge.sent_at or charge.created_at) < NEEDS_A_PERSON_AFTER
-    due_at = now + (waits.again_after() if is_young else timedelta(minutes=10))
+    rest = waits.again_after() if is_young(charge) else soon or timedelta(minutes=10)
+    due_at = now + rest
     if now < (booked_by := lost_at(charge) + waits.booked_within()):
         due_at = min(due_at, booked_by)
     Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN).update(due_at=due_at)
@@ -105,7 +114,7 @@ def again(charge: Charge) -> bool:
     now = timezone.now()
     unknown = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
     unknown.filter(code=PARKED).update(code="", reason="", due_at=now)
-    unknown.filter(due_at__gt=now + UNDER_WAY).update(due_at=now)
+    unknown.filter(due_at__gt=now + unread.UNDER_WAY).update(due_at=now)
     taken_up = unknown.update(crashes=0)
     announce(charge)
     return bool(taken_up)

@@ -28,10 +28,10 @@ from proxyapi.ledger.overlay import (
     lowest_told,
     remember_end,
     start_anew,
-    unlaid,
 )
 from proxyapi.ledger.page import API, Page, Reader
 from proxyapi.ledger.pairs import ANY_TIME, FAR, Claim
+from proxyapi.ledger.told import unlaid
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
 from proxyapi.upstream import errors
 

@@ -22,10 +22,10 @@ from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
-from proxyapi.day_sums import want_recount
 from proxyapi.ledger import changes, pairs, segment
 from proxyapi.ledger.page import Page
 from proxyapi.ledger.row import Row, words_of
+from proxyapi.ledger.told import forget, laid, told_of, unlaid
 from proxyapi.models import Account, Entry, Ledger
 
 IsPast = Callable[[datetime, datetime], bool]
@@ -156,19 +156,6 @@ def is_beneath(ledger: Ledger, rows: Sequence[Row]) -> bool:
     entries = Entry.objects.filter(account_id=ledger.pk)
     newest, oldest = rows[-1].happened_at, entries.aggregate(at=Min("happened_at"))["at"]
     return newest is not None and oldest is not None and newest < oldest - pairs.LATE
-
-
-def laid(ledger: Ledger) -> QuerySet[Entry]:
-    return Entry.objects.filter(account_id=ledger.pk, via_api=True)
-
-
-def told_of(ledger: Ledger) -> QuerySet[Entry]:
-    """Rows of which it is known; they have no gap."""
-    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
-
-
-def unlaid(ledger: Ledger) -> QuerySet[Entry]:
-    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=True)
 
 
 def upward(ledger: Ledger, page: Page) -> list[datetime]:
@@ -322,15 +309,6 @@ def close(entries: QuerySet[Entry]) -> list[datetime]:
     if lot:
         entries.filter(position__gte=lot[-1][0]).update(via_api=False)
     return [happened_at for _, happened_at in lot]
-
-
-def forget(ledger: Ledger) -> None:
-    """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
-    is counted anew."""
-    ledger.api_low = ledger.api_high = 0
-    ledger.api_problem = ""
-    if told_of(ledger).update(via_api=None):
-        want_recount(ledger.account)
 
 
 def give_up(account: Account, why: str = APART) -> None:

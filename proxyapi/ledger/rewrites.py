@@ -10,24 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from proxyapi import month_costs
+from proxyapi.day_sums import CreditSum
 from proxyapi.events import Event, publish
 from proxyapi.ledger import changes
 from proxyapi.ledger.page import PER_PAGE
 from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
+from proxyapi.ledger.told import forget_from
 from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
 
 LONG_AGO = timedelta(days=1)
 # What may be another in a ledger after rows of it were let go.
 SHORTENED = (
-    *("low", "high", "total", "read_at", "api_low", "api_high"),
-    *("anchor_balance", "anchor_high"),
+    *("low", "high", "total", "read_at"),
+    *("api_low", "api_high", "api_read_at", "api_problem"),
+    *("anchor_balance", "anchor_high", "balance_exact", "weighed_high", "weighed_sum"),
 )
+BOOKED_AT = NAMES.index("booked_at")
 LISTED = 500  # rows that are gone; the sentence tells how many they are, and one lets all go
 STOPPED = "Nothing more is read until somebody has looked at it."
 
@@ -150,10 +155,9 @@ def shorten(ledger: Ledger, position: int) -> None:
     lost = Entry.objects.filter(account_id=ledger.pk, position__gte=position)
     times = list(lost.values_list("happened_at", flat=True))
     ledger.api_high = max(ledger.api_low, ledger.api_high - lost.filter(via_api=True).count())
+    lower_anchor(ledger, position)
     part_with(lost)
     lost.delete()
-    if position < (ledger.anchor_high or 0):
-        ledger.anchor_balance = ledger.anchor_high = None  # what was weighed then is gone
     ledger.high = min(ledger.high, position)
     ledger.low = min(ledger.low, ledger.high)
     if ledger.low == ledger.high:
@@ -165,20 +169,37 @@ def begin_anew(ledger: Ledger) -> None:
     """No row is left: the next turn is a first contact. The end may be far beneath what was read
     while older rows were still missing."""
     ledger.low = ledger.high = ledger.total = ledger.api_low = ledger.api_high = 0
-    ledger.read_at = None
+    ledger.read_at = ledger.anchor_balance = ledger.anchor_high = None
+
+
+def lower_anchor(ledger: Ledger, position: int) -> None:
+    """The balance that was weighed first is of rows that change now: taken back by what they add
+    up to it is that of the rows beneath. So what the balance and the rows differed by stays."""
+    if ledger.anchor_high is None or ledger.anchor_balance is None:
+        return
+    if position < ledger.anchor_high:
+        rows = Entry.objects.filter(account_id=ledger.pk, position__lt=ledger.anchor_high)
+        between = rows.filter(position__gte=position).aggregate(sum=CreditSum("amount"))["sum"]
+        ledger.anchor_balance -= between or Decimal(0)
+        ledger.anchor_high = position
 
 
 def reword(ledger: Ledger, rewrite: Rewrite) -> None:
     entry = Entry.objects.get(account_id=ledger.pk, position=rewrite.position)
     row, before = from_json(rewrite.after or {}), entry.happened_at
-    part_with(Entry.objects.filter(pk=entry.pk))
+    is_another = entry.booked_at != row.words[BOOKED_AT]
+    lower_anchor(ledger, entry.position)
+    if is_another or entry.amount != row.amount:
+        part_with(Entry.objects.filter(pk=entry.pk))
+        entry.charge = entry.job = entry.member = entry.off = None
+        entry.confidence = entry.reason = entry.operation = ""
     for name, word in zip(NAMES, row.words, strict=True):
         setattr(entry, name, word)
     entry.amount, entry.trouble = row.amount, row.trouble
     entry.happened_at = row.happened_at or before
-    entry.charge = entry.job = entry.member = entry.off = None
-    entry.confidence = entry.reason = entry.operation = ""
     entry.save()
+    if is_another:  # as it is where one in the middle was taken out: those behind it moved up
+        forget_from(ledger, entry.position)
     changes.note(ledger.account, [before, entry.happened_at])
 
 
@@ -197,7 +218,9 @@ def part_with(entries: QuerySet[Entry]) -> None:
 
 
 def go_on(ledger: Ledger, position: int) -> None:
-    """The mirror may read again, once nothing is left to look at."""
+    """The mirror may read again, once nothing is left to look at. Until it is weighed anew nothing
+    is known of the balance beside these rows."""
+    ledger.weighed_high = ledger.balance_exact = ledger.weighed_sum = None
     if Rewrite.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
         ledger.save(update_fields=SHORTENED)
         return
@@ -205,6 +228,5 @@ def go_on(ledger: Ledger, position: int) -> None:
     # The page beneath is compared next, at once.
     ledger.patrolled = position // PER_PAGE * PER_PAGE
     ledger.patrolled_at = timezone.now() - LONG_AGO
-    ledger.weighed_high = None
     ledger.save()
     publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)

@@ -97,8 +97,9 @@ def mirror_and_weigh(account: Account) -> None:
             weigh(account)
     ledger = segment.of(account)
     mirror(account, newest=is_old(ledger, timezone.now()), awaited=awaited)
-    if is_weighing_due(segment.of(account), timezone.now()):
-        weigh(account)
+    now = timezone.now()
+    if is_weighing_due(ledger := segment.of(account), now):
+        weigh(account, Lane.SETTLEMENT if is_weighing_late(ledger, now) else Lane.MIRRORING)
 
 
 def may_weigh(account: Account) -> bool:
@@ -135,6 +136,13 @@ def has_settled(ledger: Ledger) -> bool:
     settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
     since = ledger.read_at or NEVER
     return settled.filter(settled_at__gt=since, settled_at__lte=timezone.now()).exists()
+
+
+def is_weighing_late(ledger: Ledger, now: datetime) -> bool:
+    """Of an account whose videos are looked at all day long nothing would be weighed: its three
+    requests go before the looks then, each hour."""
+    last = ledger.weighed_at or ledger.account.created_at
+    return last < now - WEIGHED_AGAIN
 
 
 def is_weighing_due(ledger: Ledger, now: datetime) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proxyapi.models.charge import Charge
 
 CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
+SMALLEST = Decimal("0.0001")
 
 # A time outside of them is a mistake or means "never ends", and breaks calendars.
 YEARS = range(2000, 2200)
@@ -32,6 +33,11 @@ PROFILE = (
     "plan_ends_at",
     "monthly_credits",
 )
+
+
+def exact(sum_: Decimal | None) -> Decimal:
+    """SQLite adds floats up; rounded to the places that credits have, the sum is right again."""
+    return (sum_ or Decimal(0)).quantize(SMALLEST)
 
 
 class Plan(models.TextChoices):
@@ -89,8 +95,7 @@ class Account(models.Model):
 
     def held(self) -> Decimal:
         """Credits that open charges have reserved."""
-        total = self.charges.holding().aggregate(sum=Sum("hold"))["sum"]
-        return Decimal(total or 0)
+        return exact(self.charges.holding().aggregate(sum=Sum("hold"))["sum"])
 
     def free_to_spend(self) -> Decimal:
         return self.balance - self.held()
@@ -103,10 +108,10 @@ class Account(models.Model):
         after that is taken off, so until the next reading it is rather too low than too high.
         """
         Account.objects.select_for_update().get(pk=self.pk)
-        spent = self.charges.unseen(seen_at).aggregate(sum=Sum("cost"))["sum"]
+        spent = exact(self.charges.unseen(seen_at).aggregate(sum=Sum("cost"))["sum"])
         Account.objects.filter(
             Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at), pk=self.pk
-        ).update(balance=remaining - (spent or 0), balance_as_of=seen_at)
+        ).update(balance=remaining - spent, balance_as_of=seen_at)
         self.refresh_from_db(fields=["balance", "balance_as_of"])
 
     def note_spent(self, charge: Charge) -> None:

@@ -133,6 +133,11 @@ class Job(models.Model):
             models.Index(fields=["vault", "-created_at", "-id", "title"], name="job_titles"),
             models.Index(fields=["vault", "state", "finished_at"], name="job_state_since"),
             models.Index(fields=["next_look_at"], condition=Q(state="running"), name="job_due"),
+            models.Index(
+                fields=["quote_due_at"],
+                condition=Q(quote_due_at__isnull=False),
+                name="job_quote_due",
+            ),
         ]
 
     def __str__(self) -> str:

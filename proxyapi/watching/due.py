@@ -119,7 +119,7 @@ def age_prices() -> int:
         operation="faceless.render",
     )
     old = Job.objects.filter(charges__in=waiting, estimate_as_of__lt=now - drafts.PRICE_KEEPS)
-    return old.filter(quote_due_at=None).update(quote_due_at=now)
+    return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)
 
 
 def rooms_of(tokens: list[tuple[UUID, str]]) -> tuple[dict[UUID, int], set[UUID]]:

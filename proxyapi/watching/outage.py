@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf
-from uuid import UUID
 
 import redis
 from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.allowance import connection
+from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors
 
 AWAY_AFTER = 3  # looks in a row
@@ -35,26 +35,28 @@ def says(error: errors.UpstreamError) -> bool:
     return isinstance(error, UNANSWERED) and not isinstance(error, calls.OURS)
 
 
-def failed(environment: str, job: UUID, lasts: float) -> bool:
-    """Nobody answered a look at the job, nor those of `lasts` seconds before; whether the service
+def failed(environment: str, lasts: float = 0) -> bool:
+    """Nobody answered a look at a video, nor those of `lasts` seconds before; whether the service
     counts as away from now on."""
+    if lasts > OF_A_FEW and are_few(environment):
+        answered(environment)  # it may be there for others
+        return False
     try:
         with connection().pipeline(transaction=True) as pipeline:
-            pipeline.sadd(_whose(environment), str(job))
-            pipeline.scard(_whose(environment))
             pipeline.incr(_count(environment))
-            pipeline.expire(_whose(environment), REMEMBERED)
             pipeline.expire(_count(environment), REMEMBERED)
-            _, videos, looks, *_ = map(int, pipeline.execute())
-        if lasts > OF_A_FEW and videos < AWAY_AFTER:
-            connection().delete(_count(environment))
-            return False
-        is_now_away = looks >= AWAY_AFTER
+            is_now_away = int(pipeline.execute()[0]) >= AWAY_AFTER
         if is_now_away:
             connection().set(_last(environment), timezone.now().timestamp(), ex=KNOWN_FOR)
     except redis.RedisError:
         return False
     return is_now_away
+
+
+def are_few(environment: str) -> bool:
+    """Whether so few videos are watched that their records alone may be broken."""
+    running = Job.objects.filter(account__environment=environment, state=JobState.RUNNING)
+    return len(running.values_list("pk", flat=True)[:AWAY_AFTER]) < AWAY_AFTER
 
 
 def over_for(environment: str) -> float:
@@ -68,7 +70,7 @@ def over_for(environment: str) -> float:
 def answered(environment: str) -> None:
     """Whatever was answered: the service is there."""
     with suppress(redis.RedisError):
-        connection().delete(_count(environment), _whose(environment))
+        connection().delete(_count(environment))
 
 
 def is_away(environment: str) -> bool:
@@ -108,10 +110,6 @@ def one_at_a_time(environment: str) -> Iterator[bool]:
 
 def _asking(environment: str) -> str:
     return f"{_count(environment)}:asking"
-
-
-def _whose(environment: str) -> str:
-    return f"{_count(environment)}:videos"
 
 
 def _last(environment: str) -> str:

@@ -48,7 +48,7 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
     since = job.look_error_since or now
     environment, is_silence = job.account.environment, outage.says(error)
     lasts = (now - since).total_seconds()
-    is_away = is_silence and outage.failed(environment, job.pk, lasts)
+    is_away = is_silence and outage.failed(environment, lasts)
     is_its_own = is_silence and not is_away
     if is_its_own:  # while the service was away it was everybody's
         lasts = min(lasts, outage.over_for(environment))

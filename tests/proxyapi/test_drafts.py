@@ -146,6 +146,27 @@ def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
     assert job.quote_due_at > timezone.now() + timedelta(minutes=3)
 
 
+def test_nobody_goes_on_asking_once_nothing_waits_for_a_consent(
+    waiting: Job, upstream: Upstream
+) -> None:
+    upstream.on(*ESTIMATE, httpx.Response(503))
+    by_the_beat()
+    Charge.objects.update(state=ChargeState.REFUSED)
+    upstream.requests.clear()
+    Job.objects.update(quote_due_at=timezone.now())
+    job = by_the_beat()
+    assert (job.estimate, job.quote_due_at) == (Decimal(96), None)
+    assert upstream.requests == []
+
+
+def test_a_draft_whose_pricing_was_given_up_is_not_taken_up_by_itself(
+    waiting: Job, upstream: Upstream
+) -> None:
+    Job.objects.update(quote_error="Asking for the price failed five times.")
+    by_the_beat()
+    assert upstream.requests == []
+
+
 def test_a_draft_that_is_gone_there_has_no_price_any_more(waiting: Job, upstream: Upstream) -> None:
     upstream.on("GET", "/faceless/7", refused(404, "GEN-NOT-FOUND"))
     job = by_the_beat()

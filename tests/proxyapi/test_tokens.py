@@ -289,6 +289,37 @@ def test_a_token_that_stops_leaves_what_it_made_to_one_that_was_added_before(
     assert (lost.token, lost.job.token, film.token) == (new, new, new)
 
 
+def damage(token: Token) -> None:
+    Token.objects.filter(pk=token.pk).update(sealed=b"\0" + bytes(token.sealed)[1:])
+
+
+def test_a_new_token_goes_on_with_what_is_left_on_one_that_does_not_open(
+    db: None, upstream: Upstream
+) -> None:
+    """The service shows a value once, so the same one is seldom there to be added again."""
+    upstream.on(*ME, profile(5))
+    vault, owner = VaultFactory(), UserFactory()
+    first = tokens.add(vault, owner.pk, Secret(value()))
+    job = JobFactory(token=first, account=first.account, vault=vault)
+    damage(first)
+    second = tokens.add(vault, owner.pk, Secret(value("b")))
+    job.refresh_from_db()
+    assert job.token == second
+
+
+def test_what_a_token_left_is_not_handed_to_one_that_does_not_open(
+    db: None, upstream: Upstream
+) -> None:
+    upstream.on(*ME, profile(5))
+    vault, owner = VaultFactory(), UserFactory()
+    first, second, third = (tokens.add(vault, owner.pk, Secret(value(one))) for one in "abc")
+    job = JobFactory(token=first, account=first.account, vault=vault)
+    damage(third)
+    tokens.remove(first)
+    job.refresh_from_db()
+    assert job.token == second
+
+
 @pytest.mark.parametrize("is_damaged", [False, True])
 def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
     db: None, upstream: Upstream, is_damaged: bool
@@ -298,7 +329,7 @@ def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
     first = tokens.add(vault, owner.pk, Secret(value()))
     job = JobFactory(token=first, account=first.account, vault=vault)
     if is_damaged:
-        Token.objects.update(sealed=b"\0" + bytes(first.sealed)[1:])
+        damage(first)
     else:
         calls.note_failure(first, errors.Unauthorized())
     with pytest.raises(TokenRefused, match="already in the team's room"):

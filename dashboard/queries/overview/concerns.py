@@ -28,7 +28,7 @@ from django.db.models import (
     Sum,
     Value,
 )
-from django.db.models.functions import Cast, Coalesce, Greatest
+from django.db.models.functions import Cast, Coalesce, Greatest, Round
 
 from dashboard.models import Ask, Team
 from proxyapi.models import Charge, ChargeState, Entry, Job, JobState, Rewrite, Token, TokenState
@@ -218,7 +218,7 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
         account=Cast("account", CharField()),
         since=Max("happened_at"),
         what=Max("account__name"),
-        amount=-Sum("amount"),
+        amount=Round(-Sum("amount"), precision=4),
         many=Count("pk"),
     )
 

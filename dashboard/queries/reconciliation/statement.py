@@ -15,10 +15,10 @@ from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 from proxyapi.ledger.books import opening, sums
 from proxyapi.ledger.differences import of_balance
 from proxyapi.models import Account, Charge, Entry, Ledger
-from proxyapi.models.account import CREDITS
+from proxyapi.models.account import CREDITS, exact
 from proxyapi.models.charge import UNDECIDED
 
-NOTHING, PLACES = Decimal(0), Decimal("0.0001")
+NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decima
     )
     summed = [total(*part) for part in parts]
     found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
-    alone, off, at_risk, newer = ((one or NOTHING).quantize(PLACES) for one in found)
+    alone, off, at_risk, newer = map(exact, found)
     return matched + alone + off, at_risk, newer
 
 

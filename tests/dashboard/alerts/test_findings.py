@@ -93,6 +93,36 @@ def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
     assert told(northlight) == ["100 cr are free, less than 5,000"], "that lack was over"
 
 
+def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
+    northlight, account, rule, time_machine
+):
+    """Somebody buys when little is left: it is told once more when it is little again."""
+    rule(Watch.BALANCE, 1000)
+    old = entry(account, Decimal(200), 5)
+    Entry.objects.filter(pk=old.pk).update(happened_at=NOON - timedelta(days=9))
+    said = []
+    for seconds, balance in ((0, 4318), (20, 150), (60, 2150), (9000, 150)):
+        time_machine.move_to(NOON + timedelta(seconds=seconds))
+        if seconds == 60:
+            entry(account, Decimal(2000), 9)
+        Account.objects.update(balance=balance, balance_as_of=timezone.now())
+        said += told(northlight)
+    assert said == ["150 cr are free, less than 1,000"] * 2
+
+
+def test_a_lack_that_was_told_while_the_clock_was_ahead_silences_no_other(
+    northlight, account, rule, time_machine
+):
+    rule(Watch.BALANCE, 1000)
+    Account.objects.update(balance=150, balance_as_of=NOON + timedelta(days=3))
+    time_machine.move_to(NOON + timedelta(days=3))
+    assert len(told(northlight)) == 1
+    time_machine.move_to(NOON + timedelta(minutes=5))
+    entry(account, Decimal(2000), 9)
+    Account.objects.update(balance_as_of=timezone.now())
+    assert told(northlight) == ["150 cr are free, less than 1,000"]
+
+
 def test_a_balance_from_before_credits_came_is_not_told_as_low(northlight, account, rule):
     """The ledger shows them already; the balance is read after that."""
     rule(Watch.BALANCE, 5000)

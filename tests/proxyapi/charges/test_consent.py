@@ -64,6 +64,15 @@ def test_a_video_that_was_edited_or_ran_since_is_not_rendered_at_the_old_price(
         release(charge)
 
 
+def test_a_draft_that_was_edited_while_the_clock_was_ahead_is_approved_after_it(job: Job) -> None:
+    """Asking again would end in the same way, for as long as it was ahead."""
+    Job.objects.update(edited_at=timezone.now() + timedelta(hours=1))
+    charge = ask(intent(Job.objects.get()))
+    release(charge)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+
+
 def test_what_was_asked_for_is_not_asked_for_twice(job: Job) -> None:
     ask(intent(job))
     with pytest.raises(AlreadyOpen):

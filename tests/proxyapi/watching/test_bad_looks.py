@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -184,7 +183,7 @@ def test_who_fails_for_long_is_asked_often_while_the_service_is_away(running, up
     job = running(look_error="Away.", look_error_since=ago(9000))
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for _ in range(outage.AWAY_AFTER - 1):
-        outage.failed(job.account.environment, uuid4(), 0)
+        outage.failed(job.account.environment)
     assert 5 < wait_of(seen(job)) <= 18
 
 
@@ -196,7 +195,7 @@ def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
     job = running(age=31 * 86400, look_error="Away.", look_error_since=ago(26 * 3600))
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(502))
     for _ in range(outage.AWAY_AFTER):
-        outage.failed(job.account.environment, uuid4(), 0)
+        outage.failed(job.account.environment)
     outage.answered(job.account.environment)
     time_machine.move_to(timezone.now() + timedelta(minutes=minutes), tick=False)
     assert least < wait_of(seen(job)) < most
@@ -220,7 +219,8 @@ def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_someb
     job = running(age=days * 86400, look_error="A fault.", look_error_since=since)
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
     for _ in range(outage.AWAY_AFTER - 1 if is_away else 0):
-        outage.failed(job.account.environment, uuid4(), 0)
+        running()
+        outage.failed(job.account.environment)
     assert seen(job).state == JobState.RUNNING
     assert job.left_alone is rests
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -28,7 +27,7 @@ def environment(token) -> str:
 @pytest.fixture
 def away(environment: str) -> str:
     for _ in range(outage.AWAY_AFTER):
-        outage.failed(environment, uuid4(), 0)
+        outage.failed(environment)
     return environment
 
 

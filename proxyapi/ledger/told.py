@@ -1,0 +1,45 @@
+"""What the view source=api told of the mirrored rows, and how it is forgotten where it is not true
+any more. It is laid by `overlay.py`.
+"""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from proxyapi.day_sums import want_recount
+from proxyapi.models import Entry, Ledger
+
+
+def laid(ledger: Ledger) -> QuerySet[Entry]:
+    return Entry.objects.filter(account_id=ledger.pk, via_api=True)
+
+
+def told_of(ledger: Ledger) -> QuerySet[Entry]:
+    """Rows of which it is known; they have no gap."""
+    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
+
+
+def unlaid(ledger: Ledger) -> QuerySet[Entry]:
+    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=True)
+
+
+def forget(ledger: Ledger) -> None:
+    """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
+    is counted anew."""
+    ledger.api_low = ledger.api_high = 0
+    ledger.api_problem = ""
+    if told_of(ledger).update(via_api=None):
+        want_recount(ledger.account)
+
+
+def forget_from(ledger: Ledger, position: int) -> None:
+    """From there on the mirror's rows are other ones: what was told of those that stood there is
+    not true of them. Beneath stays what was laid."""
+    rows = told_of(ledger)
+    if not rows.filter(position__lt=position).exists():
+        forget(ledger)
+        return
+    beneath = laid(ledger).filter(position__lt=position).count()
+    ledger.api_high, ledger.api_read_at = ledger.api_low + beneath, None
+    if rows.filter(position__gte=position).update(via_api=None):
+        want_recount(ledger.account)
