@@ -22,7 +22,6 @@ from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.upstream import errors
 
-NEEDS_A_PERSON_AFTER = timedelta(minutes=15)
 NEVER_CHARGED = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
 )
@@ -90,7 +89,7 @@ def lost_at(charge: Charge) -> datetime:
 
 
 def is_young(charge: Charge) -> bool:
-    return timezone.now() - (charge.sent_at or charge.created_at) < NEEDS_A_PERSON_AFTER
+    return timezone.now() - (charge.sent_at or charge.created_at) < unread.SELDOM_AFTER
 
 
 def look_again(charge: Charge, soon: timedelta | None = None) -> None:

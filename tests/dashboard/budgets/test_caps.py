@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.actions.charging import charge, locked
-from dashboard.caps import OverBudget, exact, standings
+from dashboard.caps import OverBudget, standings
 from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.models import Charge, ChargeState
+from proxyapi.models.account import exact
 from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
 from tests.dashboard.budgets.conftest import NOON, intent
 

@@ -2,7 +2,7 @@
 database.
 
 In lanes: most of a fault is waiting. Each operation and seed has an account of its own in one
-world, with all the faults one after another.
+world, with all the faults one after another, in an order and with details that the seed draws.
 """
 
 from __future__ import annotations
@@ -65,8 +65,9 @@ def in_lanes(control: httpx.Client, wire: Wire, seed: int, parts: list[Part]) ->
 def one_part(control: httpx.Client, wire: Wire, part: Part, seed: str) -> Verdict:
     verdict = Verdict()
     with opened(control, empty=False) as stage:
-        for fault in FAULTS:
-            once(stage, wire, fault, part.operation, Random(seed), verdict)  # noqa: S311
+        chance = Random(f"{seed}/{part.operation}")  # noqa: S311
+        for fault in chance.sample(list(FAULTS), len(FAULTS)):
+            once(stage, wire, fault, part.operation, chance, verdict)
         verdict.weigh(stage, f"{part.operation}, seed {part.number}")
     return verdict
 
@@ -79,6 +80,9 @@ def once(
     FAULTS[fault](stage, wire, path_of(operation), chance)
     charge = carried(record(intent), SETTLED_WITHIN)
     verdict.slowest = max(verdict.slowest, time.monotonic() - began)
+    if wire.trouble is not None or not stage.are_met():
+        verdict.unmet.append(f"{operation} {fault}")
+    wire.trouble = None
     stage.lift()
     if not Charge.objects.filter(nonce=intent.nonce).exists():
         verdict.lost.append(f"{operation} {fault}")
@@ -92,7 +96,7 @@ def tell(figures: Figures, verdict: Verdict, of_a_seed: int) -> None:
         f"{FULL} on each database",
         holds=seeds >= FULL,
     )
-    for name, found in verdict.kinds.items():
+    for name, found in {**verdict.kinds, "without their fault": verdict.unmet}.items():
         told = f"{len(found)} {name} of {verdict.charges} charges under {len(FAULTS)} faults"
         figures.tell(told, "0", holds=not found, found=found)
     slowest = f"settled {verdict.slowest:.1f} s after the fault at the latest, with shortened waits"

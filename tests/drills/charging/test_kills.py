@@ -1,5 +1,7 @@
 """a2: eight places where a process dies with -9 × operations × 10, five of them on each database.
 
+The typed shortcuts are sent, read back and settled like the generic calls: one round for each.
+
 In lanes: most of a round is waiting. Each has processes of its own, and an account for each turn.
 """
 
@@ -32,13 +34,13 @@ STARTS_WITHIN = 60.0  # seconds, on a machine that is busy with other drills
 LANES = int(os.environ.get("DRILL_LANES", "6"))  # the pool to PostgreSQL has eight connections
 ONLY = os.environ.get("DRILL_OPERATIONS", "")
 SETTLED_WITHIN = 60.0  # seconds after the restart
-# The typed shortcuts are twins of the generic calls.
 TWINS = ("b_roll.", "ai_visuals.scripts", "ai_visuals.render", "url_to_video.")
 FIFTEEN = [name for name in OPERATIONS if not name.startswith(TWINS)]
+SHORTCUTS = [name for name in OPERATIONS if name.startswith(TWINS)]
 IN_WEB = ("intent", "enqueue")
 DRAWS = 3  # of a round, until one kills
 ENDS_WITHIN = 5.0  # seconds from the settling to the last failpoint
-FULL = 5 * len(POINTS) * len(FIFTEEN)
+FULL = len(POINTS) * (5 * len(FIFTEEN) + len(SHORTCUTS))
 
 
 @dataclass
@@ -54,7 +56,7 @@ def test_no_kill_charges_twice_or_loses_a_charge(
 ) -> None:
     database = "PostgreSQL" if ON_POSTGRES else "SQLite"
     figures, turns = Figures(f"charging processes killed, {database}"), SimpleQueue[str]()
-    for operation in KILLS * (ONLY.split(",") if ONLY else FIFTEEN):
+    for operation in ONLY.split(",") * KILLS if ONLY else [*FIFTEEN * KILLS, *SHORTCUTS]:
         turns.put(operation)
     control.post("reset", json={})
     with ThreadPoolExecutor(LANES) as pool:

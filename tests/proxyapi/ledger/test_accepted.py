@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
+from proxyapi.allowance import Lane
 from proxyapi.ledger import differences, patrol, turn
 from proxyapi.models import Account, Charge, Entry, Ledger
 from proxyapi.refusals import Stale
@@ -117,9 +118,7 @@ def test_an_account_whose_videos_are_looked_at_all_day_is_weighed_each_hour(
     ledger.take_turn(account.pk)
     Ledger.objects.update(weighed_at=timezone.now() - timedelta(hours=hours), weighed_high=0)
     lanes: list[str] = []
-    monkeypatch.setattr(
-        turn, "weigh", lambda _, lane=turn.Lane.MIRRORING: lanes.append(lane.name) or True
-    )
+    monkeypatch.setattr(turn, "weigh", lambda _, lane=Lane.MIRRORING: lanes.append(lane.name))
     Ledger.objects.update(due_at=None)
     ledger.take_turn(account.pk)
     assert lanes == [lane]

@@ -29,6 +29,18 @@ def answer(when: str, *actions: str, **options: object) -> Fault:
     return ordered
 
 
+def stalled(stage: Stage, _: Wire, path: str, chance: Random) -> None:
+    """It gets there, and nobody waits for its answer as long as it takes."""
+    stage.fault(path, "stall", "after", seconds=TIMEOUT * chance.uniform(1.25, 2.5))
+
+
+def limited(stage: Stage, _: Wire, path: str, chance: Random) -> None:
+    """Not with X-RateLimit-Remaining: 0, after which nothing is sent for a minute, as it should
+    be."""
+    headers = {"Retry-After": chance.choice(("1", "2"))}
+    stage.fault(path, "status", code=429, headers=headers)
+
+
 def of_code(when: str, action: str, *codes: int) -> Fault:
     def ordered(stage: Stage, _: Wire, path: str, chance: Random) -> None:
         stage.fault(path, action, when, code=chance.choice(codes))
@@ -44,12 +56,11 @@ FAULTS: Mapping[str, Fault] = {
     "pool time-out": line("crowded"),
     "reset before commit": answer("before", "reset", "close"),
     "reset after commit": answer("after", "reset", "close"),
-    "read time-out after commit": answer("after", "stall", seconds=TIMEOUT * 1.5),
+    "read time-out after commit": stalled,
     "half body": answer("after", "half_body"),
-    "500 before": of_code("before", "status", 500, 503),
-    "500 after": of_code("after", "status", 500, 503),
-    "502/504 page after": of_code("after", "html", 502, 504),
-    # Not with X-RateLimit-Remaining: 0, after which nothing is sent for a minute, as it should be.
-    "429 with Retry-After": answer("before", "status", code=429, headers={"Retry-After": "1"}),
+    "500 before": of_code("before", "status", 500, 501, 503, 507, 599),
+    "500 after": of_code("after", "status", 500, 501, 503, 507, 599),
+    "502/504 page after": of_code("after", "html", 502, 504, 520, 524),
+    "429 with Retry-After": limited,
     "202 malformed or without meta": answer("after", "malformed_json", "drop_meta"),
 }

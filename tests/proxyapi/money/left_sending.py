@@ -1,7 +1,8 @@
 """A charge whose worker died while it was `sending`, in every weather, for a quarter of an hour.
 
 Within it the charge is settled, or it stands on the overview among what needs a person; it never
-just grows old. Under a simulated clock: the beat comes every five seconds of it.
+just grows old. A weather that passes does so five minutes later, and then it is settled, too. Under
+a simulated clock: the beat comes every five seconds of it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tests.proxyapi.money.stage import ENDED, Stage
 from tests.proxyapi.money.verdict import Verdict
 
 DEATHS = ("wire", "sent", "answered")
-QUARTER = timedelta(minutes=15)
+QUARTER, FIVE, TWO = (timedelta(minutes=minutes) for minutes in (15, 5, 2))
 BEAT = 5  # seconds
 LEDGER = "/v2/credits/history"
 
@@ -42,6 +43,7 @@ class Ages:
     longest: float = 0.0  # in `sending`, after its worker died
     quick: float = 0.0  # until it was settled in fair weather, after its worker died
     slow: float = 0.0  # the same of calls that may take minutes, less the longest they may take
+    after: float = 0.0  # until it was settled, after its weather had passed
 
     def note(self, charge: Charge, seconds: float) -> None:
         row = row_of(charge.operation)
@@ -83,6 +85,9 @@ WEATHERS: Mapping[str, Callable[[Stage, Indoors], None]] = {
 }
 
 
+PASSING = ("the service is away", "the ledger is not readable", "only the ledger is readable")
+
+
 def broken(stage: Stage, match: dict[str, str], action: str, **options: Any) -> None:
     rule = {"match": match, "when": "before", "action": action, **options}
     assert stage.control.post("faults", json=rule).is_success
@@ -102,16 +107,22 @@ def grown_old(house: Indoors, operation: str, death: str, weather: str, ages: Ag
         if charge.state != ChargeState.SENDING:
             ages.wrong.append(f"{what}: it is {charge.state}, not left in sending")
         WEATHERS[weather](stage, house)
-        took = a_quarter(house, charge, ages)
+        took = beaten(house, charge, ages, QUARTER)
         if weather == "fair":
             ages.note(charge, took)
         judge(stage, house, charge, stage.spent() - already, what, ages)
+        if weather in PASSING and charge.state not in ENDED:
+            beaten(house, charge, ages, FIVE)
+            house.away = False
+            assert stage.control.delete("faults").is_success
+            ages.after = max(ages.after, beaten(house, charge, ages, TWO))
+            settled(stage, charge, stage.spent() - already, what, ages)
 
 
-def a_quarter(house: Indoors, charge: Charge, ages: Ages) -> float:
-    """The beat for a quarter of an hour, or until it is settled; how many seconds that took."""
+def beaten(house: Indoors, charge: Charge, ages: Ages, time: timedelta) -> float:
+    """The beat for so long, or until it is settled; how many seconds that took."""
     died_at = house.now()
-    while charge.state not in ENDED and house.now() < died_at + QUARTER:
+    while charge.state not in ENDED and house.now() < died_at + time:
         house.clock.advance(BEAT)
         for id, state in due.charges():
             task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
@@ -120,6 +131,12 @@ def a_quarter(house: Indoors, charge: Charge, ages: Ages) -> float:
             ages.longest = max(ages.longest, (house.now() - died_at).total_seconds())
         charge.refresh_from_db()
     return (house.now() - died_at).total_seconds()
+
+
+def settled(stage: Stage, charge: Charge, taken: Any, what: str, ages: Ages) -> None:
+    verdict = Verdict()
+    verdict.judge(charge, taken, f"{what}, and passed")
+    ages.wrong += verdict.problems
 
 
 def judge(stage: Stage, house: Indoors, charge: Charge, taken: Any, what: str, ages: Ages) -> None:

@@ -104,6 +104,11 @@ class Stage:
         assert answer.is_success, answer.text
         self.faults.append(answer.json()["id"])
 
+    def are_met(self) -> bool:
+        """Whether a request met each fault of this stage."""
+        fired = {one["id"]: one["fired"] for one in self.control.get("faults").json()}
+        return all(fired.get(number) for number in self.faults)
+
     def lift(self) -> None:
         """End the faults of this stage; those of others who play in this world stay."""
         while self.faults:

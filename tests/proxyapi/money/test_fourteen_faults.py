@@ -38,6 +38,8 @@ def test_law_2_holds_under_every_fault(
     already = stage.spent()
     FAULTS[fault](stage, wire, path_of(operation), chance)
     charge = carried(record(intent))
+    assert wire.trouble is None
+    assert stage.are_met()
     verdict.judge(charge, stage.spent() - already, f"{fault} {operation}")
     verdict.weigh(stage, operation)
     assert verdict.problems == []

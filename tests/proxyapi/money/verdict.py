@@ -23,6 +23,7 @@ class Verdict:
     false_failed: list[str] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
+    unmet: list[str] = field(default_factory=list)  # faults that no request met: nothing was tried
     slowest: float = 0.0  # seconds from the fault's end to the settling
 
     @property
@@ -43,6 +44,7 @@ class Verdict:
         """What another lane found."""
         self.charges += other.charges
         self.slowest = max(self.slowest, other.slowest)
+        self.unmet += other.unmet
         for ours, theirs in zip(self.kinds.values(), other.kinds.values(), strict=True):
             ours += theirs
 
