@@ -13,7 +13,10 @@ import ssl
 from typing import Any
 
 from celery import Celery
+from celery.signals import beat_init, worker_init
 from django.conf import settings
+
+from dashboard.starting import refuse_wrong_keys
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
 VISIBILITY_SECONDS = 600
@@ -94,3 +97,6 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks(["proxyapi", "dashboard"])
+# Before anything of Redis is asked: a beat would wait for its lock first.
+worker_init.connect(refuse_wrong_keys)
+beat_init.connect(refuse_wrong_keys)

@@ -9,6 +9,7 @@ from celery import shared_task
 from celery.signals import task_postrun
 from django.utils import timezone
 
+from dashboard.actions.tokens import note_shut
 from dashboard.alerting import foresight
 from dashboard.alerting.deliveries import deliver, mend
 from dashboard.alerting.evaluate import evaluate
@@ -21,6 +22,7 @@ from proxyapi.tasks import send_charge, send_long_charge, settle_charge
 def evaluate_alerts(team_id: str) -> None:
     for delivery in evaluate(UUID(team_id)):
         deliver_alert.delay(str(delivery.pk))
+    note_shut(UUID(team_id))
 
 
 @shared_task

@@ -14,8 +14,10 @@ from django.db.models import Model
 from proxyapi import failpoints, seal
 from proxyapi.upstream.client import overridden
 
+START = "start"  # the tag of what has to hold in every process, however it is started
 
-@register()
+
+@register(START)
 def sealing_keys_can_be_read(**_: Any) -> list[CheckMessage]:
     try:
         seal.KeyRing.parse(settings.SEALING_KEYS)
@@ -25,7 +27,7 @@ def sealing_keys_can_be_read(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(START)
 def methods_can_be_set(**_: Any) -> list[CheckMessage]:
     try:
         overridden(settings.VIDEO_API_METHODS)
@@ -35,7 +37,7 @@ def methods_can_be_set(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(START)
 def no_failpoint_where_it_costs(**_: Any) -> list[CheckMessage]:
     """A point that kills the process belongs to drills on the sandbox alone."""
     if not failpoints.NAMED:
@@ -49,7 +51,7 @@ def no_failpoint_where_it_costs(**_: Any) -> list[CheckMessage]:
     return [Error(message, hint="Unset REELROOM_FAILPOINT.", id="proxyapi.E003")]
 
 
-@register(Tags.database)
+@register(Tags.database, START)
 def sealed_rows_have_their_key(
     *, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:

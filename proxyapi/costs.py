@@ -94,6 +94,8 @@ def is_off(charge: Charge, cost: Decimal) -> bool:
     """Whether it took what the price that was shown does not explain."""
     if charge.quote is None or has_free_uses(charge):
         return cost > charge.hold
+    if not cost and charge.quote:
+        return True  # about the price is never nothing
     return cost > charge.hold or (charge.operation in EXACT and cost != charge.quote)
 
 

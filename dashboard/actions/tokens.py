@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from uuid import UUID
+
 from django.db import transaction
 
 from dashboard.access import check
 from dashboard.actions.audit import note
-from dashboard.models import Membership
+from dashboard.models import AuditEvent, Membership, Team
 from dashboard.roles import Permission
-from proxyapi import tasks, tokens
+from proxyapi import door, tasks, tokens
 from proxyapi.models import Token
 from proxyapi.upstream.secret import Secret
 
@@ -30,3 +33,22 @@ def add_token(*, by: Membership, pasted: Secret) -> Token:
 def remove_token(*, by: Membership, token: Token) -> None:
     tokens.remove(token)
     note(by, "token.remove", token, fingerprint=token.fingerprint)
+
+
+def note_shut(team_id: UUID) -> None:
+    """Write down each token of the team that does not open (proof F4): once, however often it is
+    looked at, and again only when its row holds something else that does not open either."""
+    team = Team.objects.get(pk=team_id)
+    for token in Token.objects.standing().filter(vault=team.vault_id).select_related("owner"):
+        if not door.opens(token):
+            note_once(team, token)
+
+
+@transaction.atomic
+def note_once(team: Team, token: Token) -> None:
+    """Nobody did it that is known: it stands under the member whom it concerns."""
+    Token.objects.select_for_update().get(pk=token.pk)  # two at once write one row
+    found = {"action": "token.shut", "target": str(token.pk)}
+    details = {"fingerprint": token.fingerprint, "sealed": sha256(token.sealed).hexdigest()[:16]}
+    if not AuditEvent.objects.filter(team=team, details=details, **found).exists():
+        AuditEvent.objects.create(team=team, actor=token.owner, details=details, **found)

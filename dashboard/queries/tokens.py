@@ -12,6 +12,7 @@ from dashboard.models import Membership
 from dashboard.queries.purse import renewal
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
+from proxyapi import door
 from proxyapi.models import Account, JobState, Plan, Token, TokenState
 
 
@@ -92,7 +93,7 @@ def tokens_page(reader: Membership) -> TokensPage:
         Token.objects.standing()
         .filter(vault=reader.team.vault_id)
         .select_related("account", "owner")
-        .defer("sealed", "account__options", "account__costs")
+        .defer("account__options", "account__costs")
         .order_by("account__created_at", "account_id", "created_at")
     )
     groups = groupby(rows, key=lambda token: token.account)
@@ -138,6 +139,8 @@ def row_of(token: Token, reader: Membership) -> TokenRow:
 def status_of(token: Token) -> TokenStatus:
     if token.state == TokenState.REVOKED:
         return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
+    if not door.opens(token):
+        return TokenStatus("failed", "Does not open: add it again")
     if token.state == TokenState.PAUSED:
         return TokenStatus("paused", "Paused: no paid plan")
     return TokenStatus("completed", "Working")

@@ -8,8 +8,12 @@ from random import Random
 
 import pytest
 
+from proxyapi import ledger
+from proxyapi.ledger import patrol
+from proxyapi.ledger.page import PER_PAGE
 from proxyapi.models import Job
 from tests.drills.figures import Figures
+from tests.factories import UserFactory
 from tests.proxyapi.ledger.wire import figures as held_to
 from tests.proxyapi.ledger.wire import pages
 from tests.proxyapi.ledger.wire.conftest import account, control, job, sandbox, service, token
@@ -18,6 +22,7 @@ from tests.proxyapi.ledger.wire.service import Service
 __all__ = ["account", "control", "job", "sandbox", "service", "token"]
 
 ROWS = int(os.environ.get("DRILL_ROWS", "10000"))
+PAGES = ROWS // PER_PAGE
 TWINS = 200
 THEIRS, OURS = 500, 60
 ACTS = 200
@@ -30,19 +35,53 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Figures]:
     told.close()
 
 
-def test_mirror_of_a_long_ledger(service: Service, figures: Figures) -> None:
-    found = held_to.volume(service, ROWS, TWINS, Random(figures.seed))  # noqa: S311
-    most = ROWS // 50 + 1
+def test_mirror_of_a_long_ledger(
+    service: Service, figures: Figures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = Random(figures.seed)  # noqa: S311
+    found = held_to.volume(service, ROWS, TWINS, chance)
+    most = PAGES + 1
     figures.tell(
         f"{ROWS} rows mirrored for {found.requests} requests, and {found.of_api} more for which of "
         "them are the API’s",
         f"at most {most}, and as many again",
         holds=max(found.requests, found.of_api) <= most,
     )
+    rows = found.readings - found.of_api
+    figures.tell(
+        f"the service's own journal has {found.readings} requests for it, {rows} without those of "
+        "the API’s view",
+        f"the same, so at most {most}",
+        holds=rows == found.requests and rows <= most,
+    )
     figures.tell(f"a re-run is {found.again} request", "1", holds=found.again == 1)
     figures.tell(f"{found.twins} of {TWINS} twins kept", f"{TWINS}", holds=found.twins == TWINS)
     wrong = sum((found.missing + found.added).values())
     figures.tell(f"{wrong} rows missing or too many", "0", holds=wrong == 0)
+    tell_rewrites(service, figures, chance, monkeypatch)
+
+
+def tell_rewrites(
+    service: Service, figures: Figures, chance: Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The patrol goes from the newest page to the oldest, so the row's place tells how long."""
+    one = held_to.patrolled(service, chance.randrange(ROWS), monkeypatch)
+    mark = ledger.standing(service.account).mark
+    figures.tell(
+        f"row {one.number} of {ROWS} was rewritten, and that is {'' if one.is_told else 'not '}"
+        f"noticed by the patrol after {one.requests} requests, in {one.simulated} of simulated "
+        "time",
+        f"noticed within {2 * PAGES} requests and {PAGES * patrol.EVERY}",
+        holds=one.is_told and one.requests <= 2 * PAGES and one.simulated <= PAGES * patrol.EVERY,
+    )
+    ledger.accept_all(service.account, UserFactory().pk, mark)
+    other = held_to.reread(service, chance.randrange(ROWS))
+    figures.tell(
+        f"row {other.number} was rewritten then, and that is {'' if other.is_told else 'not '}"
+        f"noticed by verify_ledger --reread after {other.requests} requests",
+        f"noticed within {PAGES + 2}: a look at the end, one of the patrol, and every page",
+        holds=other.is_told and other.requests <= PAGES + 2,
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,11 +8,11 @@ import httpx
 import pytest
 from django.db import OperationalError, transaction
 
-from proxyapi import calls
+from proxyapi import calls, tokens
 from proxyapi.models import Account, Call, Token, TokenState
 from proxyapi.upstream import errors
 from tests.factories import TokenFactory
-from tests.proxyapi.upstream_script import Upstream, charged, refused
+from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ME = ("GET", "/me")
@@ -88,3 +88,27 @@ def test_in_a_transaction_the_trouble_of_the_database_is_told(
     upstream.on(*ME, charged({"id": 5}, 0))
     with pytest.raises(OperationalError), transaction.atomic():
         calls.send(token, "me.get")
+
+
+def test_pitfall_29_the_balance_comes_with_an_answer_and_nobody_asks_for_it(
+    token: Token, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", charged({"id": 7}, 0, remaining=77))
+    calls.send(token, "faceless.get", path={"id": 7})
+    assert Account.objects.get().balance == 77
+    assert [request.url.path for request in upstream.requests] == ["/v2/faceless/7"]
+
+
+def test_pitfall_29_profile_costs_and_options_are_read_once_for_whoever_wants_them(
+    token: Token, upstream: Upstream
+) -> None:
+    paid = {"exists": True, "active": True, "trial": False, "plan": "Studio"}
+    me = {"id": token.account.upstream_id, "subscription": paid, "credits": {"remaining": 77}}
+    told = {"/me": me, "/credits/costs": {"IDEA": {"credits": 1}}, "/faceless/options": {"a": []}}
+    for path, data in told.items():
+        upstream.on("GET", path, answer(data))
+    for _ in range(3):
+        tokens.refresh(Account.objects.get())
+    assert [request.url.path for request in upstream.requests] == [f"/v2{path}" for path in told]
+    account = Account.objects.get()
+    assert (account.costs, account.options) == (told["/credits/costs"], told["/faceless/options"])

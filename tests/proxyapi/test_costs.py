@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from proxyapi import costs
 from proxyapi.models import ChargeState
+from proxyapi.upstream.catalog import CATALOG
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 
@@ -25,6 +26,17 @@ def test_pitfall_59_a_key_of_the_cost_map_is_found_in_any_case(key: str) -> None
     account = AccountFactory.build(costs={key: {"credits": 7, "free": 2}})
     assert costs.script(account) == 7
     assert costs.free_scripts(account) == 2
+
+
+def test_pitfall_50_a_training_has_its_own_price_and_a_preview_none_that_is_known() -> None:
+    """A preview holds what somebody allows, and the ledger tells what it took."""
+    account = AccountFactory.build(costs={})
+    assert costs.fixed(account, "characters.train") == 10
+    assert costs.fixed(account, "characters.preview") is None
+    assert "characters.preview" in costs.MAY_BE_FREE
+    assert {"characters.train", "characters.preview"} <= {
+        name for name, row in CATALOG.items() if row.charging
+    }
 
 
 def test_an_account_whose_costs_were_never_read_has_the_usual_price() -> None:

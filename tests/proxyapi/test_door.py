@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
+from typing import Any
 
-from proxyapi import allowance, door
+import pytest
+from django.core.management import call_command
+
+from proxyapi import allowance, door, seal
 from proxyapi.allowance import Lane
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Token, TokenState
@@ -43,3 +47,20 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
     source = reader(account, Lane.MIRRORING)
     assert source is not None
     assert source.token == first
+
+
+def test_f6_a_backup_opens_with_its_key_and_with_no_other(
+    account: Account, settings: Any, tmp_path: Path
+) -> None:
+    its_keys, backup = settings.SEALING_KEYS, str(tmp_path / "tokens.json")
+    values = {one.pk: f"sbx_{one.pk}" for one in TokenFactory.create_batch(3, account=account)}
+    call_command("dumpdata", "proxyapi.token", output=backup)
+    assert not any(value in Path(backup).read_text() for value in values.values())
+    Token.objects.all().delete()
+    call_command("loaddata", backup, verbosity=0)
+    rows = list(Token.objects.all())
+    for keys in (f"k1:{seal.generate_key()}", f"k2:{seal.generate_key()}"):
+        settings.SEALING_KEYS = keys
+        assert not any(door.opens(row) for row in rows)
+    settings.SEALING_KEYS = its_keys
+    assert {row.pk: door.opened(row).reveal() for row in rows} == values

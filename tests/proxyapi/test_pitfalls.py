@@ -1,19 +1,53 @@
-"""Rows of the pitfalls about the client that no other test here names."""
+"""Rows of the pitfalls about the client that no other test here names; and that none is forgotten.
+
+A test names a row in its name, its docstring or that of its file: pitfall_33, pitfalls 5 to 8.
+"""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from decimal import Decimal
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from proxyapi import calls, checks, drafts, ledger
+from proxyapi import calls, checks, drafts, ledger, tokens
 from proxyapi.models import Account, Job, JobKind, JobState
 from proxyapi.upstream.catalog import CATALOG
+from proxyapi.watching.look import look
 from proxyapi.watching.states import WAYS, read
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import BASE, Upstream, answer
 
+TESTS = Path(__file__).parents[1]
+ROWS = range(1, 123)
+NAMED = re.compile(r"pitfalls?[ _](\d+(?:(?:_to_|_and_|_| to | and |, )\d+)*)")
+# Whoever makes one of these screens names the row in a test, and takes it out here.
+WITHOUT_A_SCREEN = {
+    35: "ideas: nobody can search for any, nor see those that are there",
+    46: "export: no button",
+    48: "videos from an address: no images to scrape, no script that needs them",
+    99: "ai-visuals is the only type that is offered",
+    103: "characters: none is chosen",
+    104: "characters: none is chosen",
+    105: "voice clones: none is made here",
+    106: "presets: none is kept, and no clip engine is chosen",
+    107: "clips: no model is chosen",
+    108: "clips: no resolution is chosen",
+    110: "storyboards: none is made here",
+    111: "clips: no duration is chosen",
+    112: "clips: no sound is chosen",
+    113: "clips: no prompt is typed",
+    116: "voice clones: nobody is asked for a consent",
+    117: "characters: no genre of theirs is chosen",
+    118: "videos from an address: none is typed",
+    121: "presets, mood boards and launch clips: none is made here",
+}
 READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
 TYPED = ("ai_visuals", "b_roll", "url_to_video")
 
@@ -83,8 +117,33 @@ def test_pitfall_97_what_was_added_to_an_answer_changes_nothing(kind: str) -> No
     assert read(kind, {**added, "brand_new": {"status": "failed"}}) == read(kind, shown)
 
 
-def test_pitfall_98_no_call_of_ours_has_a_place_for_include() -> None:
+def test_pitfall_98_nothing_that_is_read_asks_for_includes(
+    account: Account, upstream: Upstream
+) -> None:
+    """Of a whole way: profile, prices, options, ledger, a draft's price, a look at what runs."""
     assert not any("include" in f"{row.path} {row.parameters}" for row in CATALOG.values())
+    paid = {"exists": True, "active": True, "trial": False}
+    me = {"id": account.upstream_id, "subscription": paid, "credits": {"remaining": "10"}}
+    upstream.on("GET", "/me", answer(me))
+    row = {"credit_spend": "-4", "transaction_type": "Debit", "created_at": "2026-11-02T09:00:00Z"}
+    upstream.on("GET", "/credits/history", answer([row], total=1))
+    told: dict[str, Any] = {"/credits/costs": {}, "/faceless/options": {}}
+    told |= {"/faceless/7": {"id": 7}, "/faceless/7/estimate": {"credits": 4}}
+    for path, data in told.items():
+        upstream.on("GET", path, answer(data))
+    upstream.on("POST", "/faceless", answer({"id": 7}, 201))
+    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
+    tokens.refresh(account)
+    ledger.mirror(account)
+    job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
+    drafts.quote(job)
+    Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
+    look(job.pk)
+    assert {request.url.path.removeprefix("/v2") for request in upstream.requests} == {
+        "/me", "/credits/history", "/faceless", *told
+    }  # fmt: skip
+    asked = {name for request in upstream.requests for name in request.url.params}
+    assert asked <= {"page", "per_page", "order", "source"}
 
 
 def test_pitfalls_100_101_what_the_spec_lists_only_for_all_types_goes_the_general_way() -> None:
@@ -114,3 +173,43 @@ def test_pitfall_91_any_other_method_keeps_the_process_from_starting(
 ) -> None:
     settings.VIDEO_API_METHODS = wrong
     assert [one.id for one in checks.methods_can_be_set()] == ["proxyapi.E005"]
+
+
+def said(tree: ast.Module) -> Iterator[str]:
+    """What tests are called and say of themselves."""
+    yield ast.get_docstring(tree) or ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield node.name
+            yield ast.get_docstring(node) or ""
+
+
+def rows_of(words: str) -> Iterator[int]:
+    """`83, 85 to 87` are four rows."""
+    for part in re.split(r", |_and_| and |(?<!to)_(?!to)", words):
+        first, *last = [int(number) for number in re.findall(r"\d+", part)]
+        yield from range(first, max([first, *last]) + 1)
+
+
+def named(tests: Path) -> set[int]:
+    files = [path for path in tests.rglob("test_*.py") if path != Path(__file__)]
+    trees = [ast.parse(path.read_text()) for path in files]
+    own = ast.parse(Path(__file__).read_text())
+    own.body = own.body[1:]  # its docstring shows how to name one
+    texts = chain.from_iterable(said(tree) for tree in (*trees, own))
+    return {row for text in texts for found in NAMED.findall(text) for row in rows_of(found)}
+
+
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [("33", [33]), ("69_to_71", [69, 70, 71]), ("5 to 7, 60", [5, 6, 7, 60]), ("85_88", [85, 88])],
+)
+def test_several_rows_may_be_named_at_once(words: str, rows: list[int]) -> None:
+    assert list(rows_of(words)) == rows
+
+
+def test_every_row_is_named_by_a_test_or_has_no_screen_yet_and_never_both() -> None:
+    known = named(TESTS)
+    assert set(ROWS) - known - WITHOUT_A_SCREEN.keys() == set(), "nothing tests these"
+    assert known & WITHOUT_A_SCREEN.keys() == set(), "these have a test now"
+    assert known | WITHOUT_A_SCREEN.keys() == set(ROWS), "there are no such rows"

@@ -33,7 +33,7 @@ ME = ("GET", "/me")
 
 def profile(id: int = 5, **subscription: Any) -> httpx.Response:
     plan = {"exists": True, "active": True, "trial": False, "plan": "Studio", **subscription}
-    credits = {"remaining": 800, "total": 1200, "extra": 0}
+    credits = {"remaining": 800, "total": 1200, "extra": 250}
     return answer({"id": id, "email_verified": True, "credits": credits, "subscription": plan})
 
 

@@ -47,6 +47,7 @@ def video(status: object, **more: object) -> httpx.Response:
 
 
 def test_a_completed_video_keeps_its_address(job: Job, upstream: Upstream) -> None:
+    """pitfall_17: nobody calls us when it is done; a look sees it."""
     upstream.on(*GET, video("completed", url="http://127.0.0.1:8001/media/a.mp4"))
     assert seen(job).state == JobState.COMPLETED
     assert job.media_url == "http://127.0.0.1:8001/media/a.mp4"

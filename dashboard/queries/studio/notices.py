@@ -9,6 +9,7 @@ from django.utils.dateformat import format as formatted
 
 from dashboard.models import Membership, User
 from dashboard.templatetags.reelroom import clock
+from proxyapi import door
 from proxyapi.models import Account, Job, Plan, TokenState
 
 
@@ -30,7 +31,8 @@ def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
 
 def token_notice(job: Job, reader: Membership) -> Notice | None:
     token = job.token
-    if token.state not in (TokenState.REVOKED, TokenState.REMOVED):
+    stopped = token.state in (TokenState.REVOKED, TokenState.REMOVED)
+    if not stopped and door.opens(token):
         return None
     mine = token.owner_id == reader.user_id
     owner: User = token.owner
@@ -38,6 +40,13 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
     who = "you add" if mine else f"{owner.first_name} adds"
     account = job.account.name or "the same account"
     back = f"It can be priced and rendered again when {who} a new token of {account}."
+    if not stopped:
+        return Notice(
+            "failed",
+            f"{whose} stored token does not open.",
+            f"Its row was changed, or its key is gone. The draft is kept. {back}",
+            add_token=mine,
+        )
     if token.state == TokenState.REVOKED:
         return Notice(
             "failed",

@@ -7,8 +7,10 @@ import re
 import pytest
 
 from dashboard.models import Membership
+from dashboard.queries.studio.options import options_in
 from proxyapi.models import Job
 from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page
+from tests.factories import AccountFactory, TokenFactory, VaultFactory
 
 HTMX = {"HX-Request": "true"}
 
@@ -29,6 +31,7 @@ def test_a_step_that_does_not_exist_is_not_found(
 def test_a_step_is_saved_and_leads_to_the_next(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
+    """pitfall_109: of a format its slug is sent, not its label."""
     answer = client_of(priya).post(
         at(draft, "type"),
         {"title": "Reading ice", "type": "ai-visuals", "aspect_ratio": "tall-one"},
@@ -119,6 +122,28 @@ def test_options_in_either_layer_are_offered(
     html = page(client_of(priya), at(draft, "captions"))
     assert "Karaoke" in html
     assert "No value" not in html
+
+
+def test_pitfall_95_a_draft_offers_what_its_own_account_was_told(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    """Voices of another account of the same team, or of another team, are not its own."""
+    voices = {"mandatory": {"voices": [{"id": 99, "name": "Cloned Thea", "language": "English"}]}}
+    for vault in (draft.vault, VaultFactory.create()):
+        account = AccountFactory.create(vault=vault, options=voices)
+        TokenFactory.create(account=account, owner=priya.user)
+    html = page(client_of(priya), at(draft, "voice"))
+    assert "Maren" in html
+    assert "Cloned Thea" not in html
+    assert client_of(priya).post(at(draft, "voice"), {"voice_id": "99"}).status_code == 422
+
+
+def test_pitfall_56_a_cost_that_is_a_list_is_no_multiplier() -> None:
+    """As clip engines have one; what an image engine multiplies is a number."""
+    engines = [{"id": 1, "name": "Clips", "cost": [{"credits_per_second": 0.68}]}]
+    engines.append({"id": 2, "name": "Atelier", "cost": 3})
+    notes = [one.note for one in options_in({"image_engines": engines}).choices("image_engine_id")]
+    assert notes == ["", "3 times the plain price"]
 
 
 def test_without_options_the_page_says_so_and_looks_again(

@@ -16,10 +16,11 @@ from django.utils import timezone
 
 from proxyapi import drafts, ledger, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.charges import Intent
 from proxyapi.models import Account, Job, JobKind, JobState, Token, TokenState
 from proxyapi.upstream import errors
 from proxyapi.watching.look import look, refresh_media
-from tests.proxyapi.money.operations import READY, path_of, video
+from tests.proxyapi.money.operations import OPERATIONS, READY, path_of, video
 from tests.proxyapi.money.operations import job as row
 from tests.proxyapi.money.stage import Stage
 
@@ -76,14 +77,15 @@ def headers(token: str) -> dict[str, str]:
     }
 
 
-def of_charges(stage: Stage, token: str, operation: str, turn: int) -> Iterator[None]:
-    """Orders an answer for the charging call that comes next, half of them for each token."""
+def of_charges(stage: Stage, token: str, operation: str, turn: int) -> Iterator[Intent]:
+    """Intents for whose calls such an answer is ordered, half of them for each token."""
     ways = list(WRITINGS)
     for number, code in list(enumerate((*REFUSED, *CHARGED, *MOVED)))[turn % 2 :: 2]:
         text = RECORD if code in CHARGED else ERROR
         body = written(text, token, ways[(number + turn) % len(ways)])
+        intent = OPERATIONS[operation](stage)  # first, for making it ready may ask for the same
         stage.fault(path_of(operation), "status", code=code, body=body, headers=headers(token))
-        yield
+        yield intent
         stage.lift()
         Token.objects.filter(pk=stage.token.pk).update(state=TokenState.WORKING)
         stage.token.refresh_from_db()

@@ -1,4 +1,5 @@
-"""f1: twenty tokens through every fault, every death and a service that quotes them: none gets out.
+"""f1: a token for each charging operation, through every fault and a service that quotes it, and
+one through every death: none gets out.
 
 Their characters are such that JSON, HTML and addresses write them otherwise. What is searched, and
 how they may be written there: tests/outlets.py, tests/leaks.py; the last figure counts it.
@@ -25,6 +26,7 @@ from proxyapi import tasks
 from proxyapi.charges import record
 from proxyapi.failpoints import POINTS
 from proxyapi.models import Vault
+from proxyapi.upstream.catalog import CATALOG
 from tests.browser.canaries import hear_redis
 from tests.drills.charging import echoes
 from tests.drills.charging.hands import foundry
@@ -39,7 +41,8 @@ from tests.proxyapi.money.stage import carried, opened
 from tests.proxyapi.money.verdict import Verdict
 from tests.proxyapi.money.wire import Wire
 
-TOKENS = int(os.environ.get("DRILL_CANARIES", "20"))  # one of them is for the deaths
+# One for each charging operation, and one for the deaths.
+TOKENS = int(os.environ.get("DRILL_CANARIES", len(OPERATIONS) + 1))
 LANES = 6
 LOOKED_AT = 1.0  # seconds; what becomes of it is another drill's
 ALPHABET = string.ascii_letters + string.digits + "|/+&<>\"'=.~"
@@ -69,7 +72,7 @@ class Done(NamedTuple):
 def test_no_token_gets_out(
     control: httpx.Client, wire: Wire, sandbox: str, canaries: Canaries
 ) -> None:
-    figures = Figures("twenty tokens")
+    figures = Figures(f"{TOKENS} tokens")
     names = list(OPERATIONS)
     turns = [Turn(n, made_up(), names[n % len(names)]) for n in range(TOKENS - 1)]
     control.post("reset", json={})
@@ -86,6 +89,13 @@ def test_no_token_gets_out(
         f"{len(FAULTS)} faults of {len(turns)} operations, {len(POINTS)} deaths",
         holds=sum(one.faults for one in done) == len(FAULTS) * len(turns) and deaths == len(POINTS),
     )
+    left_out = charging() - {turn.operation for turn in turns}
+    figures.tell(
+        f"{len(left_out)} of {len(charging())} charging operations left out",
+        "0",
+        holds=not left_out,
+        found=sorted(left_out),
+    )
     figures.tell(
         f"{canaries.told()}: {len(found)} found",
         f"0 of {TOKENS}",
@@ -94,6 +104,11 @@ def test_no_token_gets_out(
     )
     figures.tell(f"{len(missed)} kinds of places left out", "0", holds=not missed, found=[*missed])
     figures.close()
+
+
+def charging() -> set[str]:
+    """By the catalog, not by what the turns are made from."""
+    return {name for name, row in CATALOG.items() if row.charging}
 
 
 def made_up() -> str:
@@ -124,8 +139,8 @@ def played(control: httpx.Client, wire: Wire, turn: Turn, seed: int) -> Done:
                 fault(stage, wire, path_of(turn.operation), chance)
                 faults += carried(record(intent)).pk is not None
                 stage.lift()
-            for _ in echoes.of_charges(stage, turn.token, turn.operation, turn.number):
-                carried(record(OPERATIONS[turn.operation](stage)), LOOKED_AT)
+            for intent in echoes.of_charges(stage, turn.token, turn.operation, turn.number):
+                carried(record(intent), LOOKED_AT)
                 quotes += 1
             way = list(echoes.WRITINGS)[turn.number % len(echoes.WRITINGS)]
             quotes += echoes.of_reads(stage, turn.token, way)

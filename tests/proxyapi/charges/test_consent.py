@@ -105,7 +105,7 @@ def test_a_search_without_a_job_goes_on_the_token(job: Job) -> None:
     again = Intent(
         None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
     )
-    with pytest.raises(AlreadyOpen):  # pitfall_35
+    with pytest.raises(AlreadyOpen):
         record(again)
     assert job.state == JobState.DRAFT
 

@@ -158,6 +158,14 @@ def test_pitfall_43_an_estimate_may_be_off_by_what_was_held(held: Held, upstream
     assert (charge.code, charge.reason) == ("", "")
 
 
+def test_a10_a_render_that_took_nothing_is_flagged(held: Held, upstream: Upstream) -> None:
+    upstream.on(*RENDER, charged({"id": 7}, 0))
+    charge = sent(held())
+    assert charge.state == ChargeState.CONFIRMED
+    assert charge.code == outcome.PRICE_DIFFERS
+    assert charge.reason == "The price was 96 cr, and it took 0 cr."
+
+
 def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
     job: Job, upstream: Upstream
 ) -> None:

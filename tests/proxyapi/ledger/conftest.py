@@ -67,7 +67,8 @@ class Book:
         return answer(shown, total=len(rows), per_page=size, current_page=page)
 
     def me(self, request: httpx.Request) -> httpx.Response:
-        return answer({"id": 7, "credits": {"remaining": str(self.balance)}})
+        beside = {"total": 12_000, "extra": 250}  # what they are to it is not shown
+        return answer({"id": 7, "credits": {"remaining": str(self.balance), **beside}})
 
     def all_pages(self) -> list[int]:
         """The pages that were asked of the whole ledger."""

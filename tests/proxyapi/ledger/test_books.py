@@ -41,6 +41,15 @@ def test_the_exact_balance_is_that_of_a_position(account: Account, book: Book) -
     assert (row.anchor_balance, row.anchor_high) == (10_000, 2)
 
 
+def test_pitfall_52_a_profile_with_extra_credits_has_the_balance_that_remains(
+    account: Account,
+) -> None:
+    credits = {"remaining": 800, "total": 1200, "extra": 250}
+    account.note_profile({"id": 5, "credits": credits}, timezone.now())
+    account.refresh_from_db()
+    assert account.balance == 800
+
+
 def test_a_row_that_comes_while_weighing_spoils_it(account: Account, book: Book) -> None:
     book.add(line(-4))
     book.before_page = lambda: spend(book, "-1")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.celery import app
 from proxyapi import tasks
 from proxyapi.models import Account, Token, TopUp, TopUpChange, TopUpChangeState
-from tests.proxyapi.top_up.conftest import MORE, PATH, preference
+from tests.proxyapi.top_up.conftest import MORE, OFF, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer
 
 
@@ -55,3 +55,18 @@ def test_a_lost_doorbell_costs_time_and_not_the_change(
     change.refresh_from_db()
     assert change.state == TopUpChangeState.SAVED
     assert TopUp.objects.get().enabled
+
+
+def test_pitfall_77_switched_off_by_three_failures_no_beat_and_no_reading_switches_it_on(
+    account: Account, token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for task in (tasks.save_top_up, tasks.refresh_top_up):
+        monkeypatch.setattr(task, "delay", task.run)
+    upstream.on("GET", PATH, answer(preference()), answer(preference(OFF, failures=3)))
+    for _ in range(4):
+        TopUp.objects.update(due_at=timezone.now())
+        tasks.keep_top_ups()
+    row = TopUp.objects.get()
+    assert (row.enabled, row.consecutive_failures, row.has_drifted) == (False, 3, True)
+    assert [request.method for request in upstream.requests] == ["GET"] * 4
+    assert not TopUpChange.objects.exists()

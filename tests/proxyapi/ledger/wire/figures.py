@@ -5,17 +5,24 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from io import StringIO
 from random import Random
 
+import pytest
+from django.core.management import CommandError, call_command
 from django.db.models import Q
 from django.test import override_settings
+from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.charges import Intent, record, send
-from proxyapi.models import Charge, ChargeState, Entry, Job
+from proxyapi.ledger import patrol
+from proxyapi.ledger.page import PER_PAGE
+from proxyapi.models import Charge, ChargeState, Entry, Job, Ledger
 from proxyapi.models.charge import SPENT
 from tests.proxyapi.ledger.wire.service import TWIN, Service, Words, mirrored_words, outside
 
@@ -28,6 +35,7 @@ class Volume:
 
     requests: int  # for the whole ledger
     of_api: int  # for the view `source=api`
+    readings: int  # for both, by the service's journal
     again: int  # requests of a re-run
     twins: int
     missing: Counter[Words]
@@ -39,8 +47,9 @@ def volume(service: Service, rows: int, twins: int, chance: Random) -> Volume:
     amounts = [-chance.choice((1, 2, 3, 4, 15, 96)) for _ in range(rows - twins)]
     at = chance.randrange(len(amounts))
     service.pour(*amounts[:at], *[TWIN] * twins, *amounts[at:])
+    service.forget_requests()
     assert ledger.mirror(service.account)
-    requests = len(service.all_view())
+    requests, readings = len(service.all_view()), service.readings()
     of_api = len(service.asked) - requests
     service.asked.clear()
     assert ledger.mirror(service.account)
@@ -48,11 +57,56 @@ def volume(service: Service, rows: int, twins: int, chance: Random) -> Volume:
     return Volume(
         requests,
         of_api,
+        readings,
         len(service.asked),
         Entry.objects.filter(account=service.account, amount=TWIN).count(),
         there - here,
         here - there,
     )
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A row that the service wrote anew behind our back, and what it took to notice it."""
+
+    number: int  # as people count
+    problem: str  # what is told of it; empty: it was not noticed
+    requests: int  # by the service's journal
+    simulated: timedelta
+
+    @property
+    def is_told(self) -> bool:
+        return f"Row {self.number} of the service's ledger reads different" in self.problem
+
+
+def patrolled(service: Service, at: int, monkeypatch: pytest.MonkeyPatch) -> Rewritten:
+    """Rewrite that row of a mirrored ledger; then a reading every ten minutes, by a simulated
+    clock, until the patrol came round once."""
+    began = now = timezone.now()
+    rewrite(service, at)
+    ledger_of = Ledger.objects.filter(pk=service.account.pk)
+    with monkeypatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: now)
+        for _ in range(ledger_of.get().high // PER_PAGE + 1):
+            now += patrol.EVERY
+            if not ledger.mirror(service.account):
+                break
+    return Rewritten(at + 1, ledger_of.get().problem, service.readings(), now - began)
+
+
+def reread(service: Service, at: int) -> Rewritten:
+    """The same, but by a person who asks for it."""
+    rewrite(service, at)
+    out = StringIO()
+    with suppress(CommandError):
+        call_command("verify_ledger", "--reread", stdout=out)
+    return Rewritten(at + 1, out.getvalue(), service.readings(), timedelta(0))
+
+
+def rewrite(service: Service, at: int) -> None:
+    """It takes one credit more now."""
+    service.change(lambda entries: entries[at].update(credits=entries[at]["credits"] - 1))
+    service.forget_requests()
 
 
 def inserts(service: Service, rows: int, new: int) -> tuple[Counter[Words], Counter[Words]]:

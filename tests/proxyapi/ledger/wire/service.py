@@ -83,6 +83,14 @@ class Service:
     def words(self) -> Counter[Words]:
         return Counter(words_of(row) for row in self.rows())
 
+    def forget_requests(self) -> None:
+        assert self.control.delete("journal").is_success
+
+    def readings(self) -> int:
+        """How often the ledger was asked for since then, by the service's own journal."""
+        lines = self.control.get("journal").json()
+        return sum(line["path"] == HISTORY for line in lines)
+
     def all_view(self) -> list[int]:
         """The pages that were read of the whole ledger since `asked` was emptied."""
         return [page for page, source in self.asked if not source]
@@ -91,6 +99,7 @@ class Service:
         return dict(self.control.get(f"accounts/{self.account_id}/money").json())
 
 
+HISTORY = "/v2/credits/history"
 TWIN = -7  # rows of this amount stand in one second
 
 

@@ -26,6 +26,7 @@ ROWS = 620
 def test_a7_every_row_is_there_once_for_a_request_a_page(service: Service) -> None:
     found = figures.volume(service, ROWS, 60, Random(7))  # noqa: S311
     assert (found.requests, found.again, found.twins) == (ROWS // 50 + 2, 1, 60)
+    assert found.readings == found.requests + found.of_api
     assert not found.missing
     assert not found.added
 
@@ -62,16 +63,23 @@ def test_a5_the_books_agree_with_the_services_own(service: Service, job: Job) ->
     assert "It agrees to the last credit." in out.getvalue()
 
 
-def test_a_rewritten_row_is_noticed(service: Service) -> None:
+def test_a_rewritten_row_is_noticed(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     service.pour(*[-4] * 120)
     ledger.mirror(service.account)
-    service.change(lambda entries: entries[20].update(credits=-5))
-    patrolled(service)
-    patrolled(service)
-    assert Ledger.objects.get().problem.startswith("Row 21 of the service's ledger reads different")
+    found = figures.patrolled(service, 20, monkeypatch)
+    assert found.is_told
+    assert (found.requests, found.simulated) == (4, 2 * patrol.EVERY)
     ledger.accept_all(service.account, UserFactory().pk, ledger.standing(service.account).mark)
     assert ledger.mirror(service.account)
     assert mirrored_words(service.account) == service.words()
+
+
+def test_a_rewritten_row_is_noticed_by_who_reads_all_of_it_again(service: Service) -> None:
+    service.pour(*[-4] * 120)
+    ledger.mirror(service.account)
+    found = figures.reread(service, 60)
+    assert found.is_told
+    assert found.requests == 3
 
 
 def test_a_ledger_that_lost_rows_is_noticed(service: Service) -> None:
@@ -80,11 +88,6 @@ def test_a_ledger_that_lost_rows_is_noticed(service: Service) -> None:
     service.change(lambda entries: entries.__delitem__(slice(100, None)))
     assert not ledger.mirror(service.account)
     assert "it had 120 rows, now it has 100" in Ledger.objects.get().problem
-
-
-def patrolled(service: Service) -> None:
-    Ledger.objects.update(patrolled_at=timezone.now() - patrol.EVERY)
-    ledger.mirror(service.account)
 
 
 def test_a_lost_charge_is_settled_within_a_minute_after_the_trouble_ends(

@@ -1,0 +1,38 @@
+"""Before a worker, a beat or a web server does anything: do its keys open what is stored?
+
+`manage.py` checks by itself. Celery looks at no answer of a check, uvicorn makes none, and either
+may be started with another environment than `prepare` was.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.core.checks import run_checks
+from django.db import DEFAULT_DB_ALIAS, connection
+
+from proxyapi.checks import START
+
+
+def refuse_wrong_keys(**_: Any) -> None:
+    """End the process with the sentences that say what is wrong; some milliseconds if nothing is.
+
+    A database that does not answer is no reason to end: that passes.
+    """
+    try:
+        found = run_checks(tags=[START], databases=[DEFAULT_DB_ALIAS])
+    finally:  # the processes that a worker forks must not share it
+        connection.close()
+        if close_pool := getattr(connection, "close_pool", None):  # PostgreSQL alone has one
+            close_pool()
+    wrong = [one for one in found if one.is_serious()]
+    if wrong:
+        sys.exit("\n".join(f"{one.msg} {one.hint or ''}".strip() for one in wrong))
+
+
+def refuse_wrong_keys_in_a_loop() -> None:
+    """The same where an event loop runs already, in which Django asks no database."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(refuse_wrong_keys).result()

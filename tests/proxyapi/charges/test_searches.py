@@ -1,0 +1,78 @@
+"""What is read, for nothing, before and after a search for ideas or a clone that may cost."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import Intent, record, send, settle
+from proxyapi.models import Charge, ChargeState, Job, JobKind, Upload
+from tests.factories import JobFactory
+from tests.proxyapi.upstream_script import Upstream, answer, charged, history
+
+IDEAS, DISCOVER = ("GET", "/ideas"), ("POST", "/ideas/discover")
+SLOTS, CLONES = ("GET", "/voice-clones/slots"), ("POST", "/voice-clones")
+
+
+@pytest.fixture
+def search(job: Job) -> Charge:
+    body, fifteen = {"keyword": "tides", "network": "youtube"}, Decimal(15)
+    nonce = uuid.uuid4()
+    return record(
+        Intent(
+            None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
+        )
+    )
+
+
+def sent(charge: Charge) -> Charge:
+    send(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def asked(upstream: Upstream) -> list[tuple[str, str]]:
+    return [(one.method, one.url.path.removeprefix("/v2")) for one in upstream.requests]
+
+
+def test_pitfall_33_a_search_whose_answer_got_lost_is_looked_for_and_not_made_again(
+    search: Charge, upstream: Upstream
+) -> None:
+    """GET /ideas is free; a search charges each time."""
+    upstream.on(*IDEAS, answer([]), answer([{"id": 3, "title": "Tides"}]))
+    upstream.on(*DISCOVER, httpx.ReadTimeout)
+    assert sent(search).state == ChargeState.UNKNOWN
+    assert asked(upstream) == [IDEAS, DISCOVER]
+    booked = {"credit_spend": "-15", "created_at": timezone.now().isoformat()}
+    upstream.on("GET", "/credits/history", history(booked))
+    sent(search)
+    settle(search.pk)
+    search.refresh_from_db()
+    assert (search.state, search.cost) == (ChargeState.MATCHED, 15)
+    assert asked(upstream).count(DISCOVER) == 1
+    assert asked(upstream)[2] == IDEAS
+
+
+@pytest.mark.parametrize("addon", [False, True])
+def test_pitfall_49_the_slots_are_read_first_and_one_is_bought_only_if_somebody_said_so(
+    addon: bool, job: Job, upstream: Upstream
+) -> None:
+    draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLONE)
+    sample = Upload(field="samples[]", name="a.wav", content_type="audio/wav", content=b"RIFF")
+    body = {"terms": True, "name": "Thea", "gender": "female", "purchase_addon": addon}
+    cost = 50 if addon else 0
+    price = Decimal(cost)
+    create = Intent(
+        draft, draft.member_id, "voice_clones.create", uuid.uuid4(), price, price, body=body,
+        uploads=(sample,),
+    )  # fmt: skip
+    upstream.on(*SLOTS, answer({"available": 0, "can_buy": True, "cost": 50}))
+    upstream.on(*CLONES, charged({"id": 5, "status": "pending"}, cost))
+    charge = sent(record(create))
+    assert asked(upstream) == [SLOTS, CLONES]
+    assert charge.before["available"] == 0
+    assert (b'name="purchase_addon"' in upstream.requests[-1].content) is addon
