@@ -113,16 +113,18 @@ def read(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
 def create(job: Job, lane: Lane, patience: float) -> None:
     first = {name: job.wanted[name] for name in AT_CREATION if job.wanted.get(name)}
     reply = calls.call(job.token, "faceless.create", lane, patience=patience, json=first)
-    job.remote_id, job.sent = id_in(record(reply.data)), first
+    job.remote_id, job.sent = new_id(job, record(reply.data)), first
     # The lock may have been lost with Redis. The first one stays: it may be the one that is paid.
     free = Job.objects.filter(pk=job.pk, remote_id__isnull=True)
     if not free.update(remote_id=job.remote_id, sent=job.sent):
         job.refresh_from_db(fields=["remote_id", "sent"])
 
 
-def id_in(record: dict[str, Any]) -> str:
+def new_id(job: Job, record: dict[str, Any]) -> str:
     id = record.get("id")
     if isinstance(id, bool) or not isinstance(id, int | str) or not 0 < len(str(id)) <= 64:
+        raise errors.AnswerLost(operation("faceless.create"))
+    if job.is_anothers(str(id)):
         raise errors.AnswerLost(operation("faceless.create"))
     return str(id)
 

@@ -115,11 +115,12 @@ def is_whole(charge: Charge, record: Record) -> bool:
 
 
 def made(charge: Charge, record: Record) -> str:
-    """The id of what a creating call made; empty where the record tells none."""
+    """The id of what a creating call made; empty where the record tells none, or another job's."""
     if charge.job is None:
         return ""
     ids = (holder.get("id") for holder in holders(charge, record))
-    return next((str(id) for id in ids if is_id(id)), "")
+    told = next((str(id) for id in ids if is_id(id)), "")
+    return "" if charge.job.is_anothers(told) else told
 
 
 def holders(charge: Charge, record: Record) -> list[Record]:

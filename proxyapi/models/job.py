@@ -154,6 +154,11 @@ class Job(models.Model):
         self.looked_at, self.next_look_at, self.crashes = now, now + first_look, 0
         self.save()
 
+    def is_anothers(self, remote_id: str) -> bool:
+        """Whether another job is that resource already: an answer that names it is a mistake."""
+        same = Job.objects.filter(account_id=self.account_id, kind=self.kind, remote_id=remote_id)
+        return same.exclude(pk=self.pk).exists()
+
     def unsent(self) -> dict[str, Any]:
         """The settings the upstream does not have yet; never a whole form (pitfall 120)."""
         return {name: value for name, value in self.wanted.items() if self.sent.get(name) != value}

@@ -8,13 +8,15 @@ import subprocess
 import sys
 
 from tests.drills.figures import Figures
+from tests.proxyapi.mutated import LOOKED_AT, SENT
 
-ANSWERS = os.environ.get("DRILL_ANSWERS", "5000")
-FILES = (
+ANSWERS = int(os.environ.get("DRILL_ANSWERS", "5000"))
+READINGS = (
     "tests/proxyapi/upstream/test_mutated_answers.py",
     "tests/proxyapi/test_mutated_records.py",
 )
-
+LOOKS = ("tests/proxyapi/watching/test_mutated_looks.py",)
+SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 
 # Of this run; the one within makes its own.
 OURS = ("REELROOM_TEST_DIR", "REDIS_URL", "DATABASE_URL", "REELROOM_VAR")
@@ -22,22 +24,30 @@ OURS = ("REELROOM_TEST_DIR", "REDIS_URL", "DATABASE_URL", "REELROOM_VAR")
 
 def test_five_thousand_mutated_answers_raise_nothing_and_tell_nothing_false() -> None:
     figures = Figures("mutations")
+    told(figures, READINGS, f"tests of what is read, {ANSWERS} mutated answers each")
+    each = f"{ANSWERS // LOOKED_AT} mutated answers each, with the row and the page"
+    told(figures, LOOKS, f"kinds of job looked at, {each}")
+    each = f"{ANSWERS // SENT} mutated answers to each charging operation"
+    told(figures, SENDINGS, f"tests of charges sent, {each}")
+    figures.close()
+
+
+def told(figures: Figures, files: tuple[str, ...], what: str) -> None:
     environ = {name: value for name, value in os.environ.items() if name not in OURS}
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly"),
-            *(f"--hypothesis-seed={figures.seed}", *FILES),
+            *(f"--hypothesis-seed={figures.seed}", *files),
         ],
-        env={**environ, "REELROOM_EXAMPLES": ANSWERS},
+        env={**environ, "REELROOM_EXAMPLES": str(ANSWERS)},
         capture_output=True,
         text=True,
         check=False,
     )
     passed = re.search(r"(\d+) passed", done.stdout)
     figures.tell(
-        f"{passed[1] if passed else 0} kinds of reading, {ANSWERS} mutated answers each, "
+        f"{passed[1] if passed else 0} {what}, "
         f"{'none raised or lied' if done.returncode == 0 else done.stdout[-1500:]}",
         "0 exceptions, 0 false states",
         holds=done.returncode == 0 and passed is not None,
     )
-    figures.close()

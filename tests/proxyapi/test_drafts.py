@@ -199,6 +199,16 @@ def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
     )
 
 
+def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there(
+    job: Job, upstream: Upstream
+) -> None:
+    JobFactory(account=job.account, token=job.token, remote_id="7")
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.remote_id is None
+    assert job.quote_error.startswith("We do not know whether this was done.")
+
+
 def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) -> None:
     upstream.on("POST", "/faceless", httpx.ConnectError)
     drafts.quote(job)
