@@ -48,6 +48,15 @@ def test_only_an_unknown_charge_is_written_off(held: Held) -> None:
         write_off(held(), UserFactory().pk, "no")
 
 
+def test_a_debit_that_is_gone_by_now_settles_nothing(unknown: Charge) -> None:
+    row = entry(unknown)
+    Entry.objects.all().delete()
+    with pytest.raises(Stale, match="another one by now"):
+        claim_entry(unknown, row, UserFactory().pk)
+    unknown.refresh_from_db()
+    assert unknown.state == ChargeState.UNKNOWN
+
+
 def test_a_claimed_debit_settles_the_charge_at_its_amount(unknown: Charge) -> None:
     row, thea = entry(unknown), UserFactory()
     charge = claim_entry(unknown, row, thea.pk)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from proxyapi.charges import outcome, send
 from proxyapi.models import Account, Charge, ChargeState, Job
-from tests.factories import ChargeFactory
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, charged, refused
 
 Held = Callable[..., Charge]
@@ -90,3 +90,12 @@ def test_what_a_402_says_is_as_of_its_sending(held: Held, upstream: Upstream) ->
     upstream.on(*RENDER, handle)
     send(charge.pk)
     assert free() == 65
+
+
+def test_many_holds_of_a_fraction_leave_what_they_leave(job: Job) -> None:
+    """A database that adds floats up refused the last one, by a ten-thousandth of a billionth."""
+    Account.objects.update(balance=Decimal("74.8"))
+    for _ in range(43):
+        own = JobFactory(account=job.account, token=job.token, vault=job.vault)
+        ChargeFactory(job=own, hold=Decimal("1.7"))
+    assert free() == Decimal("1.7")
