@@ -28,7 +28,8 @@ from proxyapi.models import (
     TokenState,
 )
 
-MOST = 60  # rows of one kind; there are never so many unless something is very wrong
+MOST = 60  # rows that are odd; there are never so many unless something is very wrong
+CHARGES = 1000  # a batch of a script may fail as a whole: their sum is what the service owes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
         for part in parts
     )
     # Put in order here: in order of the database, SQLite would go through all charges for it.
-    found = first.union(*others, all=True)[: 3 * MOST]
+    found = first.union(*others, all=True)[:CHARGES]
     return sorted(found, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
 
 

@@ -67,6 +67,16 @@ def test_each_difference_says_what_to_do(client_of, vera, torn):
         assert words in shown, words
 
 
+def test_what_the_service_owes_is_the_sum_of_all_of_it(client_of, vera, charged, weighed):
+    """A batch of clips that failed as a whole; 180 of them were added up."""
+    for _ in range(190):
+        charged(2, refund_owed_at=timezone.now() - timedelta(days=2))
+    weighed(604, opening=700)
+    shown = page(client_of, vera)
+    assert "380 cr" in shown
+    assert "190 charges" in shown
+
+
 def test_hidden_videos_are_named_and_not_linked(client_of, thea, torn):
     assert "/videos/" in page(client_of, thea)
     Job.objects.update(hidden_at=timezone.now(), title="Nobody looks at it")
