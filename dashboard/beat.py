@@ -1,27 +1,34 @@
 """The beat: one at a time by a lock in Redis. It goes on where it lost the lock or the schedule,
-and where the clock was put back. It holds back while no worker takes what it rings for."""
+where Redis was away, and where the clock was put back. It holds back while no worker takes what it
+rings for."""
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+import redis
 from redbeat import RedBeatScheduler, RedBeatSchedulerEntry
 from redbeat.schedulers import get_redis
 from redis.exceptions import LockError
 
+log = logging.getLogger(__name__)
 LONGEST = 1000  # messages in a queue; then nobody serves it, or who does is far behind
 PUT_BACK = timedelta(seconds=2)  # a clock that is so much behind its last beat was put back
+AWAY_PAUSE = 1.0  # seconds between two tries of a Redis that does not answer
 
 
 class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
     """A laptop that slept is later than its lock, and a flushed Redis knows neither of the two.
 
     Then it waits in line for the lock, for another beat may have it, and writes the schedule down
-    again. The library's own would end here, and `make run` with it. It would also wait until a
-    clock that was put back is there again.
+    again. The library's own would end here, and `make run` with it; so it would where Redis does
+    not answer. It would also wait until a clock that was put back is there again.
     """
+
+    unsure = False  # whether the schedule is written down: Redis was away, and may come back empty
 
     def setup_schedule(self) -> None:
         super().setup_schedule()
@@ -29,6 +36,18 @@ class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
         self.catch_up()
 
     def tick(self, *args: Any, **options: Any) -> float:
+        try:
+            if self.unsure:
+                self.setup_schedule()
+                self.unsure = False
+            return self.go_on(*args, **options)
+        except (redis.ConnectionError, redis.TimeoutError):
+            if not self.unsure:
+                log.warning("Redis is away; the beat waits for it")
+            self.unsure = True
+            return AWAY_PAUSE
+
+    def go_on(self, *args: Any, **options: Any) -> float:
         now = self.app.now()
         if now < self.last - PUT_BACK:
             self.catch_up()

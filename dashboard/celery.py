@@ -58,6 +58,7 @@ app.conf.update(
     },
     task_time_limit=540,
     task_soft_time_limit=500,
+    worker_consumer="dashboard.consumer:Consumer",
     worker_prefetch_multiplier=1,
     worker_max_tasks_per_child=500,
     # A charging call is never cut in half.

@@ -1,4 +1,4 @@
-"""The beat goes on where its lock or its schedule was lost."""
+"""The beat goes on where its lock or its schedule was lost, and where Redis was away."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import uuid
 from datetime import timedelta
 
 import pytest
+import redis
 from celery import Celery, signals
 from celery.beat import Service
 from django.conf import settings
 from redbeat.schedulers import RedBeatSchedulerEntry, ensure_conf, get_redis
 
-from dashboard.beat import Scheduler
+from dashboard.beat import AWAY_PAUSE, Scheduler
 
 
 @pytest.fixture
@@ -58,6 +59,39 @@ def test_after_a_flush_the_schedule_is_written_down_again(beat):
     beat.tick()
     assert planned_by(beat) == planned
     assert len(planned) == 2, "ours, and one of the library"
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_a_redis_that_is_away_does_not_end_it(flushed, beat, monkeypatch, caplog):
+    """The lock may still be its own when Redis is back, or nothing at all is left."""
+    planned, pool = planned_by(beat), get_redis(beat.app).connection_pool
+    with monkeypatch.context() as away:
+        away.setitem(pool.connection_kwargs, "path", "/nowhere/valkey.sock")
+        pool.reset()
+        assert [beat.tick(), beat.tick()] == [AWAY_PAUSE, AWAY_PAUSE]
+    pool.reset()
+    assert caplog.messages == ["Redis is away; the beat waits for it"]
+    if flushed:
+        forget(beat.app)
+    assert beat.tick() >= 0
+    assert planned_by(beat) == planned
+    assert beat.lock.owned()
+
+
+def test_a_redis_that_goes_as_the_schedule_is_written_down_gets_it_later(beat, monkeypatch):
+    """It has the lock by then, so no lost one tells of it."""
+    planned = planned_by(beat)
+    forget(beat.app)
+    with monkeypatch.context() as away:
+        away.setattr(Scheduler, "setup_schedule", away_again)
+        assert beat.tick() == AWAY_PAUSE
+    assert beat.lock.owned()
+    beat.tick()
+    assert planned_by(beat) == planned
+
+
+def away_again(_):
+    raise redis.ConnectionError
 
 
 @pytest.mark.parametrize("how", ["while it runs", "before it starts"])

@@ -46,6 +46,11 @@ class Scene(NamedTuple):
     def button(self) -> str:
         return f"/studio/{self.waiting}/renders/"
 
+    @property
+    def cookies(self) -> dict[str, str]:
+        """Those of Luca, who has signed in."""
+        return {one["name"]: str(one["value"]) for one in self.luca.page.context.cookies()}
+
 
 def begin(house: House, context: BrowserContext, stage: Stage) -> Scene:
     luca, guest = Desk(context.new_page()), stage.account()
@@ -77,9 +82,8 @@ def answered_meanwhile(luca: Desk, stage: Stage, guest: Guest) -> str:
 def look_around(house: House, scene: Scene, seconds: float) -> Answers:
     """Ask for pages, press the button and ask how the house is, twice a second."""
     answers = {name: Counter[int]() for name in ("page", "press", "health", "ready")}
-    cookies = {one["name"]: str(one["value"]) for one in scene.luca.page.context.cookies()}
     until_then = time.monotonic() + seconds
-    with httpx.Client(base_url=house.portal, cookies=cookies, timeout=30) as client:
+    with httpx.Client(base_url=house.portal, cookies=scene.cookies, timeout=30) as client:
         while time.monotonic() < until_then:
             for path in ("/library/", "/studio/"):
                 answers["page"][told(client.get(path))] += 1

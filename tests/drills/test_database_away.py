@@ -1,4 +1,5 @@
-"""The database is away for a minute while a film renders: 503 in words, nothing sent, nothing lost.
+"""The database is away for a minute while a hundred videos render: 503 in words, nothing sent,
+nothing lost.
 
 The whole house on a PostgreSQL of its own, which is stopped and started again (proof C3).
 `DRILL_AWAY` sets the seconds.
@@ -19,12 +20,16 @@ from playwright.sync_api import BrowserContext, expect
 from tests.browser.desk import PRICED, RENDERED
 from tests.browser.house import House, running_house
 from tests.browser.stage import QUICK, Stage, until
+from tests.drills import hundred
 from tests.drills.figures import Figures
+from tests.drills.hundred import Hundred
+from tests.drills.mortals import in_time
 from tests.drills.outage import Answers, begin, charging_calls, look_around, visitor
 from tests.leaks import Canaries
 
 AWAY = float(os.environ.get("DRILL_AWAY", "60"))
 BACK_SECONDS = 10
+ROUND = 60  # seconds in which each token looks at all of its own
 SETTLED = 60_000  # milliseconds for a charge whose answer could not be kept
 
 
@@ -53,15 +58,17 @@ def test_a_minute_without_the_database_sends_nothing_and_loses_nothing(
     try:
         with visitor(house) as context, Stage(house.sandbox, Canaries()) as stage:
             stage.settings(**{**QUICK, "render_seconds": AWAY / 2})
-            drill(figures, house, context, stage, postgres)
+            of_many = hundred.lay(house, context, stage, DATABASE_URL=address)
+            drill(figures, house, context, of_many, postgres)
     finally:
         next(houses, None)
     figures.close()
 
 
 def drill(
-    figures: Figures, house: House, context: BrowserContext, stage: Stage, postgres: Any
+    figures: Figures, house: House, context: BrowserContext, of_many: Hundred, postgres: Any
 ) -> None:
+    stage = of_many.stage
     scene = begin(house, context, stage)
     luca, guest = scene.luca, scene.guest
     before = charging_calls(stage, guest)
@@ -69,10 +76,13 @@ def drill(
     postgres.stop()
     answers = look_around(house, scene, AWAY)
     sent = charging_calls(stage, guest) - before
+    back_at = of_many.now()
     postgres.start()
     back = time.monotonic()
     until(lambda: luca.page.request.get("/library/").status == 200, seconds=60)
     took = time.monotonic() - back
+    in_time(lambda: not of_many.unseen_since(back_at), ROUND)
+    seen = time.monotonic() - back
     costs = 0
     for film in (scene.rendering, scene.unanswered):
         luca.page.goto(f"/videos/{film}/")
@@ -83,6 +93,7 @@ def drill(
     spent = stage.spent(guest), costs + luca.cost(scene.waiting)
     renders = stage.sent(guest, "POST", "/render")
     traces = sum("Traceback" in line for line in list(house.lines)[said:])
+    rows = of_many.rows()
     tell_answers(figures, answers)
     figures.tell(f"{sent} charging calls while it was away", "0", holds=sent == 0)
     figures.tell(
@@ -99,6 +110,8 @@ def drill(
         "the same",
         holds=spent[0] == spent[1],
     )
+    figures.tell(f"all clips looked at after {seen:.1f} s", f"{ROUND} s", holds=seen <= ROUND)
+    hundred.tell_watched(figures, of_many, back_at, rows)
 
 
 def tell_answers(figures: Figures, answers: Answers) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -39,6 +40,7 @@ class Room:
     down: bool = False
     asked: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     answered: dict[str, float] = field(default_factory=dict)  # remote id → when last
+    taken: dict[UUID, float] = field(default_factory=dict)  # by a tick, when last
     refusals: int = 0
     _limiters: dict[str, Limiter] = field(default_factory=dict)
 
@@ -91,6 +93,7 @@ class Room:
             if second % outage.PROBE_EVERY == 0:
                 self._expire()
             for lease in due.jobs():
+                self.taken[lease.job] = self.seconds
                 look(lease.job, lease.until)
 
     def _expire(self) -> None:
@@ -120,10 +123,12 @@ class Room:
         remotes = Job.objects.values_list("remote_id", flat=True)
         return sum(self.answered.get(str(remote), 0.0) < moment for remote in remotes)
 
-    def unscheduled(self, seconds: int) -> int:
-        """Running jobs that no tick of so many seconds from now would find due."""
-        later = self.now + timedelta(seconds=seconds)
-        return Job.objects.count() - Job.objects.due(later).count()
+    def not_taken(self, seconds: int) -> int:
+        """Runs for so long: jobs that no tick of it took, so that nobody looked at them."""
+        since = self.seconds
+        self.run(seconds)
+        jobs = Job.objects.values_list("pk", flat=True)
+        return sum(self.taken.get(job, 0.0) <= since for job in jobs)
 
     def seconds_until_all_are_seen(self, most: int) -> int:
         """Runs until every job was answered since now; `most` when that was not enough."""
