@@ -26,8 +26,7 @@ from proxyapi.upstream.catalog import operation
 
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
-SELDOM = 240.0  # seconds to the next try to fetch a script
-HOURLY = 3600.0  # seconds to the next try to ask for another price than an old one
+SELDOM = 240.0  # seconds to the next try to fetch a script, or another price than an old one
 PRICE_KEEPS = timedelta(days=1)  # then it is asked again while somebody's consent is waited for
 WHILE_CHARGED = 10.0  # seconds to the next try while a charge of the draft is open
 UNFIT = (errors.NotFound, errors.Precondition, errors.Invalid)  # of this draft as it stands
@@ -203,7 +202,7 @@ def quote(job: Job) -> None:
         return
     except errors.UpstreamError as error:
         if job.priced and not isinstance(error, UNFIT):
-            later(job, asked_at, HOURLY)  # the price of before keeps its age
+            later(job, asked_at, SELDOM)  # the price of before keeps its age
             return
         found["quote_error"] = error.user_message
         if has_unread_script(job) and not isinstance(error, calls.LASTING):

@@ -15,7 +15,7 @@ from dashboard.actions.audit import note
 from dashboard.actions.charging import charge_or_ask
 from dashboard.models import Membership
 from dashboard.roles import Permission
-from proxyapi import costs, drafts, tasks
+from proxyapi import costs, door, drafts, tasks
 from proxyapi.charges import Intent, sent_before
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
@@ -57,7 +57,7 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
 
 def token_of(by: Membership) -> Token:
     mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
-    token = mine.select_related("account").best_first().first()
+    token = door.openable(mine.select_related("account").best_first())
     if token is None:
         raise TokenRefused(TOKENLESS)
     return token

@@ -8,6 +8,7 @@ from datetime import datetime
 from dashboard.models import Membership, Role
 from dashboard.queries.tokens import TokenStatus, status_of
 from dashboard.roles import SENTENCES, Permission, allows, grantable
+from proxyapi import door
 from proxyapi.models import Token
 
 # The better one is shown when a member keeps several tokens.
@@ -70,8 +71,8 @@ def members_page(reader: Membership) -> MembersPage:
 
 def token_states(reader: Membership) -> dict[int, TokenStatus]:
     tokens = Token.objects.standing().filter(vault=reader.team.vault_id)
-    best = sorted(tokens, key=lambda token: -BEST_FIRST[token.state])
-    return {token.owner_id: status_of(token) for token in best}
+    best_last = sorted(tokens, key=lambda one: (door.opens(one), -BEST_FIRST[one.state]))
+    return {token.owner_id: status_of(token) for token in best_last}
 
 
 def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) -> MemberRow:

@@ -21,6 +21,7 @@ from proxyapi.charges.effect import announce
 from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.upstream import errors
+from proxyapi.watching import outage
 
 NEVER_CHARGED = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
@@ -43,6 +44,8 @@ def settle(charge_id: UUID) -> None:
     except errors.UpstreamError as error:  # teaches nothing; what we know stays as it is (law 6)
         if not is_young(charge) and unread.asks_for_all(charge, error):
             soon = unread.ASKS_EVERY
+        elif error.status is not None and not outage.says(error):
+            unread.answered(charge)
     else:
         unread.answered(charge)
     look_again(charge, soon)

@@ -1,14 +1,16 @@
 """Charges that nobody could be asked about. After a quarter of an hour one is read every ten
 minutes only (settle.py); an outage that ends meanwhile is not to be waited for as long.
 
-So the oldest of a service asks for all, and the first answer makes the others due. A flushed Redis
-forgets that there are any, until the next one fails.
+So the oldest of those of a service asks for all, and the first answer makes them due. A flushed
+Redis forgets them, until the next one fails.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
+from typing import cast
+from uuid import UUID
 
 import redis
 from django.db.models import QuerySet
@@ -16,6 +18,7 @@ from django.utils import timezone
 
 from proxyapi.allowance import connection
 from proxyapi.models import Charge, ChargeState
+from proxyapi.models.charge import PARKED_AFTER
 from proxyapi.upstream import errors
 from proxyapi.watching import outage
 
@@ -28,28 +31,31 @@ UNDER_WAY = timedelta(seconds=25)  # as long as a worker has it at most (`watchi
 
 def asks_for_all(charge: Charge, error: errors.UpstreamError) -> bool:
     """Note that its reading failed; whether it is the one that is read again soon."""
-    if not outage.says(error):
+    is_new = timezone.now() - (charge.sent_at or charge.created_at) < FOR
+    if not is_new or not outage.says(error):
         return False
     with suppress(redis.RedisError):
-        connection().set(_unread(charge), 1, ex=REMEMBERED)
-    now = timezone.now()
-    oldest = of_its_service(charge).filter(sent_at__range=(now - FOR, now - SELDOM_AFTER))
-    return oldest.order_by("sent_at", "pk").values_list("pk", flat=True).first() == charge.pk
+        connection().sadd(_unread(charge), str(charge.pk))
+        connection().expire(_unread(charge), REMEMBERED)
+        oldest = unread(charge).filter(crashes__lt=PARKED_AFTER).order_by("sent_at", "pk")
+        return oldest.values_list("pk", flat=True).first() == charge.pk
+    return False
 
 
 def answered(charge: Charge) -> None:
-    """Its reading was answered: those of the same service that were not are due now."""
+    """Its reading was answered: those of the same service that were not are due now. No others, or
+    one whose record is broken would have them all read for ever."""
     with suppress(redis.RedisError):
+        others, now = unread(charge).exclude(pk=charge.pk), timezone.now()
         if connection().delete(_unread(charge)):
-            now = timezone.now()
-            others = of_its_service(charge).exclude(pk=charge.pk)
             others.filter(due_at__gt=now + UNDER_WAY).update(due_at=now)
 
 
-def of_its_service(charge: Charge) -> QuerySet[Charge]:
-    return Charge.objects.filter(
-        state=ChargeState.UNKNOWN, account__environment=charge.account.environment
-    )
+def unread(charge: Charge) -> QuerySet[Charge]:
+    """Those of its service whose last reading failed."""
+    noted = cast("set[bytes]", connection().smembers(_unread(charge)))
+    ids = [UUID(id.decode()) for id in noted]
+    return Charge.objects.filter(pk__in=ids, state=ChargeState.UNKNOWN)
 
 
 def _unread(charge: Charge) -> str:

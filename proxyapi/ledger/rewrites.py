@@ -228,5 +228,5 @@ def go_on(ledger: Ledger, position: int) -> None:
     # The page beneath is compared next, at once.
     ledger.patrolled = position // PER_PAGE * PER_PAGE
     ledger.patrolled_at = timezone.now() - LONG_AGO
-    ledger.save()
+    ledger.save(update_fields=[*SHORTENED, "problem", "due_at", "patrolled", "patrolled_at"])
     publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)

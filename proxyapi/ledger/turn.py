@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import redis
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -140,9 +141,12 @@ def has_settled(ledger: Ledger) -> bool:
 
 def is_weighing_late(ledger: Ledger, now: datetime) -> bool:
     """Of an account whose videos are looked at all day long nothing would be weighed: its three
-    requests go before the looks then, each hour."""
-    last = ledger.weighed_at or ledger.account.created_at
-    return last < now - WEIGHED_AGAIN
+    requests go before the looks then, each hour; where that fails, not at once again."""
+    if (ledger.weighed_at or ledger.account.created_at) > now - WEIGHED_AGAIN:
+        return False
+    with suppress(redis.RedisError):
+        return bool(connection().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=WEIGHED_EVERY))
+    return False
 
 
 def is_weighing_due(ledger: Ledger, now: datetime) -> bool:

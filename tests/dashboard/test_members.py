@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership, Role
-from proxyapi.models import TokenState
+from proxyapi.models import Token, TokenState
 from tests.factories import AccountFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -136,6 +136,8 @@ def test_the_best_token_of_a_member_stands_beside_the_name(
     account = AccountFactory.create(vault=team["mira"].team.vault)
     TokenFactory.create(account=account, owner=team["priya"].user, state=TokenState.REVOKED)
     TokenFactory.create(account=account, owner=team["priya"].user)
+    shut = TokenFactory.create(account=account, owner=team["priya"].user)
+    Token.objects.filter(pk=shut.pk).update(sealed=b"")
     TokenFactory.create(account=account, owner=team["jonas"].user, state=TokenState.REVOKED)
     page = client_of(team["vera"]).get(reverse("members")).content.decode()
     assert page.count("Working") == 1

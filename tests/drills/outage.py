@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import httpx
@@ -15,6 +16,8 @@ from tests.browser import chromium
 from tests.browser.desk import Desk, sign_in
 from tests.browser.house import House
 from tests.browser.stage import Guest, Stage, until
+from tests.drills.figures import Figures
+from tests.leaks import Canaries
 
 CHARGING = ("/render", "/scripts", "/retry", "/export")
 LATE_ANSWER = 8000  # milliseconds; the outage has begun by then
@@ -29,6 +32,26 @@ def visitor(house: House) -> Iterator[BrowserContext]:
         browser = playwright.chromium.launch(executable_path=path, args=chromium.OPTIONS)
         yield browser.new_context(base_url=house.portal)
         browser.close()
+
+
+@contextmanager
+def staged(house: House, figures: Figures, database: Path | None = None) -> Iterator[Stage]:
+    """The house's service, whose tokens are canaries: in the end they are looked for in all that
+    the house said meanwhile, and in the files of its database (f1)."""
+    canaries = Canaries()
+    with Stage(house.sandbox, canaries) as stage:
+        yield stage
+    canaries.hear("the log", *house.lines)
+    for path in files_of(database or house.var / "reelroom.sqlite3"):
+        canaries.hear("a file of the database", path.read_bytes())
+    found = canaries.found()
+    figures.tell(f"{canaries.told()}: {len(found)} found", "0", holds=not found, found=found)
+
+
+def files_of(database: Path) -> list[Path]:
+    """Of SQLite with what it keeps beside, or a whole folder."""
+    beside = database.rglob("*") if database.is_dir() else database.parent.glob(f"{database.name}*")
+    return [path for path in beside if path.is_file()]
 
 
 class Scene(NamedTuple):

@@ -19,13 +19,19 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.desk import PRICED, RENDERED
 from tests.browser.house import House, running_house
-from tests.browser.stage import QUICK, Stage, until
+from tests.browser.stage import QUICK, until
 from tests.drills import hundred
 from tests.drills.figures import Figures
 from tests.drills.hundred import Hundred
 from tests.drills.mortals import in_time
-from tests.drills.outage import Answers, begin, charging_calls, look_around, visitor
-from tests.leaks import Canaries
+from tests.drills.outage import (
+    Answers,
+    begin,
+    charging_calls,
+    look_around,
+    staged,
+    visitor,
+)
 
 AWAY = float(os.environ.get("DRILL_AWAY", "60"))
 BACK_SECONDS = 10
@@ -56,7 +62,7 @@ def test_a_minute_without_the_database_sends_nothing_and_loses_nothing(
     address = f"postgres://postgres@/{folder / 'postgres'}/postgres"
     house = next(houses := running_house(folder / "var", DATABASE_URL=address))
     try:
-        with visitor(house) as context, Stage(house.sandbox, Canaries()) as stage:
+        with visitor(house) as context, staged(house, figures, folder / "postgres") as stage:
             stage.settings(**{**QUICK, "render_seconds": AWAY / 2})
             of_many = hundred.lay(house, context, stage, DATABASE_URL=address)
             drill(figures, house, context, of_many, postgres)

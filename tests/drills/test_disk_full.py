@@ -22,9 +22,8 @@ from tests.browser.desk import RENDERED
 from tests.browser.house import House, running_house
 from tests.browser.stage import QUICK, Stage, until
 from tests.drills.figures import Figures
-from tests.drills.outage import Answers, begin, charging_calls, look_around
+from tests.drills.outage import Answers, begin, charging_calls, look_around, staged
 from tests.drills.outage import visitor as visitor_of
-from tests.leaks import Canaries
 
 FULL = float(os.environ.get("DRILL_FULL", "60"))
 MEBIBYTES = 64
@@ -49,7 +48,7 @@ def test_a_minute_with_a_full_disk_loses_nothing(disk: Path, tmp_path: Path) -> 
     database = disk / "reelroom.sqlite3"
     house = next(houses := running_house(tmp_path / "var", DATABASE_URL=f"sqlite:///{database}"))
     try:
-        with visitor_of(house) as context, Stage(house.sandbox, Canaries()) as stage:
+        with visitor_of(house) as context, staged(house, figures, database) as stage:
             stage.settings(**{**QUICK, "render_seconds": FULL / 2})
             drill(figures, house, context, stage, database)
     finally:

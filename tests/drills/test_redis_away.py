@@ -32,8 +32,7 @@ from tests.drills.callers import Callers, calling, counted
 from tests.drills.figures import Figures
 from tests.drills.hundred import Hundred
 from tests.drills.mortals import in_time
-from tests.drills.outage import Scene, answered_meanwhile, asked, begin, visitor
-from tests.leaks import Canaries
+from tests.drills.outage import Scene, answered_meanwhile, asked, begin, staged, visitor
 
 AWAY = float(os.environ.get("DRILL_REDIS_AWAY", "60"))
 RENDERS = max(20.0, AWAY / 2)  # seconds
@@ -170,7 +169,7 @@ def test_a_minute_without_redis_loses_nothing_and_pays_nothing_twice(
     figures = Figures("Redis away")
     house = next(houses := running_house(tmp_path / "var", REDIS_URL=valkey.address))
     try:
-        with visitor(house) as context, Stage(house.sandbox, Canaries()) as stage:
+        with visitor(house) as context, staged(house, figures) as stage:
             stage.settings(**{**QUICK, "render_seconds": RENDERS})
             drill(figures, house, context, stage, valkey)
     finally:

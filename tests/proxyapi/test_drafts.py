@@ -144,6 +144,8 @@ def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
     assert (job.estimate, job.quote_error) == (Decimal(96), "")
     assert job.quote_due_at is not None
     assert job.quote_due_at > timezone.now() + timedelta(minutes=3)
+    due.mend()
+    assert list(due.quotes()) == []
 
 
 def test_nobody_goes_on_asking_once_nothing_waits_for_a_consent(

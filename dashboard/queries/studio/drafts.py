@@ -16,6 +16,7 @@ from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.price import RENDERS
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
+from proxyapi import door
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
 from proxyapi.models.charge import HOLDING
 
@@ -96,4 +97,4 @@ def draft_of(job: Job) -> Draft:
 def token_of(reader: Membership) -> Token | None:
     """The reader's own token that new drafts run on; else one that stopped."""
     mine = Token.objects.standing().filter(vault=reader.team.vault_id, owner=reader.user_id)
-    return mine.select_related("account").best_first().first()
+    return door.openable(mine.select_related("account").best_first())

@@ -102,6 +102,15 @@ def test_of_two_tokens_that_work_the_newer_one_takes_the_draft(
     assert Job.objects.get().token == newer
 
 
+def test_a_newer_token_that_does_not_open_takes_no_draft(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    newer = TokenFactory.create(account=token.account, owner=priya.user)
+    Token.objects.filter(pk=newer.pk).update(sealed=b"")
+    client_of(priya).post(NEW, TOPIC)
+    assert Job.objects.get().token == token
+
+
 def test_starting_without_a_token_is_refused_with_the_words_kept(
     priya: Membership, client_of: Browser
 ) -> None:

@@ -88,16 +88,47 @@ def test_its_first_answer_makes_the_others_due_once(old: Old, upstream: Upstream
     assert rest_of(first) > TEN_MINUTES - 5, "they do not wake each other for ever"
 
 
+def test_one_whose_record_is_broken_does_not_have_the_others_read_for_ever(
+    old: Old, upstream: Upstream
+) -> None:
+    broken, second, third = old(), old(), old()
+    silent(upstream, broken, says=httpx.Response(500))
+    for charge in (broken, second, third, broken):
+        read(charge)
+    assert min(rest_of(second), rest_of(third)) > TEN_MINUTES - 5
+    assert rest_of(broken) < 45
+
+
+def test_a_refusal_tells_that_the_service_is_back(old: Old, upstream: Upstream) -> None:
+    first, second = old(hours=2), old()
+    silent(upstream, first, second)
+    read(first)
+    read(second)
+    silent(upstream, first, says=refused(404, "GEN-NOT-FOUND"))
+    read(first)
+    assert rest_of(second) < 1
+
+
+def test_one_that_is_parked_asks_for_nobody(old: Old, upstream: Upstream) -> None:
+    first, second = old(hours=2), old()
+    silent(upstream, first, second)
+    read(first)
+    Charge.objects.filter(pk=first.pk).update(crashes=5)
+    read(second)
+    assert rest_of(second) < 45
+
+
 def test_those_of_another_service_are_left_alone(old: Old, upstream: Upstream) -> None:
     first, other = old(), old()
     silent(upstream, first, other)
-    read(first)
-    read(other)
     elsewhere = JobFactory(account__environment="https://api.videos.example/v2")
     Charge.objects.filter(pk=other.pk).update(account=elsewhere.account)
+    read(first)
+    read(other)
+    rest = rest_of(other)
     silent(upstream, first, says=answer(video("rendering")))
     read(first)
-    assert rest_of(other) > TEN_MINUTES - 5
+    assert rest_of(other) > rest - 5
 
 
 def test_a_record_that_stays_broken_is_asked_for_so_often_for_a_day_only(
@@ -124,7 +155,7 @@ def test_one_that_had_no_turn_is_read_when_there_is_one(old: Old, upstream: Upst
     assert upstream.requests == []
 
 
-def test_without_redis_the_oldest_asks_all_the_same(
+def test_without_redis_it_is_read_at_its_next_turn(
     old: Old, monkeypatch: pytest.MonkeyPatch, upstream: Upstream
 ) -> None:
     charge = old()
@@ -135,4 +166,4 @@ def test_without_redis_the_oldest_asks_all_the_same(
 
     monkeypatch.setattr(unread, "connection", gone)
     read(charge)
-    assert rest_of(charge) < 45
+    assert rest_of(charge) > TEN_MINUTES - 5
