@@ -110,7 +110,7 @@ def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") ->
     if pool := POOLS.get(operation):
         allowance.await_pool(store, pool, token.account_id, patience)
         patience = max(0.0, until - time.monotonic())
-    allowance.wait_for(store, str(token.pk), lane, patience)
+    allowance.wait_for(store, token.bucket, lane, patience)
     if pool:
         allowance.draw(store, pool, token.account_id)
 
@@ -208,7 +208,7 @@ def note_allowance(token: Token, seen: Allowance | None) -> None:
     if seen:
         with suppress(AllowanceUnknown):
             store = allowance.connection()
-            allowance.correct(store, str(token.pk), seen.limit, seen.remaining)
+            allowance.correct(store, token.bucket, seen.limit, seen.remaining)
 
 
 def note_failure(token: Token, error: errors.UpstreamError) -> None:
@@ -235,7 +235,7 @@ def pause(token: Token, error: errors.RateLimited) -> None:
         if pool:
             allowance.pause(store, pool.of(token.account_id), told)
         if error.token_wide:
-            allowance.pause(store, str(token.pk), min(told, WINDOW) if pool else told)
+            allowance.pause(store, token.bucket, min(told, WINDOW) if pool else told)
 
 
 def note_plan(token: Token, error: errors.UpstreamError) -> None:

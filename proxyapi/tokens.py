@@ -42,11 +42,12 @@ def add(
         secret = clean_token(pasted.reveal())
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
-    same = Token.objects.standing().filter(vault=vault, fingerprint=door.fingerprint(secret))
+    token = Token(vault=vault, owner_id=owner_id, fingerprint=door.fingerprint(secret))
+    same = Token.objects.standing().filter(vault=vault, fingerprint=token.fingerprint)
     again = next(filter(is_lost, same.filter(owner=owner_id)), None)
     if again is None and same.exists():
         raise TokenRefused(KNOWN, field="token")
-    token, asked_at = Token(vault=vault, owner_id=owner_id), timezone.now()
+    asked_at = timezone.now()
     profile = ask_who(token, secret)
     try:
         with transaction.atomic():
@@ -69,14 +70,16 @@ def add(
 def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
     """The profile behind a token that has no row yet (spec, Account)."""
     try:
-        allowance.wait_for(allowance.connection(), str(token.pk), Lane.PERSON, PATIENCE)
+        allowance.wait_for(allowance.connection(), token.bucket, Lane.PERSON, PATIENCE)
         reply = calls.client().call("me.get", secret)
     except errors.Unauthorized:
         raise TokenRefused(
             "The service does not know this token. Copy it again from your account settings there.",
             field="token",
         ) from None
-    except (errors.UpstreamError, allowance.AllowanceExhausted):
+    except allowance.AllowanceExhausted as exhausted:
+        raise TokenRefused(f"{exhausted.user_message} Nothing was stored.", field="token") from None
+    except errors.UpstreamError:
         raise TokenRefused(
             "The service did not answer, so the token could not be checked and was not stored.",
             field="token",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.utils import timezone
 
@@ -70,12 +69,12 @@ def service_of(vault: Vault) -> Service:
     return Service("silent", since=silent[-1].sent_at) if silent else Service("unasked")
 
 
-def allowance_of(token_id: UUID | None) -> Allowance | None:
-    """Nothing without a token, and without Redis."""
-    if token_id is None:
+def allowance_of(bucket: str | None) -> Allowance | None:
+    """What the token has left whose bucket it is. Nothing without one, and without Redis."""
+    if bucket is None:
         return None
     try:
-        level = allowance.peek(allowance.connection(), str(token_id))
+        level = allowance.peek(allowance.connection(), bucket)
     except allowance.AllowanceUnknown:
         return None
     return Allowance(level.left, level.limit)

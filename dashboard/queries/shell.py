@@ -62,7 +62,7 @@ def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> S
     user, vault = membership.user, membership.team.vault
     held, counts = counts_of(vault)
     wanted = accounts_of(vault) if rows is None else rows
-    accounts = list(wanted.annotate(own=own_token(membership)))
+    accounts = list(wanted.annotate(own=own_bucket(membership)))
     teams, unread = teams_of(membership)
     own = next((account.own for account in accounts if account.own), None)
     return Shell(
@@ -85,14 +85,15 @@ def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> S
     )
 
 
-def own_token(membership: Membership) -> Subquery:
+def own_bucket(membership: Membership) -> Subquery:
+    """The name of an allowance, that of a token of the member's."""
     mine = Token.objects.usable().filter(account=OuterRef("pk"), owner=membership.user_id)
-    return Subquery(mine.values("pk")[:1])
+    return Subquery(mine.values("fingerprint")[:1])
 
 
 def own_allowance(membership: Membership) -> Allowance | None:
     """The same as in the shell, alone: one query."""
-    rows = accounts_of(membership.team.vault).annotate(own=own_token(membership))
+    rows = accounts_of(membership.team.vault).annotate(own=own_bucket(membership))
     return allowance_of(next((own for own in rows.values_list("own", flat=True) if own), None))
 
 

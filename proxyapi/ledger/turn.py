@@ -109,7 +109,7 @@ def may_weigh(account: Account) -> bool:
     source = reader(account, Lane.MIRRORING)
     if source is None:
         return False
-    return room(connection(), str(source.token.pk), Lane.MIRRORING) >= REQUESTS
+    return room(connection(), source.token.bucket, Lane.MIRRORING) >= REQUESTS
 
 
 def is_old(ledger: Ledger, now: datetime) -> bool:

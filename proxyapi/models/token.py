@@ -65,6 +65,12 @@ class Token(models.Model):
     def __str__(self) -> str:
         return f"token …{self.last_four}"
 
+    @property
+    def bucket(self) -> str:
+        """The name of its allowance: the service counts by token, in however many rows, of however
+        many teams, it is stored (law 5)."""
+        return self.fingerprint
+
     def seal_row(self) -> str:
         """What the seal is bound to: a sealed value moved to another row does not open."""
         return f"proxyapi_token:{self.pk}"

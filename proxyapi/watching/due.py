@@ -8,7 +8,7 @@ ask now, the jobs, then one update for all that are taken. Seven queries at most
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from datetime import datetime, timedelta
 from random import randrange
 from typing import NamedTuple
@@ -39,7 +39,16 @@ EARLY = timedelta(milliseconds=200)
 FARTHEST_REST = timedelta(hours=2)  # and more than the longest between two looks
 BATCH = 50
 OWED_FOR = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
+OF_TOKEN = ("token_id", "token__fingerprint", "account__environment")
 FIELDS = ("pk", "token_id", "vault_id", "next_look_at", "started_at", "looked_at")
+
+
+class Asker(NamedTuple):
+    """A token with due jobs, the name of its allowance, and the address of its service."""
+
+    token: UUID
+    bucket: str
+    environment: str
 
 
 class Lease(NamedTuple):
@@ -56,9 +65,9 @@ def jobs() -> list[Lease]:
     """
     now = timezone.now()
     due = Job.objects.due(now + EARLY)
-    tokens = due.order_by().values_list("token_id", "account__environment").distinct()
+    tokens = due.order_by().values_list(*OF_TOKEN).distinct()
     try:
-        rooms, probed = rooms_of(list(tokens))
+        rooms, probed = rooms_of([Asker(*row) for row in tokens])
     except AllowanceUnknown:
         return []
     chosen = choose(now, rooms, probed) if rooms else []
@@ -122,17 +131,18 @@ def age_prices() -> int:
     return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)
 
 
-def rooms_of(tokens: list[tuple[UUID, str]]) -> tuple[dict[UUID, int], set[UUID]]:
+def rooms_of(askers: Iterable[Asker]) -> tuple[dict[UUID, int], set[UUID]]:
     """How many looks each token may send now; and the tokens that ask for all of a service that is
     away, with one look each."""
-    by_service: defaultdict[str, list[UUID]] = defaultdict(list)
-    for token, environment in tokens:
-        by_service[environment].append(token)
+    by_service: defaultdict[str, list[Asker]] = defaultdict(list)
+    for asker in askers:
+        by_service[asker.environment].append(asker)
     rooms: dict[UUID, int] = {}
     probed: set[UUID] = set()
     for environment, of_service in by_service.items():
-        found = allowance.rooms(connection(), [str(token) for token in of_service], Lane.WATCHING)
-        free = {token: room for token, room in zip(of_service, found, strict=True) if room}
+        buckets = [asker.bucket for asker in of_service]
+        found = allowance.rooms(connection(), buckets, Lane.WATCHING)
+        free = {one.token: room for one, room in zip(of_service, found, strict=True) if room}
         if free and outage.is_away(environment):
             any_one = list(free)[randrange(len(free))]  # noqa: S311 - not a secret
             free = {any_one: 1} if outage.may_probe(environment) else {}

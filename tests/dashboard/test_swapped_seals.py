@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dashboard import tasks
 from dashboard.models import AuditEvent, Membership
+from dashboard.queries.studio.price import Need, act_of, price_of
 from proxyapi import calls
 from proxyapi.calls import TokenShut
 from proxyapi.models import Job, Token
@@ -50,6 +51,12 @@ def test_f4_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_ope
     assert price.status_code < 500
     his = client_of(luca).get(reverse("studio-step", args=[draft.pk, "voice"])).content.decode()
     assert "Priya’s stored token does not open." in his
+
+
+def test_f4_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
+    price = price_of(Job.objects.get(pk=draft.pk))
+    assert Need("The token of this draft works", done=False) in price.needs
+    assert not act_of(price, priya).ready
 
 
 def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:

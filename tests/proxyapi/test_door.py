@@ -43,7 +43,7 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
 ) -> None:
     first = TokenFactory.create(account=account)
     TokenFactory.create(account=account)
-    allowance.pause(allowance.connection(), str(first.pk), 60)
+    allowance.pause(allowance.connection(), first.bucket, 60)
     source = reader(account, Lane.MIRRORING)
     assert source is not None
     assert source.token == first

@@ -21,7 +21,7 @@ SCRAPE, PREVIEW = "faceless.scrape_images", "characters.preview"
 @pytest.fixture
 def token(db: None) -> Token:
     token = TokenFactory.create()
-    allowance.correct(allowance.connection(), str(token.pk), 30, 30)
+    allowance.correct(allowance.connection(), token.bucket, 30, 30)
     return token
 
 
@@ -62,7 +62,7 @@ def test_pitfall_27_with_the_last_request_the_token_waits_a_minute_and_scraping_
     with pytest.raises(errors.RateLimited):
         scrape(token)
     store = allowance.connection()
-    assert 59 < allowance.paused(store, str(token.pk)) <= 60
+    assert 59 < allowance.paused(store, token.bucket) <= 60
     assert 299 < allowance.paused(store, allowance.Pool.SCRAPING.of(token.account_id)) <= 300
 
 
@@ -77,7 +77,7 @@ def test_pitfall_26_a_429_that_ends_at_once_pauses_no_minute(
     with pytest.raises(errors.RateLimited):
         calls.call(token, "faceless.get", Lane.PERSON, path={"id": "7"})
     store = allowance.connection()
-    for name in (str(token.pk), allowance.Pool.SCRAPING.of(token.account_id)):
+    for name in (token.bucket, allowance.Pool.SCRAPING.of(token.account_id)):
         assert least < allowance.paused(store, name) <= max(1, told)
 
 
@@ -86,7 +86,7 @@ def test_another_account_scrapes_on(token: Token, upstream: Upstream) -> None:
     with pytest.raises(errors.RateLimited):
         scrape(token)
     other = TokenFactory.create()
-    allowance.correct(allowance.connection(), str(other.pk), 30, 30)
+    allowance.correct(allowance.connection(), other.bucket, 30, 30)
     assert scrape(other).status == 200
 
 
@@ -98,7 +98,7 @@ def test_b3_a_429_of_the_token_stops_that_token_alone(token: Token, upstream: Up
         with pytest.raises(allowance.AllowanceExhausted):
             calls.call(token, name, Lane.PERSON, path={"id": "7"})
     other = TokenFactory.create(account=token.account)
-    allowance.correct(allowance.connection(), str(other.pk), 30, 30)
+    allowance.correct(allowance.connection(), other.bucket, 30, 30)
     assert calls.call(other, "faceless.get", Lane.PERSON, path={"id": "7"}).status == 200
 
 
@@ -118,7 +118,7 @@ def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
 def test_pitfall_28_a_preview_that_waits_for_its_token_uses_up_no_preview(token: Token) -> None:
     store = allowance.connection()
     store.set("allowance:epoch", 1)
-    allowance.pause(store, str(token.pk), 60)
+    allowance.pause(store, token.bucket, 60)
     for _ in range(5):
         with pytest.raises(allowance.AllowanceExhausted) as caught:
             calls.admit(token, Lane.PERSON, 0, PREVIEW)
@@ -133,10 +133,10 @@ def test_a_preview_beyond_the_five_uses_up_no_request(token: Token) -> None:
     store.set("allowance:epoch", 1)
     for _ in range(5):
         calls.admit(token, Lane.PERSON, 0, PREVIEW)
-    before = allowance.peek(store, str(token.pk)).left
+    before = allowance.peek(store, token.bucket).left
     with pytest.raises(PoolExhausted):
         calls.admit(token, Lane.PERSON, 0, PREVIEW)
-    assert allowance.peek(store, str(token.pk)).left == before
+    assert allowance.peek(store, token.bucket).left == before
 
 
 def test_without_redis_a_pool_grants_nothing(token: Token, settings: Any, tmp_path: Any) -> None:

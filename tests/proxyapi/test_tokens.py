@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi import allowance, calls, door, tasks, tokens
-from proxyapi.allowance import AllowanceExhausted
+from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import release
 from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
@@ -51,6 +51,30 @@ def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: Upstre
     other.sealed = token.sealed
     with pytest.raises(SealBroken):
         door.opened(other)
+
+
+def test_one_token_in_two_teams_has_one_count(db: None, upstream: Upstream) -> None:
+    """Law 5: the service counts by token, whoever stored it."""
+    upstream.on(*ME, profile(), profile())
+    first, second = (tokens.add(VaultFactory(), UserFactory().pk, Secret(value())) for _ in "ab")
+    other = tokens.add(VaultFactory(), UserFactory().pk, Secret(value("b")))
+    assert first.vault_id != second.vault_id
+    allowance.pause(allowance.connection(), first.bucket, 60)
+    with pytest.raises(AllowanceExhausted):
+        calls.admit(second, Lane.PERSON)
+    calls.admit(other, Lane.PERSON)
+
+
+def test_a_token_that_is_added_again_goes_on_counting(db: None, upstream: Upstream) -> None:
+    """Law 5: taken out and pasted anew within the minute, it has no more than it had."""
+    upstream.on(*ME, profile(), profile())
+    vault, user = VaultFactory(), UserFactory()
+    gone = tokens.add(vault, user.pk, Secret(value()))
+    tokens.remove(gone)
+    allowance.pause(allowance.connection(), gone.bucket, 60)
+    with pytest.raises(TokenRefused, match="this one's are used up"):
+        tokens.add(vault, user.pk, Secret(value()))
+    assert len(upstream.requests) == 1
 
 
 def test_two_tokens_of_one_account_share_its_row(db: None, upstream: Upstream) -> None:
@@ -160,7 +184,7 @@ def test_costs_and_voices_are_read_while_looks_fill_the_minute(
 ) -> None:
     """Behind the looks, each of the three would wait for half a minute, and be given up."""
     token = TokenFactory(account__upstream_id=5, account__options=options)
-    allowance.correct(allowance.connection(), str(token.pk), 30, 6)
+    allowance.correct(allowance.connection(), token.bucket, 30, 6)
     upstream.on(*ME, profile())
     upstream.on("GET", "/credits/costs", answer({"A": {"credits": 4}}))
     upstream.on("GET", "/faceless/options", answer({"mandatory": {"voices": []}}))
@@ -191,7 +215,7 @@ def test_costs_that_were_read_stay_when_there_is_no_request_left_for_the_options
     token = TokenFactory(account__upstream_id=5, account__options=old)
 
     def last(_: httpx.Request) -> httpx.Response:
-        allowance.pause(allowance.connection(), str(token.pk), 2 * calls.WINDOW)
+        allowance.pause(allowance.connection(), token.bucket, 2 * calls.WINDOW)
         return answer({"CONTENT_PROMPT_REQUESTED": {"credits": 4}})
 
     upstream.on(*ME, profile())

@@ -20,7 +20,7 @@ from dashboard.queries.studio.options import Options, options_in
 from dashboard.queries.studio.script import WORDS_A_SECOND, charges_of, length_of
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
-from proxyapi import costs
+from proxyapi import costs, door
 from proxyapi.drafts import NEEDS_GENRE, missing
 from proxyapi.models import Charge, Job, JobState, TokenState
 from proxyapi.models.charge import SPENT
@@ -146,7 +146,7 @@ def needs_of(job: Job, options: Options) -> tuple[Need, ...]:
     needs.append(Need("No render is running", not is_busy(job)))
     if job.token.state == TokenState.PAUSED:
         needs.append(Need("The account has a paid plan", False))
-    elif job.token.state != TokenState.WORKING:
+    elif job.token.state != TokenState.WORKING or not door.opens(job.token):
         needs.append(Need("The token of this draft works", False))
     needs.append(credits_need(job))
     return tuple(needs)

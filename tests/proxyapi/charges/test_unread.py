@@ -44,7 +44,7 @@ def old(job: Job, upstream: Upstream) -> Old:
 
 def read(charge: Charge) -> None:
     """With an allowance that is known: a call that failed leaves it unknown."""
-    allowance.correct(allowance.connection(), str(charge.token_id), 30, 30)
+    allowance.correct(allowance.connection(), charge.token.bucket, 30, 30)
     settle(charge.pk)
 
 
@@ -149,7 +149,7 @@ def test_a_refusal_is_an_answer(old: Old, upstream: Upstream) -> None:
 
 def test_one_that_had_no_turn_is_read_when_there_is_one(old: Old, upstream: Upstream) -> None:
     charge = old()
-    allowance.pause(allowance.connection(), str(charge.token_id), 30)
+    allowance.pause(allowance.connection(), charge.token.bucket, 30)
     settle(charge.pk)
     assert 20 < rest_of(charge) < 35
     assert upstream.requests == []

@@ -47,6 +47,6 @@ def seeing(token: Token) -> Callable[..., None]:
 
     def see(*tokens: Token) -> None:
         for one in tokens or (token,):
-            allowance.correct(allowance.connection(), str(one.pk), 30, 30)
+            allowance.correct(allowance.connection(), one.bucket, 30, 30)
 
     return see

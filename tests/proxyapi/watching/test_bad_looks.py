@@ -26,7 +26,7 @@ RENDERING = answer({"id": 1, "video": {"status": "rendering"}})
 
 def seen(job: Job, lane: Lane = Lane.PERSON) -> Job:
     """The job after a look whose time came; people's lane has no pace to keep."""
-    allowance.correct(allowance.connection(), str(job.token_id), 30, 30)
+    allowance.correct(allowance.connection(), job.token.bucket, 30, 30)
     Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
     looking.look(job.pk, lane=lane)
     job.refresh_from_db()
@@ -300,7 +300,7 @@ def test_without_an_allowance_the_look_waits_and_nothing_is_said(
     running, upstream: Upstream, token
 ):
     job = running()
-    allowance.pause(allowance.connection(), str(token.pk), 20)
+    allowance.pause(allowance.connection(), token.bucket, 20)
     assert seen(job).look_error == ""
     assert 18 < wait_of(job) <= 20
 

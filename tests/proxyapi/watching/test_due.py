@@ -27,7 +27,7 @@ def test_pitfall_19_a_token_gives_as_many_looks_as_it_has_requests(running, seei
     seeing()
     for _ in range(10):
         running()
-    room = allowance.room(allowance.connection(), str(token.pk), Lane.WATCHING)
+    room = allowance.room(allowance.connection(), token.bucket, Lane.WATCHING)
     assert len(taken()) == room == 2
 
 
@@ -93,7 +93,7 @@ def test_pitfall_85_88_jobs_of_a_stopped_token_wait_for_it(running, seeing, toke
 def test_a_paused_bucket_is_left_alone(running, seeing, token):
     seeing()
     running()
-    allowance.pause(allowance.connection(), str(token.pk), 30)
+    allowance.pause(allowance.connection(), token.bucket, 30)
     assert taken() == []
 
 

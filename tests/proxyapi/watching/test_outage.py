@@ -82,7 +82,7 @@ def test_while_one_is_out_the_tick_takes_none_and_after_it_one(running, seeing, 
 
 
 def test_a_look_that_had_no_allowance_leaves_the_turn_to_the_next(running, away, token, upstream):
-    allowance.pause(allowance.connection(), str(token.pk), 20)
+    allowance.pause(allowance.connection(), token.bucket, 20)
     looking.look(running().pk)
     assert upstream.requests == []
     assert may_look(away)

@@ -43,7 +43,7 @@ def test_pitfall_9_drafts_are_not_watched(seeing, token):
 
 
 def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token):
-    store, name = allowance.connection(), str(token.pk)
+    store, name = allowance.connection(), token.bucket
     allowance.correct(store, name, 30, 29)
     for _ in range(40):
         allowance.take(store, name, Lane.PERSON)
@@ -59,7 +59,7 @@ def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
     other = TokenFactory.create(account=token.account, owner=token.owner)
     seeing(token, other)
     job = running()
-    allowance.pause(allowance.connection(), str(token.pk), 60)
+    allowance.pause(allowance.connection(), token.bucket, 60)
     assert due.jobs() == []
     looking.look(job.pk)
     assert upstream.requests == []
