@@ -31,6 +31,7 @@ from weakref import WeakKeyDictionary
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from redis import RedisError
+from redis import TimeoutError as RedisTimeout
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
@@ -54,6 +55,9 @@ IDLE = (
 BRIEF = 30.0  # seconds for which a page may miss whether the service answers: it is told again
 APART = 1.0  # seconds between which two processes hear the same news, or ask the clock
 PATIENCE = 2.0  # seconds to wait for Redis
+# Seconds of silence before Redis is asked whether it is there, and after which it is not. Twice of
+# it is less than those who publish wait: no news is lost while a stream still counts as told.
+PULSE = 2.0
 END = b""
 # Milliseconds: the end of a lifetime is no news, and pages say so only after three seconds.
 RETRY = b"retry: 1000\n"
@@ -139,11 +143,12 @@ class Hub:
             await asyncio.gather(self._runner, return_exceptions=True)
 
     async def _run(self) -> None:
-        redis = Redis.from_url(settings.REDIS_URL, health_check_interval=10)
+        redis = Redis.from_url(settings.REDIS_URL)
         try:
             async with redis, redis.pubsub() as pubsub:
                 await pubsub.subscribe(CHANNEL)
-                await pubsub.get_message(timeout=PATIENCE)
+                if await pubsub.get_message(timeout=PATIENCE) is None:
+                    raise RedisTimeout("it does not confirm")
                 self.since = time.time()
                 self._ready.set()
                 await first_of(self._hear(pubsub), self._tell(), self._watch())
@@ -155,15 +160,24 @@ class Hub:
                 listener.end()
 
     async def _hear(self, pubsub: PubSub) -> None:
-        async for message in pubsub.listen():
-            if message["type"] != "message":
-                continue
-            with suppress(ValueError, TypeError):
-                news = News.load(message["data"])
-                latest = self._asked if news.event is Event.SERVICE else self._latest
-                latest[news.vault] = time.time()
-                self._news[news.vault].add(news)
-                self._woken.set()
+        silent = False
+        while True:
+            message = await pubsub.get_message(timeout=PULSE)
+            if message is None and silent:
+                raise RedisTimeout("it hangs")
+            silent = message is None
+            if message is None:
+                await pubsub.ping()
+            elif message["type"] == "message":
+                self._note(message["data"])
+
+    def _note(self, text: bytes) -> None:
+        with suppress(ValueError, TypeError):
+            news = News.load(text)
+            latest = self._asked if news.event is Event.SERVICE else self._latest
+            latest[news.vault] = time.time()
+            self._news[news.vault].add(news)
+            self._woken.set()
 
     async def _tell(self) -> None:
         """News that comes while a vault is being rendered waits and goes into its next bundle."""

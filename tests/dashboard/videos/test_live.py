@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock
 from uuid import UUID, uuid4
@@ -15,6 +17,8 @@ import redis
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from redis.asyncio import Redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 from dashboard import fragments, live
 from dashboard.fragments import bundle
@@ -22,6 +26,7 @@ from dashboard.live import BRIEF, DEPTH, Hub, HubAway, Listener
 from dashboard.models import Membership
 from dashboard.queries.videos.library import library_of
 from dashboard.tickets import Ticket, lapsed
+from dashboard.up import valkey
 from proxyapi.events import CHANNEL, Event, News
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -204,6 +209,41 @@ def test_without_redis_there_is_no_stream(settings):
             await Hub().ready()
 
     asyncio.run(scene())
+
+
+@pytest.fixture
+def frozen(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
+    """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
+    monkeypatch.setattr(live, "PULSE", 0.2)
+    process = subprocess.Popen(valkey.command(tmp_path / "valkey.sock"))
+    settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
+    patient = Retry(ConstantBackoff(0.05), 200)
+    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
+        client.ping()
+    yield process
+    process.send_signal(signal.SIGCONT)
+    process.terminate()
+    process.wait()
+
+
+def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
+    frozen, priya, ticket_of
+):
+    """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(listener.queue.get(), 1)
+        announce(priya.team.vault_id, Event.ALERT, uuid4())
+        assert "event: touched" in await heard(listener)
+        frozen.send_signal(signal.SIGSTOP)
+        assert await heard(listener) == ""
+        for _ in range(2):
+            with pytest.raises(HubAway):
+                await hub.ready()
+        frozen.send_signal(signal.SIGCONT)
+        await hub.ready()
 
 
 def test_a_change_that_cannot_be_drawn_sends_the_pages_to_look(
