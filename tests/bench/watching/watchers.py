@@ -20,11 +20,32 @@ EARLY = 0.2  # seconds before its time that a tick may take a job; it is sent at
 EPOCH = 10**12  # milliseconds; where the simulated clock begins
 
 
-class Ours:
+class Metered:
+    """Who asks the real bucket, at the simulated time."""
+
+    def __init__(self, store: redis.Redis, name: str) -> None:
+        self._store, self._name = store, name
+
+    def begin(self, world: World) -> None:
+        self._world = world
+
+    def _at(self) -> int:
+        return EPOCH + round(self._world.now * 1000)
+
+    def grant(self, now: float) -> float:
+        return allowance.take(self._store, self._name, Lane.PERSON, at=self._at()).wait
+
+    def heard(self, now: float, left: int, retry_after: float) -> None:
+        allowance.correct(self._store, self._name, LIMIT, left, at=self._at())
+        if retry_after:
+            allowance.pause(self._store, self._name, retry_after, at=self._at())
+
+
+class Ours(Metered):
     """The real bucket and the real choice. `learned`: with what 64 renders of each sort taught."""
 
     def __init__(self, store: redis.Redis, *, seed: int, learned: bool, processes: int = 1) -> None:
-        self._store, self._name = store, f"simulated-{seed}-{learned}-{processes}-{uuid4()}"
+        super().__init__(store, f"simulated-{seed}-{learned}-{processes}-{uuid4()}")
         self._chance = Random(f"{seed} ours")  # noqa: S311
         self._learns, self._processes = learned, processes
         self._known = [
@@ -34,12 +55,9 @@ class Ours:
         self._laws = [Durations(known) for known in self._known]
 
     def begin(self, world: World) -> None:
-        self._world = world
+        super().begin(world)
         for number in range(self._processes):
             world.after(number / self._processes, self._tick)
-
-    def _at(self) -> int:
-        return EPOCH + round(self._world.now * 1000)
 
     def _tick(self) -> None:
         world = self._world
@@ -76,14 +94,6 @@ class Ours:
             job.due = asked + self._laws[job.sort].rest(asked - job.started)
 
         self._world.ask(job, answered)
-
-    def grant(self, now: float) -> float:
-        return allowance.take(self._store, self._name, Lane.PERSON, at=self._at()).wait
-
-    def heard(self, now: float, left: int, retry_after: float) -> None:
-        allowance.correct(self._store, self._name, LIMIT, left, at=self._at())
-        if retry_after:
-            allowance.pause(self._store, self._name, retry_after, at=self._at())
 
     def finished(self, job: Job, now: float) -> None:
         if self._learns:

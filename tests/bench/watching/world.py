@@ -9,7 +9,7 @@ from itertools import count
 from random import Random
 from typing import Protocol
 
-from tests.bench.watching.service import SORTS, Limiter, duration, pick
+from tests.bench.watching.service import SORTS, Limiter, Verdict, duration, pick
 
 PEOPLE, BETWEEN_ACTS = 3, 90.0  # each does something every so many seconds, of 1 to 3 requests
 BETWEEN_JOBS = 30.0  # seconds until the next job begins in the place of one that ended
@@ -52,8 +52,10 @@ class Watcher(Protocol):
 
 
 class World:
-    def __init__(self, *, jobs: int, kind: str, seed: int, watcher: Watcher) -> None:
-        self.now, self.jobs, self.tally = 0.0, set[Job](), Tally()
+    def __init__(
+        self, *, jobs: int, kind: str, seed: int, watcher: Watcher, warm_up: float = WARM_UP
+    ) -> None:
+        self.now, self.jobs, self.tally, self._warm_up = 0.0, set[Job](), Tally(), warm_up
         self._limiter, self._watcher = Limiter(kind), watcher
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._number = count()
@@ -93,19 +95,36 @@ class World:
             self.ask(None, lambda: self.after(READING, lambda: self._click(left - 1, self.now)))
 
     def _note_wait(self, wait: float) -> None:
-        if self.now > WARM_UP:
+        if self.now > self._warm_up:
             self.tally.waits.append(wait)
 
     def ask(self, job: Job | None, then: Callable[[], None] = lambda: None) -> None:
         """One request: what it asks is answered as it is when it arrives."""
+        self._note_sent(job)
+        self.after(self._net.uniform(*WAY), lambda: self._arrive(job, then))
+
+    def ask_now(self, job: Job) -> tuple[Verdict, bool]:
+        """A look of a watcher that stands still until it has its answer, and whether the job had
+        ended: it arrives as it is sent, and an end is known when the answer would be there."""
+        self._note_sent(job)
+        verdict = self._judged()
+        ended = verdict.allowed and job.ends <= self.now
+        if ended:
+            self.after(self._net.uniform(*WAY), lambda: self._end(job))
+        return verdict, ended
+
+    def _note_sent(self, job: Job | None) -> None:
         if job is not None:
             job.asked, self.tally.looks = self.now, self.tally.looks + 1
         self.tally.sent.append(self.now)
-        self.after(self._net.uniform(*WAY), lambda: self._arrive(job, then))
 
-    def _arrive(self, job: Job | None, then: Callable[[], None]) -> None:
+    def _judged(self) -> Verdict:
         verdict = self._limiter.take(self.now)
         self.tally.refusals += not verdict.allowed
+        return verdict
+
+    def _arrive(self, job: Job | None, then: Callable[[], None]) -> None:
+        verdict = self._judged()
         ended = job is not None and verdict.allowed and job.ends <= self.now
         retry_after = 0 if verdict.allowed else max(1.0, verdict.retry_after)
 
@@ -121,7 +140,7 @@ class World:
         if job not in self.jobs:
             return
         self.jobs.remove(job)
-        if self.now > WARM_UP:
+        if self.now > self._warm_up:
             self.tally.lags.append(self.now - job.ends)
         self._watcher.finished(job, self.now)
         self.after(self._renders.expovariate(1 / BETWEEN_JOBS), self._start)

@@ -8,7 +8,7 @@ with a limiter of its own and can be away.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -50,22 +50,12 @@ class Room:
 
     def open(self, *, tokens: int, jobs: int) -> None:
         """So many tokens of one account, and so many jobs on each, all of them rendering."""
-        account, run = AccountFactory.create(), allowance._run
+        account = AccountFactory.create()
         self.tokens = [TokenFactory.create(account=account) for _ in range(tokens)]
         for token in self.tokens:
             self.fill(token, jobs)
-        client = Client(BASE, transport=httpx.MockTransport(self._answer))
-        self.patch.setattr(calls, "client", lambda: client)
-        self.patch.setattr(timezone, "now", lambda: self.now)
-
-        def timed(*args: Any, **more: Any) -> list[int]:
-            return run(*args, **{**more, "at": round(self.seconds * 1000)})
-
-        def rooms(store: Any, names: list[str], lane: allowance.Lane) -> list[int]:
-            return [allowance.room(store, name, lane) for name in names]
-
-        self.patch.setattr(allowance, "_run", timed)
-        self.patch.setattr(allowance, "rooms", rooms)
+        answer_by(self.patch, self._answer)
+        follow(self.patch, lambda: self.now)
 
     def fill(self, token: Token, jobs: int) -> None:
         first = Job.objects.count()
@@ -150,6 +140,27 @@ class Room:
     def ended(self) -> int:
         """Jobs that are said to have ended; none has."""
         return Job.objects.exclude(state=JobState.RUNNING).count()
+
+
+def follow(patch: pytest.MonkeyPatch, clock: Callable[[], datetime]) -> None:
+    """Rows and buckets have that clock's time."""
+    run = allowance._run
+
+    def timed(*args: Any, **more: Any) -> list[int]:
+        return run(*args, **{**more, "at": round(clock().timestamp() * 1000)})
+
+    def rooms(store: Any, names: list[str], lane: allowance.Lane) -> list[int]:
+        return [allowance.room(store, name, lane) for name in names]
+
+    patch.setattr(timezone, "now", clock)
+    patch.setattr(allowance, "_run", timed)
+    patch.setattr(allowance, "rooms", rooms)
+
+
+def answer_by(patch: pytest.MonkeyPatch, answer: Callable[[httpx.Request], httpx.Response]) -> None:
+    """What is sent upstream is answered by this function."""
+    client = Client(BASE, transport=httpx.MockTransport(answer))
+    patch.setattr(calls, "client", lambda: client)
 
 
 class ConnectionRefused(httpx.ConnectError):

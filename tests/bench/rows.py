@@ -1,0 +1,99 @@
+"""Watching as the house does it, beside its choice alone: does what it learns by itself do as much?
+
+The same worlds twice: with real rows, ticks and looks that begin without experience, and with the
+choice and the bucket alone that begin with it. What comes before both know enough is not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import django
+import pytest
+import redis
+from django.core.management import call_command
+
+from proxyapi import allowance
+from tests.bench.watching.runs import Result, lived, new_seed, run
+from tests.bench.watching.table import LEARNED_AT, PATIENCE
+
+HOUR = 3600.0
+LEARNING = {10: 2 * HOUR, 25: HOUR}  # simulated seconds, by jobs, that are not counted
+COUNTED = {10: 6 * HOUR, 25: 3 * HOUR}
+LIMIT = 30
+HEADS = (
+    "jobs", "bound, s", "the house, s", "by chance, ±", "its choice alone, s", "own 429s",
+    "most in 60 s", "a person waits p50 · p95, s", "looks/min", "wanted", "",
+)  # fmt: skip
+
+
+def main(folder: Path) -> bool:
+    """In a process of its own: the settings of the tests are nobody else's."""
+    return subprocess.run([sys.executable, "-m", "tests.bench.rows", folder]).returncode == 0
+
+
+def figures(folder: Path) -> bool:
+    """Print the table; whether every figure is what is wanted."""
+    seed = int(os.environ.get("BENCH_SEED") or new_seed())
+    for cells in (HEADS, ["---"] * len(HEADS)):
+        print(f"| {' | '.join(cells)} |")
+    held = [tell(house, alone) for house, alone in pairs(folder, seed)]
+    print(f"\nSeed {seed} (BENCH_SEED={seed} repeats it).\n")
+    return all(held)
+
+
+def pairs(folder: Path, seed: int) -> Iterator[tuple[Result, Result]]:
+    with site(folder) as store:
+        from tests.bench.watching.rows import Rows
+
+        for jobs, learning in LEARNING.items():
+            seconds = learning + COUNTED[jobs]
+            with pytest.MonkeyPatch.context() as patch:
+                house = lived("rows", jobs, seconds, seed, partial(Rows, patch, store), learning)
+            yield house, run(store, "learned", jobs, seconds, seed, learning)
+
+
+@contextmanager
+def site(folder: Path) -> Iterator[redis.Redis]:
+    """The portal's own rows, of this process alone, and their Redis."""
+    (folder / "site.sqlite3").unlink(missing_ok=True)
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings", "REELROOM_TEST_DIR": str(folder)}
+    django.setup()
+    call_command("migrate", verbosity=0)
+    from tests.servers import start_valkey
+
+    stop = start_valkey()
+    try:
+        yield allowance.connection()
+    finally:
+        stop()
+
+
+def tell(house: Result, alone: Result) -> bool:
+    most = LEARNED_AT[house.jobs]
+    holds = house.ratio <= most and not house.refusals and house.late_wait <= PATIENCE
+    cells = (
+        str(house.jobs),
+        f"{house.bound:.1f}",
+        f"{house.lag:.1f} ({house.ratio:.2f})",
+        f"{house.chance / house.bound:.3f}",
+        f"{alone.lag:.1f} ({alone.ratio:.2f})",
+        str(house.refusals),
+        str(house.most),
+        f"{house.median_wait:.1f} · {house.late_wait:.1f}",
+        f"{house.looks_a_minute:.0f}",
+        f"≤ {most}, 429s 0, {LIMIT} in 60 s, p95 ≤ {PATIENCE:.0f}",
+        "ok" if holds and house.most <= LIMIT else "FALLS SHORT",
+    )
+    print(f"| {' | '.join(cells)} |", flush=True)
+    return holds and house.most <= LIMIT
+
+
+if __name__ == "__main__":
+    sys.exit(not figures(Path(sys.argv[1])))

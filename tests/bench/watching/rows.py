@@ -1,0 +1,92 @@
+"""The world watched by the house itself: real rows, the real tick, real looks, and what they teach.
+
+Only the clock and the wire are simulated. Django has to be set up before this is imported.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from random import Random
+from uuid import UUID
+
+import httpx
+import pytest
+import redis
+
+from proxyapi.models import Job as Row
+from proxyapi.models import Pace
+from proxyapi.watching import due
+from proxyapi.watching.lag import SHORTEST
+from proxyapi.watching.look import look
+from tests.bench.watching.service import LIMIT
+from tests.bench.watching.watchers import EPOCH, Metered
+from tests.bench.watching.world import Job, World
+from tests.factories import JobFactory, TokenFactory
+from tests.proxyapi.watching.room import answer_by, follow
+
+LENGTHS = (15, 30, 60, 120)  # seconds of film that the four sorts of render make
+FILM = "https://films.example/glacier.mp4"
+
+
+class Rows(Metered):
+    """It knows nothing at first, and learns from its own looks alone."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, store: redis.Redis, seed: int) -> None:
+        Row.objects.all().delete()
+        Pace.objects.all().delete()
+        self._token = TokenFactory.create()
+        super().__init__(store, self._token.bucket)
+        self._patch, self._chance = patch, Random(f"{seed} rows")  # noqa: S311
+        self._jobs: dict[UUID, Job] = {}  # by the key of their row
+        self._remote: list[Job] = []  # by the number that the service gave them
+        self._stored = set[Job]()
+
+    def begin(self, world: World) -> None:
+        super().begin(world)
+        self._patch.undo()  # the clock of the world before
+        follow(self._patch, lambda: self._time(world.now))
+        answer_by(self._patch, self._answer)
+        self._tick()
+
+    def finished(self, job: Job, now: float) -> None:
+        self._stored.discard(job)
+
+    def took(self, row: UUID) -> float:
+        """Seconds that a render really took."""
+        return self._jobs[row].ends - self._jobs[row].started
+
+    def _time(self, seconds: float) -> datetime:
+        return datetime.fromtimestamp(EPOCH / 1000, UTC) + timedelta(seconds=seconds)
+
+    def _tick(self) -> None:
+        for job in sorted(self._world.jobs - self._stored, key=lambda job: job.started):
+            self._store_row(job)
+        for lease in due.jobs():
+            queued = self._chance.uniform(0.005, 0.05)
+            in_time = self._jobs[lease.job].asked + SHORTEST - self._world.now
+            self._world.after(max(queued, in_time), partial(look, lease.job, lease.until))
+        self._world.after(1.0, self._tick)
+
+    def _store_row(self, job: Job) -> None:
+        """As it would be when the service has taken the render."""
+        wanted = {"type": "ai-visuals", "duration": LENGTHS[job.sort]}
+        remote, account = str(len(self._remote)), self._token.account
+        row = JobFactory.build(account=account, token=self._token, remote_id=remote, wanted=wanted)
+        row.start(self._time(job.started), timedelta(seconds=SHORTEST))
+        self._jobs[row.pk] = job
+        self._remote.append(job)
+        self._stored.add(job)
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        remote = int(request.url.path.rsplit("/", 1)[-1])
+        verdict, ended = self._world.ask_now(self._remote[remote])
+        left = str(verdict.left)
+        headers = {"X-RateLimit-Limit": str(LIMIT), "X-RateLimit-Remaining": left}
+        if not verdict.allowed:
+            wait = {"Retry-After": str(math.ceil(verdict.retry_after))}
+            return httpx.Response(429, headers=headers | wait, json={})
+        video = {"status": "completed", "url": FILM} if ended else {"status": "rendering"}
+        body = {"data": {"id": remote, "video": video}}
+        return httpx.Response(200, headers=headers, json=body)

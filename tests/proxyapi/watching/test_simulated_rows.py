@@ -1,0 +1,36 @@
+"""The bench's world watched by the house itself; the full figures are in `make bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from proxyapi import allowance
+from proxyapi.models import Job, JobState, Pace
+from proxyapi.watching.look import age_of
+from tests.bench.watching.rows import Rows
+from tests.bench.watching.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+MINUTES, JOBS, SEED = 12, 10, 31
+
+
+@pytest.fixture
+def watcher() -> Iterator[Rows]:
+    patch = pytest.MonkeyPatch()
+    yield Rows(patch, allowance.connection(), SEED)
+    patch.undo()
+
+
+def test_what_it_learns_lies_between_the_two_looks_that_saw_the_end(watcher: Rows) -> None:
+    """B1: and nobody is refused. Each length has its own experience."""
+    tally = World(jobs=JOBS, kind="sliding", seed=SEED, watcher=watcher).run(MINUTES * 60)
+    assert tally.refusals == 0
+    learned = {pace.length: list(pace.seconds) for pace in Pace.objects.all()}
+    assert sum(map(len, learned.values())) > 10
+    for row in Job.objects.filter(state=JobState.COMPLETED).order_by("finished_at"):
+        running, ended = age_of(row, row.looked_at), age_of(row, row.finished_at)
+        assert running <= watcher.took(row.pk) <= ended
+        assert running <= learned[row.length].pop(0) <= ended
+    assert not any(learned.values())
