@@ -1,7 +1,7 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
-With arguments only the parts that they name: `watching`, `rows`, `sandbox`, `house`, `live`, `ledger`.
-What is seeded is kept, for the next time, in the folder that BENCH_FOLDER names.
+With arguments only the parts that they name: `watching`, `rows`, `sandbox`, `house`, `live`,
+`ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER names.
 """
 
 from __future__ import annotations
