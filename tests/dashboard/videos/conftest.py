@@ -12,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership, Team
+from dashboard.tickets import Ticket
 from proxyapi.models import Account, Charge, Job, Token
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
@@ -99,5 +100,14 @@ def hold() -> Callable[..., Charge]:
         sent = None if state == "held" else ago(60)
         given: dict[str, Any] = {"sent_at": sent, "quote": Decimal(42), "hold": Decimal(46)}
         return ChargeFactory.create(job=job, state=state, **(given | fields))
+
+    return make
+
+
+@pytest.fixture
+def ticket_of(client_of):
+    def make(membership):
+        session = client_of(membership).session.session_key
+        return Ticket(membership.team.vault_id, membership.team_id, membership.user_id, session)
 
     return make

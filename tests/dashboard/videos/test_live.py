@@ -4,92 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-import redis
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from redis.asyncio import Redis
-from redis.backoff import ConstantBackoff
-from redis.retry import Retry
 
 from dashboard import fragments, live
 from dashboard.fragments import bundle
-from dashboard.live import BRIEF, DEPTH, Hub, HubAway, Listener
+from dashboard.live import BRIEF, DEPTH, Listener
 from dashboard.models import Membership
 from dashboard.queries.videos.library import library_of
-from dashboard.tickets import Ticket, lapsed
-from dashboard.up import valkey
-from proxyapi.events import CHANNEL, Event, News
+from dashboard.tickets import lapsed
+from proxyapi.events import Event, News
+from tests.dashboard.videos.listening import announce, heard, listening
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WITHIN = 5  # seconds; a generous end for what takes milliseconds
-
-
-@pytest.fixture
-def ticket_of(client_of):
-    def make(membership):
-        session = client_of(membership).session.session_key
-        return Ticket(membership.team.vault_id, membership.team_id, membership.user_id, session)
-
-    return make
-
-
-def announce(vault: UUID, event: Event, id: UUID) -> None:
-    with redis.Redis.from_url(settings.REDIS_URL) as client:
-        client.publish(CHANNEL, News(vault, event, id).dump())
-
-
-async def heard(listener: Listener) -> str:
-    return (await asyncio.wait_for(listener.queue.get(), WITHIN)).decode()
-
-
-def listening(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
-    """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
-
-    def run(test: Callable[..., Any]) -> None:
-        async def scene() -> None:
-            hub = Hub()
-            await hub.ready()
-            listeners = [Listener(ticket) for ticket in tickets]
-            for listener in listeners:
-                hub.add(listener)
-            try:
-                await test(hub, *listeners)
-            finally:
-                await hub.close()
-
-        asyncio.run(scene())
-
-    return run
-
-
-def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
-    """However often the others have news while one is being told."""
-    first, second, third = uuid4(), uuid4(), uuid4()
-    hub, told = Hub(), []
-
-    async def push(vault, news):
-        told.append(vault)
-        if len(told) < 4:
-            hub._news[first].add(News(first, Event.JOB, uuid4()))
-        else:
-            raise asyncio.CancelledError
-
-    monkeypatch.setattr(hub, "_push", push)
-    for vault in (first, second, third):
-        hub._news[vault].add(News(vault, Event.JOB, uuid4()))
-    hub._woken.set()
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(hub._tell())
-    assert told == [first, second, third, first]
 
 
 def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
@@ -201,51 +134,6 @@ def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, ticket_of
     assert lapsed(tickets) == {tickets[0]}
 
 
-def test_without_redis_there_is_no_stream(settings):
-    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
-
-    async def scene() -> None:
-        with pytest.raises(HubAway):
-            await Hub().ready()
-
-    asyncio.run(scene())
-
-
-@pytest.fixture
-def frozen(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
-    """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
-    monkeypatch.setattr(live, "PULSE", 0.2)
-    process = subprocess.Popen(valkey.command(tmp_path / "valkey.sock"))
-    settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
-    patient = Retry(ConstantBackoff(0.05), 200)
-    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
-        client.ping()
-    yield process
-    process.send_signal(signal.SIGCONT)
-    process.terminate()
-    process.wait()
-
-
-def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
-    frozen, priya, ticket_of
-):
-    """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
-
-    @listening(ticket_of(priya))
-    async def _(hub, listener):
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(listener.queue.get(), 1)
-        announce(priya.team.vault_id, Event.ALERT, uuid4())
-        assert "event: touched" in await heard(listener)
-        frozen.send_signal(signal.SIGSTOP)
-        assert await heard(listener) == ""
-        for _ in range(2):
-            with pytest.raises(HubAway):
-                await hub.ready()
-        frozen.send_signal(signal.SIGCONT)
-        await hub.ready()
-
-
 def test_a_change_that_cannot_be_drawn_sends_the_pages_to_look(
     film, priya, ticket_of, monkeypatch, caplog
 ):
@@ -319,19 +207,6 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
 def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
     at = 1_800_000_000.01
     assert b"id: 1799999999\n" in live.event("touched", "job", at)
-
-
-def test_a_subscription_that_broke_ends_the_streams(priya, ticket_of):
-    """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
-    vault = priya.team.vault_id
-
-    @listening(ticket_of(priya))
-    async def _(hub, listener):
-        with redis.Redis.from_url(settings.REDIS_URL) as client:
-            client.client_kill_filter(_type="pubsub")
-        assert await heard(listener) == ""
-        await hub.ready()
-        assert hub.missed(vault, hub.since - 1), "it hears anew"
 
 
 def test_a_new_page_is_not_sent_to_look_for_an_answer_of_the_service(priya, ticket_of):

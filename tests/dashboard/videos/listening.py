@@ -1,0 +1,46 @@
+"""A hub that listens, and what its listeners hear."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import redis
+from django.conf import settings
+
+from dashboard.live import Hub, Listener
+from dashboard.tickets import Ticket
+from proxyapi.events import CHANNEL, Event, News
+
+WITHIN = 5  # seconds; a generous end for what takes milliseconds
+
+
+def announce(vault: UUID, event: Event, id: UUID) -> None:
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.publish(CHANNEL, News(vault, event, id).dump())
+
+
+async def heard(listener: Listener) -> str:
+    return (await asyncio.wait_for(listener.queue.get(), WITHIN)).decode()
+
+
+def listening(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
+    """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
+
+    def run(test: Callable[..., Any]) -> None:
+        async def scene() -> None:
+            hub = Hub()
+            await hub.ready()
+            listeners = [Listener(ticket) for ticket in tickets]
+            for listener in listeners:
+                hub.add(listener)
+            try:
+                await test(hub, *listeners)
+            finally:
+                await hub.close()
+
+        asyncio.run(scene())
+
+    return run

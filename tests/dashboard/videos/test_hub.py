@@ -1,0 +1,101 @@
+"""One subscription, and what becomes of its listeners when Redis ends, hangs or is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+import redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+from dashboard import live
+from dashboard.live import Hub, HubAway
+from dashboard.up import valkey
+from proxyapi.events import Event, News
+from tests.dashboard.videos.listening import announce, heard, listening
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
+    """However often the others have news while one is being told."""
+    first, second, third = uuid4(), uuid4(), uuid4()
+    hub, told = Hub(), []
+
+    async def push(vault, news):
+        told.append(vault)
+        if len(told) < 4:
+            hub._news[first].add(News(first, Event.JOB, uuid4()))
+        else:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(hub, "_push", push)
+    for vault in (first, second, third):
+        hub._news[vault].add(News(vault, Event.JOB, uuid4()))
+    hub._woken.set()
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(hub._tell())
+    assert told == [first, second, third, first]
+
+
+def test_without_redis_there_is_no_stream(settings):
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+
+    async def scene() -> None:
+        with pytest.raises(HubAway):
+            await Hub().ready()
+
+    asyncio.run(scene())
+
+
+def test_a_subscription_that_broke_ends_the_streams(priya, ticket_of):
+    """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
+    vault = priya.team.vault_id
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            client.client_kill_filter(_type="pubsub")
+        assert await heard(listener) == ""
+        await hub.ready()
+        assert hub.missed(vault, hub.since - 1), "it hears anew"
+
+
+@pytest.fixture
+def frozen(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
+    """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
+    monkeypatch.setattr(live, "PULSE", 0.2)
+    process = subprocess.Popen(valkey.command(tmp_path / "valkey.sock"))
+    settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
+    patient = Retry(ConstantBackoff(0.05), 200)
+    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
+        client.ping()
+    yield process
+    process.send_signal(signal.SIGCONT)
+    process.terminate()
+    process.wait()
+
+
+def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
+    frozen, priya, ticket_of
+):
+    """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
+
+    @listening(ticket_of(priya))
+    async def _(hub, listener):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(listener.queue.get(), 1)
+        announce(priya.team.vault_id, Event.ALERT, uuid4())
+        assert "event: touched" in await heard(listener)
+        frozen.send_signal(signal.SIGSTOP)
+        assert await heard(listener) == ""
+        for _ in range(2):
+            with pytest.raises(HubAway):
+                await hub.ready()
+        frozen.send_signal(signal.SIGCONT)
+        await hub.ready()
