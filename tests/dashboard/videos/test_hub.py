@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 import redis
+from django.conf import settings
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
