@@ -30,6 +30,8 @@ def test_what_it_learns_lies_between_the_two_looks_that_saw_the_end(watcher: Row
     learned = {pace.length: list(pace.seconds) for pace in Pace.objects.all()}
     assert sum(map(len, learned.values())) > 10
     for row in Job.objects.filter(state=JobState.COMPLETED).order_by("finished_at"):
+        assert row.looked_at is not None
+        assert row.finished_at is not None
         running, ended = age_of(row, row.looked_at), age_of(row, row.finished_at)
         assert running <= watcher.took(row.pk) <= ended
         assert running <= learned[row.length].pop(0) <= ended
