@@ -133,7 +133,7 @@ class Lent(OneEach):
 
 def looked_at(account: Account, looks: int) -> None:
     """The bucket of its token while videos are looked at so often in a minute."""
-    correct(connection(), str(account.tokens.get().pk), 30, 30 - looks)
+    correct(connection(), account.tokens.get().bucket, 30, 30 - looks)
 
 
 @pytest.mark.parametrize("looks", [12, 24, 28])
