@@ -24,6 +24,7 @@ from proxyapi.ledger.overlay import (
     finish,
     give_up,
     is_opened,
+    is_young,
     lay,
     lowest_told,
     remember_end,
@@ -188,8 +189,9 @@ def opened(source: Reader, page: Page) -> bool:
     if not is_still(source, page):
         return False
     ledger = begin(account, page, still=True)
-    if not is_opened(ledger) and page.rows and ledger.low == 0 and not ledger.problem:
-        give_up(account)  # else its newest row is among those that are not mirrored yet
+    may_fit = is_young(page) or ledger.low > 0  # later, or among the rows that are not mirrored yet
+    if not is_opened(ledger) and page.rows and not may_fit and not ledger.problem:
+        give_up(account)
     return is_opened(ledger)
 
 

@@ -50,13 +50,21 @@ NOT_SHOWN = (
 def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
     """Lay the first rows, downward from a place where both views have the same rows beneath them.
 
-    That is the first row of the mirror's newest second: of older ones none can come any more. Where
-    a whole page is of one second, it is the end of both, if they stood still (`still`).
+    That is the first row that is of the mirror's newest second, or so young that the view may not
+    show it yet: of older ones none can come any more. Where a whole page is of one second, it is
+    the end of both, if they stood still (`still`); where all of both is at hand and young, their
+    beginning, for of equal rows the later ones are those that a late view hides.
     """
     changes.lock(account)
     ledger = segment.of(account)
+    if is_opened(ledger):
+        return ledger
+    if page.start == ledger.low == 0 and is_all(page) and is_young(page):
+        changes.note(account, [*upward(ledger, page), *closing(ledger, page)])
+        ledger.save(update_fields=["api_low", "api_high"])
+        return ledger
     border, rows = (page.mirrored, page.rows) if still else older(ledger, page)
-    if is_opened(ledger) or border <= ledger.low or (not rows and page.start):
+    if border <= ledger.low or (not rows and page.start):
         return ledger
     free = unlaid(ledger).filter(position__lt=border)
     newest_first = free.order_by("-position").iterator(chunk_size=500)
@@ -76,18 +84,29 @@ def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
 
 
 def older(ledger: Ledger, page: Page) -> tuple[int, tuple[Row, ...]]:
-    """The mirror's rows and the page's that are older than the mirror's newest second."""
+    """How many rows of the mirror, and which of the page's, no row can come among any more."""
     rows = Entry.objects.filter(account_id=ledger.pk)
     newest = rows.filter(position__lt=page.mirrored).order_by("-position").first()
     if newest is None:
         return 0, ()
+    # A page that is all young is believed to be the end: else half a minute would pass.
     second = newest.happened_at
-    border = rows.filter(happened_at__gte=second).aggregate(at=Min("position"))["at"]
-    return border, tuple(takewhile(lambda row: is_older(row, second), page.rows))
+    since = second if is_young(page) else min(second, page.asked_at - lag())
+    border = rows.filter(happened_at__gte=since).aggregate(at=Min("position"))["at"]
+    return border, tuple(takewhile(lambda row: is_older(row, since), page.rows))
 
 
-def is_older(row: Row, second: datetime) -> bool:
-    return row.happened_at is not None and row.happened_at < second
+def is_all(page: Page) -> bool:
+    return page.end == page.total
+
+
+def is_young(page: Page) -> bool:
+    """Whether the view may still hide rows among, or beneath, all that it shows."""
+    return bool(page.rows) and not is_older(page.rows[0], page.asked_at - lag())
+
+
+def is_older(row: Row, moment: datetime) -> bool:
+    return row.happened_at is not None and row.happened_at < moment
 
 
 @transaction.atomic

@@ -1,0 +1,84 @@
+"""However a view lags over rows that are equal to the last letter, in the end it is told right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import NamedTuple
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, example, given, settings, strategies
+
+from proxyapi import ledger
+from proxyapi.ledger import page, patrol, rewrites
+from proxyapi.models import Account, Entry, Ledger
+from tests.proxyapi.ledger.conftest import START, Book, line
+from tests.proxyapi.ledger.test_any_history import start_anew
+
+
+class Step(NamedTuple):
+    """What happens between two readings: rows of one second, of the web or not, of which the view
+    shows so much more, and time passes."""
+
+    web: list[bool]
+    shown: float  # share of what it hides yet
+    seconds: int
+
+
+STEPS = strategies.lists(
+    strategies.builds(
+        Step,
+        web=strategies.lists(strategies.booleans(), max_size=6),
+        shown=strategies.sampled_from([0.0, 0.5, 1.0]),
+        seconds=strategies.sampled_from([0, 1, 10, 35]),
+    ),
+    min_size=2,
+    max_size=8,
+)
+REPEATED = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+# The second of two equal rows is hidden yet: which of them is the first is not known from above.
+@example(is_known=False, size=50, steps=[Step([False], 0.0, 0), Step([False], 0.5, 0)])
+@REPEATED
+@given(
+    is_known=strategies.booleans(),
+    size=strategies.sampled_from([3, 5, 50]),
+    steps=STEPS,
+)
+def test_what_a_late_view_hid_is_told_when_it_is_shown(
+    account: Account,
+    book: Book,
+    monkeypatch: pytest.MonkeyPatch,
+    is_known: bool,
+    size: int,
+    steps: list[Step],
+) -> None:
+    """At first contact by less than half a minute; an account that is known, by any time."""
+    now = START + timedelta(hours=1)
+    for module in (page, patrol, rewrites):
+        monkeypatch.setattr(module, "PER_PAGE", size)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    start_anew(book, ["-1"] * is_known)
+    ledger.mirror(account)
+    shown = int(is_known)
+    for step in steps:
+        for is_web in step.web:
+            book.add(line(-4, (now - START).total_seconds() / 60), web=is_web)
+        own = [row for at, row in enumerate(book.rows) if at not in book.web]
+        shown += round(step.shown * (len(own) - shown))
+        book.view = own[:shown]
+        ledger.mirror(account)
+        now += timedelta(seconds=step.seconds if is_known else 1)
+    book.view = None
+    # A later row corrects what was believed of a view that was too late.
+    book.add(line(-1, (now - START).total_seconds() / 60))
+    for _ in range(3):
+        now += timedelta(minutes=1)
+        ledger.mirror(account)
+    assert Ledger.objects.get().api_problem == ""
+    told = Entry.objects.values_list("booked_at", "via_api")
+    assert Counter(told) == Counter(
+        (row["created_at"], at not in book.web) for at, row in enumerate(book.rows)
+    )
