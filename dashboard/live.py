@@ -24,6 +24,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from random import randint
 from typing import NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -59,8 +60,9 @@ PATIENCE = 2.0  # seconds to wait for Redis
 # it is less than those who publish wait: no news is lost while a stream still counts as told.
 PULSE = 2.0
 END = b""
-# Milliseconds: the end of a lifetime is no news, and pages say so only after three seconds.
-RETRY = b"retry: 1000\n"
+# Milliseconds, from and to: streams that ended together do not return together. The end of a
+# lifetime is no news, and pages say so only after three seconds.
+RETRY = (500, 1500)
 
 
 class HubAway(Exception):
@@ -116,10 +118,12 @@ class Hub:
             self._ready.clear()
             self._runner = asyncio.create_task(self._run())
         waiting = asyncio.create_task(self._ready.wait())
-        await asyncio.wait(
-            {waiting, self._runner}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
-        )
-        waiting.cancel()
+        try:
+            await asyncio.wait(
+                {waiting, self._runner}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            waiting.cancel()
         if not self._ready.is_set():
             raise HubAway
 
@@ -250,7 +254,8 @@ async def stream(listener: Listener, since: float) -> AsyncGenerator[bytes, None
     try:
         told_by.add(listener)
         stale = told_by.missed(listener.ticket.vault, since)
-        yield RETRY + event("hello", "stale" if stale else "fresh", time.time())
+        retry = f"retry: {randint(*RETRY)}\n".encode()  # noqa: S311 - not a secret
+        yield retry + event("hello", "stale" if stale else "fresh", time.time())
         while time.monotonic() < ends_at:
             try:
                 message = await asyncio.wait_for(listener.queue.get(), HEARTBEAT)

@@ -1,8 +1,7 @@
 """The way to the upstream: allowance first, then the token for one call, then the record of it.
 
 Nothing else in the project calls the upstream. What a call teaches about the token, the account and
-the
-allowance is noted here, whoever asked.
+the allowance is noted here, whoever asked.
 """
 
 from __future__ import annotations
@@ -211,11 +210,15 @@ def note_allowance(token: Token, seen: Allowance | None) -> None:
             allowance.correct(store, token.bucket, seen.limit, seen.remaining)
 
 
-def note_failure(token: Token, error: errors.UpstreamError) -> None:
+def note_limits(token: Token, error: errors.UpstreamError) -> None:
     note_allowance(token, error.allowance)
     if isinstance(error, errors.RateLimited):
         pause(token, error)
-    elif isinstance(error, errors.Unauthorized):
+
+
+def note_failure(token: Token, error: errors.UpstreamError) -> None:
+    note_limits(token, error)
+    if isinstance(error, errors.Unauthorized):
         change_state(token, TokenState.REVOKED)
     elif isinstance(error, PLAN_ERRORS):
         note_plan(token, error)

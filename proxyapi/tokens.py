@@ -22,6 +22,7 @@ from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 REFRESHED_TOGETHER = timedelta(seconds=20)
 KNOWN = "This token is already in the team's room."
+UNCHECKED = "The service did not answer, so the token could not be checked and was not stored."
 PATIENCE = 5  # seconds to wait for a request of the allowance
 
 
@@ -79,11 +80,11 @@ def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
         ) from None
     except allowance.AllowanceExhausted as exhausted:
         raise TokenRefused(f"{exhausted.user_message} Nothing was stored.", field="token") from None
-    except errors.UpstreamError:
-        raise TokenRefused(
-            "The service did not answer, so the token could not be checked and was not stored.",
-            field="token",
-        ) from None
+    except errors.UpstreamError as error:
+        calls.note_limits(token, error)
+        is_full = isinstance(error, errors.RateLimited)
+        why = f"{error.user_message} Nothing was stored." if is_full else UNCHECKED
+        raise TokenRefused(why, field="token") from None
     calls.note_allowance(token, reply.allowance)
     if not isinstance(reply.data, dict) or not isinstance(reply.data.get("id"), int):
         raise TokenRefused(

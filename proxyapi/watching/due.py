@@ -39,14 +39,14 @@ EARLY = timedelta(milliseconds=200)
 FARTHEST_REST = timedelta(hours=2)  # and more than the longest between two looks
 BATCH = 50
 OWED_FOR = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
-OF_TOKEN = ("token_id", "token__fingerprint", "account__environment")
-FIELDS = ("pk", "token_id", "vault_id", "next_look_at", "started_at", "looked_at")
+OF_ASKER = ("token__fingerprint", "account__environment")
+FIELDS = ("pk", "vault_id", "next_look_at", "started_at", "looked_at")
 
 
 class Asker(NamedTuple):
-    """A token with due jobs, the name of its allowance, and the address of its service."""
+    """A token with due jobs, in however many teams, by its allowance's name and the address of its
+    service."""
 
-    token: UUID
     bucket: str
     environment: str
 
@@ -65,9 +65,9 @@ def jobs() -> list[Lease]:
     """
     now = timezone.now()
     due = Job.objects.due(now + EARLY)
-    tokens = due.order_by().values_list(*OF_TOKEN).distinct()
+    askers = due.order_by().values_list(*OF_ASKER).distinct()
     try:
-        rooms, probed = rooms_of([Asker(*row) for row in tokens])
+        rooms, probed = rooms_of([Asker(*row) for row in askers])
     except AllowanceUnknown:
         return []
     chosen = choose(now, rooms, probed) if rooms else []
@@ -131,18 +131,18 @@ def age_prices() -> int:
     return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)
 
 
-def rooms_of(askers: Iterable[Asker]) -> tuple[dict[UUID, int], set[UUID]]:
+def rooms_of(askers: Iterable[Asker]) -> tuple[dict[Asker, int], set[Asker]]:
     """How many looks each token may send now; and the tokens that ask for all of a service that is
     away, with one look each."""
     by_service: defaultdict[str, list[Asker]] = defaultdict(list)
     for asker in askers:
         by_service[asker.environment].append(asker)
-    rooms: dict[UUID, int] = {}
-    probed: set[UUID] = set()
+    rooms: dict[Asker, int] = {}
+    probed: set[Asker] = set()
     for environment, of_service in by_service.items():
         buckets = [asker.bucket for asker in of_service]
         found = allowance.rooms(connection(), buckets, Lane.WATCHING)
-        free = {one.token: room for one, room in zip(of_service, found, strict=True) if room}
+        free = {one: room for one, room in zip(of_service, found, strict=True) if room}
         if free and outage.is_away(environment):
             any_one = list(free)[randrange(len(free))]  # noqa: S311 - not a secret
             free = {any_one: 1} if outage.may_probe(environment) else {}
@@ -151,27 +151,31 @@ def rooms_of(askers: Iterable[Asker]) -> tuple[dict[UUID, int], set[UUID]]:
     return rooms, probed
 
 
-def choose(now: datetime, rooms: dict[UUID, int], probed: Set[UUID]) -> list[UUID]:
+def choose(now: datetime, rooms: dict[Asker, int], probed: Set[Asker]) -> list[UUID]:
     """The best of each token's due jobs. Of a service that is away, the one that waits longest for
     its turn: what nobody answers for has the most to tell each time, and the one whose answer would
     end the outage would not be asked."""
-    due = Job.objects.due(now + EARLY).filter(token__in=rooms)
-    rows = list(due.values_list(*FIELDS, "account__environment", *Sort._fields[1:]))
-    experience = Experience({row[len(FIELDS) + 1] for row in rows})
-    weights = interest.asked([(row[2], row[0]) for row in rows])
-    by_token: defaultdict[UUID, list[Candidate[UUID]]] = defaultdict(list)
-    turns = {row[0]: row[3] for row in rows}
-    for (id, token, _, _, started_at, looked_at, *sort), weight in zip(rows, weights, strict=True):
+    buckets = {asker.bucket for asker in rooms}
+    due = Job.objects.due(now + EARLY).filter(token__fingerprint__in=buckets)
+    rows = list(due.values_list(*OF_ASKER, *FIELDS, *Sort._fields[1:]))
+    experience = Experience({row[len(OF_ASKER) + len(FIELDS)] for row in rows})
+    weights = interest.asked([(vault, id) for _, _, id, vault, *_ in rows])
+    by_asker: defaultdict[Asker, list[Candidate[UUID]]] = defaultdict(list)
+    turns: dict[UUID, datetime] = {}
+    for row, weight in zip(rows, weights, strict=True):
+        bucket, environment, id, _, turns[id], started_at, looked_at, *sort = row
         started_at = started_at or looked_at or now
         seen, age = ((at - started_at).total_seconds() for at in (looked_at or started_at, now))
-        durations = experience.durations(Sort(*sort))
-        by_token[token].append(Candidate(id, max(0.0, seen), age, durations, weight))
+        durations = experience.durations(Sort(environment, *sort))
+        by_asker[Asker(bucket, environment)].append(
+            Candidate(id, max(0.0, seen), age, durations, weight)
+        )
     chosen: list[UUID] = []
-    for token, its in by_token.items():
-        if token in probed:
+    for asker, its in by_asker.items():
+        if asker in probed:
             chosen.append(min(its, key=lambda one: turns[one.id]).id)
-        else:
-            chosen += [one.id for one in best(its, rooms[token])]
+        elif asker in rooms:
+            chosen += [one.id for one in best(its, rooms[asker])]
     return chosen
 
 

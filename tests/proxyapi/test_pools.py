@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 
 from proxyapi import allowance, calls
@@ -13,7 +12,7 @@ from proxyapi.models import Token
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import CATALOG
 from tests.factories import TokenFactory
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.upstream_script import Upstream, answer, used_up
 
 SCRAPE, PREVIEW = "faceless.scrape_images", "characters.preview"
 
@@ -23,15 +22,6 @@ def token(db: None) -> Token:
     token = TokenFactory.create()
     allowance.correct(allowance.connection(), token.bucket, 30, 30)
     return token
-
-
-def used_up(left: int, seconds: int = 40) -> httpx.Response:
-    headers = {
-        "X-RateLimit-Limit": "30",
-        "X-RateLimit-Remaining": str(left),
-        "Retry-After": str(seconds),
-    }
-    return httpx.Response(429, json={"message": "Too many", "status": 429}, headers=headers)
 
 
 def scrape(token: Token) -> Any:

@@ -26,7 +26,7 @@ from tests.factories import (
     UserFactory,
     VaultFactory,
 )
-from tests.proxyapi.upstream_script import Upstream, answer, refused
+from tests.proxyapi.upstream_script import Upstream, answer, refused, used_up
 
 ME = ("GET", "/me")
 
@@ -75,6 +75,17 @@ def test_a_token_that_is_added_again_goes_on_counting(db: None, upstream: Upstre
     with pytest.raises(TokenRefused, match="this one's are used up"):
         tokens.add(vault, user.pk, Secret(value()))
     assert len(upstream.requests) == 1
+
+
+def test_a_token_that_is_refused_for_its_requests_waits_in_every_team(
+    db: None, upstream: Upstream
+) -> None:
+    """Law 5: what the first question is told of the limit holds for who has it already."""
+    upstream.on(*ME, profile(), used_up(left=0, seconds=40))
+    first = tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
+    with pytest.raises(TokenRefused, match=r"next one in 40 s\..*Nothing was stored"):
+        tokens.add(VaultFactory(), UserFactory().pk, Secret(value()))
+    assert allowance.paused(allowance.connection(), first.bucket) > 30
 
 
 def test_two_tokens_of_one_account_share_its_row(db: None, upstream: Upstream) -> None:

@@ -33,6 +33,16 @@ def refused(status: int, code: str, message: str = "no", **more: Any) -> httpx.R
     return httpx.Response(status, json=body, headers=ALLOWANCE)
 
 
+def used_up(left: int, seconds: int = 40) -> httpx.Response:
+    """429, as of so many requests that are left, for so many seconds."""
+    headers = {
+        "X-RateLimit-Limit": "30",
+        "X-RateLimit-Remaining": str(left),
+        "Retry-After": str(seconds),
+    }
+    return httpx.Response(429, json={"message": "Too many", "status": 429}, headers=headers)
+
+
 class Upstream:
     """Answers by method and path; the last answer of a list repeats."""
 

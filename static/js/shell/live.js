@@ -1,7 +1,7 @@
 // The stream of a page. It tells the page htmx:sseOpen and htmx:sseError (offline.js shows the banner and polls)
 // and hands bundles to news.js. A tab out of sight keeps none: browsers allow six connections a host.
 (() => {
-  const RETRY = 10000;
+  const RETRY = 8000 + 4000 * Math.random(); // pages that lost it together do not return together
   const node = document.getElementById("live");
   let source = null;
   let since = node?.dataset.since;

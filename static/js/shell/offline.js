@@ -2,7 +2,7 @@
 // body every 10 s; what is live asks for itself then: hx-get="…" hx-trigger="poll from:body".
 (() => {
   const PATIENCE = 3000; // a stream that comes back at once, or a page being left, is no news
-  const EVERY = 10000;
+  const EVERY = 8000 + 4000 * Math.random();
   let [waiting, polling] = [null, null];
 
   function show() {

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from proxyapi import allowance, calls
 from proxyapi.allowance import Lane
-from proxyapi.models import Job, JobKind, JobState, Pace, TokenState
+from proxyapi.models import Job, JobKind, JobState, Pace, Token, TokenState
 from proxyapi.watching import due, interest
 from tests.factories import TokenFactory
 
@@ -62,6 +62,18 @@ def test_each_token_has_its_own_turn(running, seeing, token):
         running(age=500, seen=100)
     priyas = running(age=10, seen=6, of=other)
     assert priyas.pk in taken()
+
+
+def test_a_token_in_two_teams_has_one_turn_for_both(running, seeing, token):
+    """And it is for the best of all their videos."""
+    same = TokenFactory.create()
+    Token.objects.update(fingerprint=token.fingerprint)
+    seeing()
+    for _ in range(10):
+        running(age=500, seen=3)
+        running(age=500, seen=3, of=same)
+    longest = [running(age=500, seen=seen, of=same).pk for seen in (300, 200)]
+    assert taken() == longest
 
 
 def test_two_ticks_take_each_job_once(running, seeing):
