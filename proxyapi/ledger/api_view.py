@@ -24,7 +24,6 @@ from proxyapi.ledger.overlay import (
     finish,
     give_up,
     is_opened,
-    is_young,
     lay,
     lowest_told,
     remember_end,
@@ -39,7 +38,9 @@ from proxyapi.upstream import errors
 NO_VIEW = (errors.WrongArguments, errors.NotFound, errors.MethodNotAllowed, errors.Invalid)
 TRIES = 2
 PATIENCE = 8.0  # seconds, for a request that is worth nothing in another turn
-REST = timedelta(hours=1)  # before a view that does not fit is tried again
+# Before a view that does not fit is tried again, at first and at most. One that lags does not fit
+# where equal rows came at once, of which it shows some: a minute later it does.
+REST, REST_AT_MOST = timedelta(minutes=1), timedelta(hours=1)
 
 
 def follow(source: Reader, since: datetime | None = None, most: int | None = None) -> None:
@@ -115,8 +116,12 @@ def may_be_its(row: Entry, one: Claim) -> bool:
 
 
 def rests(ledger: Ledger) -> bool:
+    """For as long again as it has not fitted by then."""
     tried = ledger.api_tried_at
-    return bool(ledger.api_problem) and tried is not None and tried > timezone.now() - REST
+    if not ledger.api_problem or tried is None:
+        return False
+    rest = min(max(tried - (ledger.api_problem_at or tried), REST), REST_AT_MOST)
+    return tried > timezone.now() - rest
 
 
 def is_top_open(ledger: Ledger, resting: bool = False) -> bool:
@@ -189,9 +194,8 @@ def opened(source: Reader, page: Page) -> bool:
     if not is_still(source, page):
         return False
     ledger = begin(account, page, still=True)
-    may_fit = is_young(page) or ledger.low > 0  # later, or among the rows that are not mirrored yet
-    if not is_opened(ledger) and page.rows and not may_fit and not ledger.problem:
-        give_up(account)
+    if not is_opened(ledger) and page.rows and ledger.low == 0 and not ledger.problem:
+        give_up(account)  # else its newest row is among those that are not mirrored yet
     return is_opened(ledger)
 
 

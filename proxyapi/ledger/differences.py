@@ -65,7 +65,7 @@ def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
         )
     if ledger.api_problem:
         yield Difference(
-            ledger.api_problem, None, ledger.api_tried_at, "It is tried again every hour."
+            ledger.api_problem, None, ledger.api_tried_at, "It is tried again at least every hour."
         )
 
 

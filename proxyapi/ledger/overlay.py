@@ -19,7 +19,8 @@ from itertools import takewhile
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Min, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proxyapi.ledger import changes, pairs, segment
@@ -32,6 +33,7 @@ IsPast = Callable[[datetime, datetime], bool]
 # Rows may be out of the order of their times, but not by so much; a whole ledger is not gone
 # through for a row that it does not have.
 APART_AT_MOST = timedelta(days=1)
+LAID = ("api_low", "api_high", "api_read_at", "api_problem", "api_problem_at")
 LOT = 2000  # rows that are told in one statement, or one transaction
 APART = (
     "The service's view of API spend shows a row that its whole ledger does not show. "
@@ -50,21 +52,13 @@ NOT_SHOWN = (
 def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
     """Lay the first rows, downward from a place where both views have the same rows beneath them.
 
-    That is the first row that is of the mirror's newest second, or so young that the view may not
-    show it yet: of older ones none can come any more. Where a whole page is of one second, it is
-    the end of both, if they stood still (`still`); where all of both is at hand and young, their
-    beginning, for of equal rows the later ones are those that a late view hides.
+    That is the first row of the mirror's newest second: of older ones none can come any more. Where
+    a whole page is of one second, it is the end of both, if they stood still (`still`).
     """
     changes.lock(account)
     ledger = segment.of(account)
-    if is_opened(ledger):
-        return ledger
-    if page.start == ledger.low == 0 and is_all(page) and is_young(page):
-        changes.note(account, [*upward(ledger, page), *closing(ledger, page)])
-        ledger.save(update_fields=["api_low", "api_high"])
-        return ledger
     border, rows = (page.mirrored, page.rows) if still else older(ledger, page)
-    if border <= ledger.low or (not rows and page.start):
+    if is_opened(ledger) or border <= ledger.low or (not rows and page.start):
         return ledger
     free = unlaid(ledger).filter(position__lt=border)
     newest_first = free.order_by("-position").iterator(chunk_size=500)
@@ -84,29 +78,18 @@ def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
 
 
 def older(ledger: Ledger, page: Page) -> tuple[int, tuple[Row, ...]]:
-    """How many rows of the mirror, and which of the page's, no row can come among any more."""
+    """The mirror's rows and the page's that are older than the mirror's newest second."""
     rows = Entry.objects.filter(account_id=ledger.pk)
     newest = rows.filter(position__lt=page.mirrored).order_by("-position").first()
     if newest is None:
         return 0, ()
-    # A page that is all young is believed to be the end: else half a minute would pass.
     second = newest.happened_at
-    since = second if is_young(page) else min(second, page.asked_at - lag())
-    border = rows.filter(happened_at__gte=since).aggregate(at=Min("position"))["at"]
-    return border, tuple(takewhile(lambda row: is_older(row, since), page.rows))
+    border = rows.filter(happened_at__gte=second).aggregate(at=Min("position"))["at"]
+    return border, tuple(takewhile(lambda row: is_older(row, second), page.rows))
 
 
-def is_all(page: Page) -> bool:
-    return page.end == page.total
-
-
-def is_young(page: Page) -> bool:
-    """Whether the view may still hide rows among, or beneath, all that it shows."""
-    return bool(page.rows) and not is_older(page.rows[0], page.asked_at - lag())
-
-
-def is_older(row: Row, moment: datetime) -> bool:
-    return row.happened_at is not None and row.happened_at < moment
+def is_older(row: Row, second: datetime) -> bool:
+    return row.happened_at is not None and row.happened_at < second
 
 
 @transaction.atomic
@@ -146,11 +129,13 @@ def lay(account: Account, page: Page) -> Ledger:
             ledger.api_read_at = page.asked_at
             if ledger.api_problem != APART_BENEATH or ledger.api_low == 0:
                 ledger.api_problem = ""
+            if ledger.api_low == 0:
+                ledger.api_problem_at = None
         elif ledger.api_high == page.end:
             ledger.api_read_at = None  # the next page is known to be there
     else:
         forget(ledger)
-    ledger.save(update_fields=["api_low", "api_high", "api_read_at", "api_problem"])
+    ledger.save(update_fields=LAID)
     return ledger
 
 
@@ -335,4 +320,9 @@ def give_up(account: Account, why: str = APART) -> None:
     now = timezone.now()
     # When it was read is left alone beneath: it is of the view's top.
     read_at = {} if why == APART_BENEATH else {"api_read_at": now}
-    Ledger.objects.filter(pk=account.pk).update(api_problem=why, api_tried_at=now, **read_at)
+    Ledger.objects.filter(pk=account.pk).update(
+        api_problem=why,
+        api_tried_at=now,
+        api_problem_at=Coalesce("api_problem_at", Value(now)),
+        **read_at,
+    )

@@ -49,6 +49,9 @@ class Ledger(models.Model):
     api_tried_at = models.DateTimeField(
         null=True, blank=True, help_text="When that was found; it is tried again later."
     )
+    api_problem_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when; the longer, the more seldom it is tried."
+    )
     # Older rows are compared a page at a time, downward from the top, then again from there.
     patrolled = models.PositiveIntegerField(
         default=0, help_text="Lowest position compared in this round; 0: the next one begins."

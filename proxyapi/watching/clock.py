@@ -44,6 +44,7 @@ TIMES = (
     Time(_CHARGES, "due_at", FARTHEST, NOW),
     Time(_CHARGES, "held_at", PUT_BACK, NOW),
     Time(Job.objects.all(), "quote_due_at", A_WHILE, NOW),
+    Time(_LEDGERS, "api_problem_at", PUT_BACK, SINCE_THEN),
     Time(_LEDGERS, "api_read_at", PUT_BACK, SINCE_THEN),
     Time(_LEDGERS, "api_tried_at", PUT_BACK, SINCE_THEN),
     Time(_LEDGERS, "due_at", FARTHEST, NOW),

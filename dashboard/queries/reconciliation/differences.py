@@ -140,7 +140,7 @@ def of_ledger(ledger: Ledger, now: datetime, *, may_act: bool) -> Iterator[Item]
             (Act("Set the opening balance anew", anchors),) if may_act else (),
         )
     if ledger.api_problem:
-        text = f"{ledger.api_problem} It is tried again every hour."
+        text = f"{ledger.api_problem} It is tried again at least every hour."
         yield Item("api", "late", "What came through the API is not told apart", text, "")
 
 

@@ -14,10 +14,11 @@ from dashboard.models import Membership
 from dashboard.queries.budgets.line import Line, line_of
 from dashboard.queries.purse import lacking
 from dashboard.queries.videos.sayings import reason
-from proxyapi import costs
+from proxyapi import costs, door
 from proxyapi.models import Job
 
 NOTHING = Decimal(0)
+SHUT = "The token it was made with does not open any more. It can be added again."
 TOOK, ESTIMATED = "What it took last time", "The estimate of the draft"
 
 
@@ -37,6 +38,7 @@ class Retry:
     nonce: UUID
     budget: Line | None = None
     refusal: str = ""
+    shut: str = ""  # why the service cannot be asked with its token
 
     @property
     def over(self) -> bool:
@@ -46,7 +48,7 @@ class Retry:
     @property
     def unmet(self) -> tuple[str, ...]:
         """Why it cannot be sent now; no button then."""
-        return tuple(filter(None, [lacking(self.free, self.hold)]))
+        return tuple(filter(None, [self.shut, lacking(self.free, self.hold)]))
 
     @property
     def left(self) -> Decimal:
@@ -55,7 +57,7 @@ class Retry:
 
 
 def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
-    """At most seven queries, five of them where budgets bind. A refused one gets a new nonce: the
+    """At most eight queries, five of them where budgets bind. A refused one gets a new nonce: the
     old one may stand on a failed charge."""
     prefetch_related_objects([job], "charges")
     price = costs.retry(job)
@@ -73,4 +75,5 @@ def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
         nonce=uuid.uuid4(),
         budget=line_of(reader, hold),
         refusal=refusal,
+        shut="" if door.opens(job.token) else SHUT,
     )

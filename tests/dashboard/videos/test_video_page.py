@@ -92,6 +92,17 @@ def test_the_question_has_no_button_while_less_is_free_than_a_retry_holds(
     assert "Left on the account" not in html
 
 
+def test_the_question_has_no_button_while_the_token_does_not_open(
+    film, spend, token, priya, client_of
+):
+    job = film("failed")
+    spend(job)
+    type(token).objects.update(sealed=b"not ours")
+    html = page_of(client_of(priya), job, "retries/").content.decode()
+    assert "The token it was made with does not open any more." in html
+    assert "btn--primary" not in html.partition('id="retry"')[2]
+
+
 def test_without_script_the_question_is_a_page_with_the_dialog_open(film, priya, client_of):
     page = page_of(client_of(priya), film("failed"), "retries/").content.decode()
     assert "<html" in page

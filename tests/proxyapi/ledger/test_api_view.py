@@ -77,7 +77,7 @@ def test_sums_of_days_know_of_it(account: Account, book: Book) -> None:
 
 
 @pytest.mark.parametrize("minute", [0.5, 1.5, 9])
-def test_a_view_that_does_not_fit_is_said_and_left_for_an_hour(
+def test_a_view_that_does_not_fit_is_said_and_left_for_a_while(
     account: Account, book: Book, minute: float
 ) -> None:
     book.add(line(-1, 1), line(-2, 2))
@@ -92,6 +92,28 @@ def test_a_view_that_does_not_fit_is_said_and_left_for_an_hour(
     ledger.mirror(account)
     assert Ledger.objects.get().api_problem == ""
     assert list(Entry.objects.values_list("via_api", flat=True)) == [True, True]
+
+
+def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
+    account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    book.add(line(-1, 1), line(-2, 2))
+    book.view = [line(-9, 1)]
+    tried = []
+    for minute in range(200):
+        now = start + timedelta(minutes=minute, seconds=minute)
+        book.pages.clear()
+        ledger.mirror(account)
+        if (1, "api") in book.pages:
+            tried.append(minute)
+    assert tried == [0, 1, 2, 4, 8, 16, 32, 64, 124, 184]
+    book.view = None
+    now += timedelta(hours=1)
+    ledger.mirror(account)
+    kept = Ledger.objects.get()
+    assert (kept.api_problem, kept.api_problem_at) == ("", None)
 
 
 def test_a_view_of_which_nothing_was_told_is_tried_again_without_a_new_count(
