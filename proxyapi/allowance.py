@@ -59,9 +59,9 @@ class Pool(StrEnum):
     PREVIEWS = "previews"
     SCRAPING = "scraping"
 
-    def of(self, account_id: object) -> str:
-        """The name of its bucket."""
-        return f"{self}:{account_id}"
+    def of(self, account: str) -> str:
+        """The name of its bucket; `account` is `Account.bucket`."""
+        return f"{self}:{account}"
 
 
 class _Share(NamedTuple):
@@ -171,31 +171,31 @@ def rooms(store: redis.Redis, names: Sequence[str], lane: Lane) -> list[int]:
     raise AllowanceUnknown(1.0)
 
 
-def await_pool(store: redis.Redis, pool: Pool, account_id: object, timeout: float) -> None:
+def await_pool(store: redis.Redis, pool: Pool, account: str, timeout: float) -> None:
     """Wait up to `timeout` seconds until the account's pool has one left, and take none of it.
 
     Of the scraping pool nobody tells the size: it is open until a 429 pauses it. Raises
     PoolExhausted.
     """
     until = time.monotonic() + timeout
-    while (wait := _wait_of(store, pool, account_id)) > 0:
+    while (wait := _wait_of(store, pool, account)) > 0:
         if time.monotonic() + wait > until:
             raise PoolExhausted(wait)
         Event().wait(min(wait, 0.5))
 
 
-def _wait_of(store: redis.Redis, pool: Pool, account_id: object) -> float:
-    name = pool.of(account_id)
+def _wait_of(store: redis.Redis, pool: Pool, account: str) -> float:
+    name = pool.of(account)
     if pool is Pool.SCRAPING:
         return paused(store, name)
     room, wait = _run(store, name, "room", *_numbers(Lane.PERSON), limit=PREVIEWS)
     return 0.0 if room else max(1, wait) / 1000
 
 
-def draw(store: redis.Redis, pool: Pool, account_id: object) -> None:
+def draw(store: redis.Redis, pool: Pool, account: str) -> None:
     """Take one from a pool of the account's that is counted. Raises PoolExhausted."""
     if pool is Pool.PREVIEWS:
-        grant = take(store, pool.of(account_id), Lane.PERSON, limit=PREVIEWS)
+        grant = take(store, pool.of(account), Lane.PERSON, limit=PREVIEWS)
         if not grant.granted:
             raise PoolExhausted(grant.wait)
 

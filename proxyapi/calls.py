@@ -107,11 +107,11 @@ def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") ->
         raise errors.Unauthorized()
     store, until = allowance.connection(), time.monotonic() + patience
     if pool := POOLS.get(operation):
-        allowance.await_pool(store, pool, token.account_id, patience)
+        allowance.await_pool(store, pool, token.account.bucket, patience)
         patience = max(0.0, until - time.monotonic())
     allowance.wait_for(store, token.bucket, lane, patience)
     if pool:
-        allowance.draw(store, pool, token.account_id)
+        allowance.draw(store, pool, token.account.bucket)
 
 
 def call(token: Token, name: str, lane: Lane, *, patience: float = 0, **parts: Any) -> Reply:
@@ -236,7 +236,7 @@ def pause(token: Token, error: errors.RateLimited) -> None:
     pool = POOLS.get(error.operation.name) if error.operation else None
     with suppress(AllowanceUnknown):
         if pool:
-            allowance.pause(store, pool.of(token.account_id), told)
+            allowance.pause(store, pool.of(token.account.bucket), told)
         if error.token_wide:
             allowance.pause(store, token.bucket, min(told, WINDOW) if pool else told)
 

@@ -93,6 +93,12 @@ class Account(models.Model):
     def __str__(self) -> str:
         return f"account {self.upstream_id} ({self.email})"
 
+    @property
+    def bucket(self) -> str:
+        """Who it is at the service, which counts some of its operations by it, of however many
+        teams (law 5)."""
+        return f"{self.environment}:{self.upstream_id}"
+
     def held(self) -> Decimal:
         """Credits that open charges have reserved."""
         return exact(self.charges.holding().aggregate(sum=Sum("hold"))["sum"])

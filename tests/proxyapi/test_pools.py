@@ -11,7 +11,7 @@ from proxyapi.allowance import Lane, PoolExhausted
 from proxyapi.models import Token
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import CATALOG
-from tests.factories import TokenFactory
+from tests.factories import AccountFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, used_up
 
 SCRAPE, PREVIEW = "faceless.scrape_images", "characters.preview"
@@ -35,7 +35,9 @@ def test_b4_pitfall_27_a_429_of_the_scraping_pool_stops_scraping_alone(
     upstream.on("GET", "/faceless/7", answer({"id": 7}))
     with pytest.raises(errors.RateLimited):
         scrape(token)
-    for again in (token, TokenFactory.create(account=token.account)):
+    elsewhere = AccountFactory.create(upstream_id=token.account.upstream_id)  # of another team
+    accounts = (token.account, elsewhere)
+    for again in (token, *(TokenFactory.create(account=account) for account in accounts)):
         with pytest.raises(PoolExhausted) as caught:
             scrape(again)
     assert 39 < caught.value.wait <= 40
@@ -53,7 +55,7 @@ def test_pitfall_27_with_the_last_request_the_token_waits_a_minute_and_scraping_
         scrape(token)
     store = allowance.connection()
     assert 59 < allowance.paused(store, token.bucket) <= 60
-    assert 299 < allowance.paused(store, allowance.Pool.SCRAPING.of(token.account_id)) <= 300
+    assert 299 < allowance.paused(store, allowance.Pool.SCRAPING.of(token.account.bucket)) <= 300
 
 
 @pytest.mark.parametrize(("told", "least"), [(0, 0.5), (2, 1.5)])
@@ -67,7 +69,7 @@ def test_pitfall_26_a_429_that_ends_at_once_pauses_no_minute(
     with pytest.raises(errors.RateLimited):
         calls.call(token, "faceless.get", Lane.PERSON, path={"id": "7"})
     store = allowance.connection()
-    for name in (token.bucket, allowance.Pool.SCRAPING.of(token.account_id)):
+    for name in (token.bucket, allowance.Pool.SCRAPING.of(token.account.bucket)):
         assert least < allowance.paused(store, name) <= max(1, told)
 
 

@@ -40,7 +40,7 @@ def test_after_a_clock_was_put_back_watching_keeps_its_pace(store):
     assert 10 <= sum(grants) <= 15
 
 
-@pytest.mark.parametrize("name", ["luca", allowance.Pool.SCRAPING.of(7)])
+@pytest.mark.parametrize("name", ["luca", allowance.Pool.SCRAPING.of("seven")])
 def test_after_a_clock_was_put_back_a_pause_is_as_long_as_it_was_told(store, name):
     """Counted from then on; in an hour nobody would wait for the minute that was told."""
     allowance.pause(store, name, 60, at=NOW)
