@@ -18,7 +18,7 @@ check: packages  ## style, types, imports, templates, budgets, lock, secrets
 test: packages  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=true: all of them)
 	@$(IN) -m tests
 
-bench: packages  ## measure the sandbox, starting, stopping and the pages
+bench: packages  ## measure watching, the sandbox, starting, the pages and their streams
 	@$(IN) -m tests.bench
 
 drill: packages  ## every fault, kill and outage in full, one line a figure (about an hour)

@@ -59,7 +59,7 @@ def deliver_due_alerts() -> None:
 
 @shared_task
 def prune_alerts() -> None:
-    """Four times a day: what was told more than a year ago, and is over."""
+    """Four times a day: what is older than ALERTS_KEPT_DAYS, and is over."""
     prune()
 
 

@@ -1,6 +1,7 @@
 """The way to the upstream: allowance first, then the token for one call, then the record of it.
 
-Nothing else in the project calls the upstream. What a call teaches about the token, the account and
+Nothing else in the project calls the upstream, but the check of a token that has no row yet
+(`tokens.ask_who`), and that through here, too. What a call teaches about the token, the account and
 the allowance is noted here, whoever asked.
 """
 

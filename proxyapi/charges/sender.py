@@ -1,7 +1,7 @@
 """The sender: a sign of life while a request is under way, so that a dead one is found soon.
 
 Calls take up to minutes. Without a sign a charge in `sending` could be called abandoned only after
-the longest of them; with it, half a minute after its worker died.
+the longest of them; with it, a quarter of a minute after its worker died.
 """
 
 from __future__ import annotations

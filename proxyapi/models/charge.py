@@ -3,6 +3,9 @@
     draft → held → sending → confirmed
                            → refused
                            → unknown → matched | refused | written_off
+                           → held, when the request provably did not start
+
+What was not sent yet may be refused, too (`TRANSITIONS`).
 
 `held` rows have passed the balance check and reserve `hold`; a worker claims one by a conditional
 update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by

@@ -2,6 +2,9 @@
 
     asked → sending → saved | refused
                     → unknown → saved | refused
+                    → asked, when the request provably did not start
+
+What was not sent yet may be refused, too.
 
 The row is the work, a worker takes it. `unknown` means that the answer got lost: a true PUT, so
 reading the preference back tells what became of it (proof §0.1); it is not sent a second time.

@@ -15,8 +15,8 @@ from proxyapi.management.commands import rotate_keys
 
 class Command(rotate_keys.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        """The webhooks come first, so that the last word, no old key is needed, holds for both. One
-        that stays as it is does not keep the tokens under a key that may have leaked."""
+        """The webhooks come first, so that no error means that nothing needs an old key. One that
+        stays as it is does not keep the tokens under a key that may have leaked."""
         if not options["dry_run"]:
             self.reseal()
         left = self.under_old_keys()
