@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from proxyapi.charges import waits
 from proxyapi.charges.effect import announce
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import HOLDING, PARKED_AFTER
@@ -48,6 +49,6 @@ def crashed(charge_id: UUID) -> None:
         )
     else:
         if charge.state == ChargeState.SENDING:
-            Charge.objects.move(charge, ChargeState.UNKNOWN, lost_at=timezone.now())
+            Charge.objects.move(charge, ChargeState.UNKNOWN, lost_at=waits.ended(charge))
         rows.update(code=PARKED, reason=STUCK)
     announce(charge)

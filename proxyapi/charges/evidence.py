@@ -78,9 +78,12 @@ def begun(charge: Charge, record: Record) -> Sight | None:
         return None
     is_retry = charge.operation == "faceless.retry"
     start = JobState.FAILED if is_retry else JobState.DRAFT
-    words = after_a_start(job.kind) - (WAYS[job.kind].failed if is_retry else frozenset())
+    ran_since = has_run_since(job, charge)
+    # Where a retry starts from, unless it is another failure than the one that it was pressed for.
+    begins = WAYS[job.kind].failed if is_retry and not ran_since else frozenset()
+    words = after_a_start(job.kind) - begins
     sight = sight_of(job.kind, record)
-    is_to_start = job.state in (start, JobState.RUNNING) or has_run_since(job, charge)
+    is_to_start = job.state in (start, JobState.RUNNING) or ran_since
     return sight if is_to_start and sight.raw in words else None
 
 

@@ -79,10 +79,11 @@ def begun(charge: Charge, record: dict[str, Any]) -> bool:
 
 
 def claim(charge: Charge, before: dict[str, object]) -> bool:
-    """Durably: a power failure after the request must not find it held, and send it again."""
+    """Durably: a power failure after the request must not find it held, and send it again. By the
+    token that was admitted; another one that took it over since has its own turn."""
     now = timezone.now()
     with durable():
-        return Charge.objects.move(
+        return Charge.objects.filter(token=charge.token).move(
             charge,
             ChargeState.SENDING,
             before=before,

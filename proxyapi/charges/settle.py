@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import costs, failpoints, ledger
+from proxyapi import calls, costs, failpoints, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.charges import evidence, outcome, unread, waits
 from proxyapi.charges.crash import PARKED, counted
@@ -21,11 +21,13 @@ from proxyapi.charges.effect import announce
 from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.upstream import errors
-from proxyapi.watching import outage
+from proxyapi.watching import clock, outage
 
 NEVER_CHARGED = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
 )
+# The resource is gone, or its token is: another one of the account still reads the ledger.
+NOT_SHOWN = (errors.Unauthorized, errors.NotFound, calls.TokenShut, *calls.PLAN_ERRORS)
 
 
 @counted
@@ -52,17 +54,32 @@ def settle(charge_id: UUID) -> None:
 
 
 def read_back(charge: Charge) -> None:
-    record = evidence.look(charge, Lane.SETTLEMENT)
+    is_shown = True
+    try:
+        record = evidence.look(charge, Lane.SETTLEMENT)
+    except NOT_SHOWN:
+        if not (charge.is_proved or charge.is_by_ledger):
+            raise
+        record, is_shown = {}, False
     failpoints.reach("reconcile")
     # What was proved once stays proved: a retry seen running may have failed again by now.
     if done := charge.is_proved or evidence.carried_out(charge, record):
         outcome.took_effect(charge, record)
-    decide(charge, done, record, ledger.read(charge, Lane.SETTLEMENT))
+    decide(charge, done, record, ledger.read(charge, Lane.SETTLEMENT), is_shown)
 
 
 @transaction.atomic
-def decide(charge: Charge, done: bool, record: dict[str, object], sight: ledger.Sight) -> None:
-    """The account is locked meanwhile: one debit does not settle two charges."""
+def decide(
+    charge: Charge,
+    done: bool,
+    record: evidence.Record,
+    sight: ledger.Sight,
+    is_shown: bool = True,
+) -> None:
+    """The account is locked meanwhile: one debit does not settle two charges.
+
+    Of what the resource did not show, a debit may tell, and its absence does not.
+    """
     outcome.lock_account(charge)
     waited = sight.read_at >= lost_at(charge) + waits.booked_within()
     whole = waited and sight.whole and ledger.still_whole(charge)
@@ -76,11 +93,11 @@ def decide(charge: Charge, done: bool, record: dict[str, object], sight: ledger.
     elif whole and done and costs.has_free_uses(charge):
         if not ledger.trace_of(charge, by_any_clock=True):
             outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
-    elif whole and not done and not ledger.trace_of(charge):
+    elif whole and is_shown and not done and not ledger.trace_of(charge):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
 
 
-def settle_by(charge: Charge, debit: Entry, record: dict[str, object]) -> None:
+def settle_by(charge: Charge, debit: Entry, record: evidence.Record) -> None:
     outcome.took_effect(charge, record)
     outcome.spent(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
     if charge.state == ChargeState.MATCHED:
@@ -92,7 +109,9 @@ def lost_at(charge: Charge) -> datetime:
 
 
 def is_young(charge: Charge) -> bool:
-    return timezone.now() - (charge.sent_at or charge.created_at) < unread.SELDOM_AFTER
+    """Not so where it lies ahead, since the clock was put back: it would be for hours."""
+    age = timezone.now() - (charge.sent_at or charge.created_at)
+    return -clock.PUT_BACK < age < unread.SELDOM_AFTER
 
 
 def look_again(charge: Charge, soon: timedelta | None = None) -> None:

@@ -104,7 +104,7 @@ def tell_all(environment: str, error: errors.UpstreamError, now: datetime) -> No
     )
     told = list(unaware.values_list("pk", "vault_id"))
     # Who rests for long would say so for long, too: it is looked at as soon as the service is back.
-    Job.objects.filter(pk__in=[pk for pk, _ in told], look_error="").update(
+    unaware.filter(pk__in=[pk for pk, _ in told]).update(
         look_error=of_the_video(error),
         look_error_since=now,
         next_look_at=Least("next_look_at", now + timedelta(seconds=UNANSWERED[1])),

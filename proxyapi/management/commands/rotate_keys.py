@@ -16,9 +16,9 @@ BATCH = 500
 
 class Command(BaseCommand):
     help = (
-        "Seal all that is sealed again with the first key of SEALING_KEYS. It can be stopped and "
-        "started again, and the portal works meanwhile. When it ends without an error, the old keys "
-        "can be taken out of SEALING_KEYS."
+        "Seal all that is sealed again with the first key of SEALING_KEYS. It can be stopped "
+        "and started again, and the portal works meanwhile. When it ends without an error, the "
+        "old keys can be taken out of SEALING_KEYS."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

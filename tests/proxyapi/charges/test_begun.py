@@ -101,6 +101,18 @@ def test_what_may_still_be_started_is_sent(
     assert sent(held(operation)).state == ChargeState.CONFIRMED
 
 
+def test_a_retry_is_not_sent_for_a_newer_failure_than_it_was_pressed_for(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    """One that was called lost ran after all, and failed: nobody saw that when this was pressed."""
+    charge = held("faceless.retry")
+    Job.objects.update(state=JobState.FAILED, started_at=timezone.now())
+    upstream.on(*GET, shown("failed"))
+    upstream.on(*RETRY, charged({"id": 7}, 92))
+    assert (sent(charge).state, upstream.asked(*RETRY)) == (ChargeState.REFUSED, [])
+    assert looked(job).state == JobState.FAILED
+
+
 def test_pitfall_83_a_film_may_be_that_of_our_own_lost_render(
     job: Job, held: Held, upstream: Upstream
 ) -> None:

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import again, evidence, send, sender, settle
-from proxyapi.charges.crash import PARKED
+from proxyapi.charges import again, evidence, send, sender, settle, waits
+from proxyapi.charges.crash import PARKED, crashed
 from proxyapi.models import Charge, ChargeState
 from tests.proxyapi.upstream_script import Upstream, charged
 
@@ -77,6 +77,19 @@ def test_c7_an_unknown_poison_charge_is_parked_and_keeps_its_hold(poison: None, 
     charge.refresh_from_db()
     assert (charge.crashes, charge.code, charge.reason) == (0, "", "")
     assert Charge.objects.due(timezone.now()).get() == charge
+
+
+def test_what_is_parked_while_it_is_sent_may_be_charged_until_its_longest_time_is_over(
+    poison: None, held: Held
+) -> None:
+    """Looked at sooner, it would be called never charged, and be paid again."""
+    charge, now = held("faceless.scripts"), timezone.now()
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=now, alive_at=now)
+    for _ in range(5):
+        crashed(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.code) == (ChargeState.UNKNOWN, PARKED)
+    assert charge.lost_at == waits.ended(charge) > now + timedelta(seconds=30)
 
 
 def test_a_crash_that_passes_is_forgotten(held: Held, upstream: Upstream) -> None:

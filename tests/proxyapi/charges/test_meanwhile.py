@@ -20,7 +20,8 @@ from proxyapi import calls, drafts
 from proxyapi.charges import Intent, claim_entry, record, send, write_off
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.watching import due
-from tests.factories import AccountFactory, EntryFactory, JobFactory, UserFactory
+from tests.factories import AccountFactory, EntryFactory, JobFactory, TokenFactory, UserFactory
+from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
 
 Held = Callable[..., Charge]
@@ -45,6 +46,27 @@ def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
     charge.refresh_from_db()
     assert charge.state == state
     assert charge.account.held() == charge.hold
+
+
+def test_a_token_that_took_it_over_meanwhile_has_its_own_turn(
+    held: Held, upstream: Upstream
+) -> None:
+    """Law 5: the request was counted for the other one."""
+    charge = held()
+    heir = TokenFactory(account=charge.account, owner_id=charge.member_id)
+
+    def taken_over(request: httpx.Request) -> httpx.Response:
+        Charge.objects.filter(pk=charge.pk).update(token=heir)
+        return answer(video("draft"))
+
+    upstream.on("GET", "/faceless/7", taken_over)
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, upstream.asked(*RENDER)) == (ChargeState.HELD, [])
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.CONFIRMED
 
 
 @pytest.mark.parametrize("state", [ChargeState.UNKNOWN, ChargeState.REFUSED])

@@ -10,13 +10,23 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges import settle
-from proxyapi.models import Charge, ChargeState, Confidence, Entry, Job, JobState
-from tests.factories import ChargeFactory, JobFactory
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+    Confidence,
+    Entry,
+    Job,
+    JobState,
+    Token,
+    TokenState,
+)
+from tests.factories import ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.charges.conftest import video
-from tests.proxyapi.upstream_script import Upstream, answer, history
+from tests.proxyapi.upstream_script import Upstream, answer, history, refused
 
 Held = Callable[..., Charge]
 LEDGER = ("GET", "/credits/history")
+PLAN = "SUBSCRIPTION-REQUIRED"
 
 
 @pytest.fixture
@@ -105,6 +115,49 @@ def test_no_trace_right_after_sending_proves_nothing(lost: Held, upstream: Upstr
     settle(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize("read", ["the token is gone", "the resource is gone", "the plan lapsed"])
+@pytest.mark.parametrize("booked", [True, False])
+def test_what_only_a_debit_tells_needs_no_resource(
+    job: Job, lost: Held, upstream: Upstream, read: str, booked: bool
+) -> None:
+    """The debit tells all the same, by another token of the account; its absence tells nothing."""
+    TokenFactory(account=job.account)
+    if read == "the token is gone":
+        Token.objects.filter(pk=job.token_id).update(state=TokenState.REMOVED)
+    status, code = (404, "NOT-FOUND") if read == "the resource is gone" else (403, PLAN)
+    upstream.on("GET", "/faceless/7", refused(status, code))
+    upstream.on(*LEDGER, history(debit("-96")) if booked else history())
+    charge = lost("faceless.retry", before="failed")
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == (ChargeState.MATCHED if booked else ChargeState.UNKNOWN)
+
+
+def test_where_the_resource_tells_it_a_debit_beside_it_proves_nothing(
+    lost: Held, upstream: Upstream
+) -> None:
+    upstream.on("GET", "/faceless/7", refused(404, "NOT-FOUND"))
+    upstream.on(*LEDGER, history(debit("-96")))
+    charge = lost()
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert upstream.asked(*LEDGER) == []
+
+
+def test_what_was_sent_before_the_clock_was_put_back_is_read_seldom(
+    lost: Held, upstream: Upstream
+) -> None:
+    """It would be young for hours, and take the requests of the others."""
+    upstream.on(*LEDGER, history())
+    charge = lost(seconds=-7200)
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert charge.due_at is not None
+    assert charge.due_at > timezone.now() + timedelta(minutes=9)
 
 
 def test_a_retry_that_failed_again_is_told_by_the_ledger(
