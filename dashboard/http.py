@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from django.http import HttpRequest
+from django.views.decorators.http import require_http_methods
 from django_htmx.middleware import HtmxDetails
 
 from dashboard.models import Membership, Team, User
+
+ASKS_OR_ACTS = require_http_methods(["GET", "HEAD", "POST"])  # a GET asks, a POST does it
 
 
 class TeamRequest(HttpRequest):

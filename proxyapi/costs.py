@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, Decimal
 from django.conf import settings
 
 from proxyapi.models import Account, Charge, Job
-from proxyapi.models.charge import BEFORE_ALL
+from proxyapi.models.charge import BEFORE_ALL, FACELESS_RENDERS
 from proxyapi.upstream import wire
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Evidence
@@ -52,7 +52,6 @@ EXACT = frozenset(
         "voice_clones.create",
     }
 )
-RENDERS = ("faceless.render", "faceless.retry")
 
 
 def feature(account: Account, key: str) -> dict[str, object]:
@@ -114,7 +113,7 @@ def retry(job: Job) -> Decimal | None:
 def last_render(job: Job) -> Charge | None:
     """The render that tells what another one takes: not one that was free, and none after the
     settings were priced again."""
-    ran = [one for one in job.charges.all() if one.operation in RENDERS and one.is_spent]
+    ran = [one for one in job.charges.all() if one.operation in FACELESS_RENDERS and one.is_spent]
     told = [one for one in ran if one.cost and one.sent_at is not None]
     last = max(told, key=sent_at, default=None)
     return None if last is None or is_newer(job, last) else last

@@ -121,9 +121,7 @@ def create(job: Job, lane: Lane, patience: float) -> None:
 
 def new_id(job: Job, record: dict[str, Any]) -> str:
     id = record.get("id")
-    if isinstance(id, bool) or not isinstance(id, int | str) or not 0 < len(str(id)) <= 64:
-        raise errors.AnswerLost(operation("faceless.create"))
-    if job.is_anothers(str(id)):
+    if not wire.is_id(id) or job.is_anothers(str(id)):
         raise errors.AnswerLost(operation("faceless.create"))
     return str(id)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from dashboard import doorbell
 from dashboard.access import can, check
 from dashboard.actions.audit import note
-from dashboard.actions.budgets import change_budget, plain
+from dashboard.actions.budgets import change_budget
 from dashboard.actions.charging import locked
 from dashboard.caps import Standing, above, named
 from dashboard.models import Ask, Decision, Membership
@@ -23,6 +23,7 @@ from proxyapi import costs, tasks
 from proxyapi.charges import release, withdraw
 from proxyapi.events import Event, publish
 from proxyapi.models import Charge
+from proxyapi.models.account import plain
 from proxyapi.refusals import Refusal, Stale, credits
 
 DECIDED = "This was decided already. Nothing was changed."

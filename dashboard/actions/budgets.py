@@ -12,6 +12,7 @@ from dashboard.actions.audit import note
 from dashboard.models import Budget, Membership, Period, User
 from dashboard.roles import Permission
 from proxyapi.events import Event, publish
+from proxyapi.models.account import plain
 from proxyapi.refusals import Refusal, Stale, credits
 
 TWICE = "There is a budget for that already. Change it instead of adding another one."
@@ -116,8 +117,3 @@ def in_words(budget: Budget) -> str:
     most = "" if hard is None else f"{credits(hard)} cr at most"
     alert = "" if soft is None else f"an alert at {credits(soft)}"
     return " and ".join(filter(None, (most, alert)))
-
-
-def plain(amount: Decimal) -> str:
-    """An amount for an audit row: "2500", whatever the database made of it."""
-    return f"{amount.normalize():f}"

@@ -199,16 +199,6 @@ def listed(options: tuple[Option, ...]) -> SafeString:
 
 # People and places -------------------------------------------------------------------------------
 @register.filter
-def initials(value: object) -> str:
-    """Of a person or of any name: "PR"."""
-    known = getattr(value, "initials", None)
-    if known:
-        return str(known)
-    parts = str(value).split() or ["?"]
-    return (parts[0][:1] + (parts[-1][:1] if len(parts) > 1 else "")).upper()
-
-
-@register.filter
 def toast_state(level_tag: str) -> str:
     """The state a message is shown in: what was done leaves by itself, the rest stays."""
     return {"success": "good", "warning": "late", "error": "failed"}.get(level_tag, "info")

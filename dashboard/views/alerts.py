@@ -9,13 +9,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check
 from dashboard.actions import alerts as actions
 from dashboard.forms.alerts import RuleForm, RulesForm, WebhookForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.models import Watch
 from dashboard.queries.alerts import page_of, rules_of
 from dashboard.roles import Permission
@@ -67,7 +67,7 @@ def rules(request: TeamRequest) -> HttpResponse:
     return show(request, rules=form)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def additions(request: TeamRequest) -> HttpResponse:
     """One more threshold."""
     check(request.membership, Permission.MANAGE_MONEY)

@@ -7,12 +7,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from dashboard.access import fetch_ask, fetch_own_ask
 from dashboard.actions import asks as actions
 from dashboard.forms.budgets import ApprovalForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.models import Ask, Decision
 from dashboard.queries.address import job_url, text
 from dashboard.queries.budgets import answer_of
@@ -24,7 +23,7 @@ APPROVAL, REFUSAL = "dashboard/asks/_approval.html", "dashboard/asks/_refusal.ht
 WITHDRAWAL = "dashboard/asks/_withdrawal.html"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def approvals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     """What it costs whom; a POST sends it, this once or under a higher limit."""
     ask, refusal = fetch_ask(request, ask_id), ""
@@ -44,7 +43,7 @@ def approvals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     return asked(request, APPROVAL, context, bad=bool(refusal or form.errors))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def refusals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     ask, error, words = fetch_ask(request, ask_id), "", text(request.POST, "answer")
     if request.method == "POST":
@@ -59,7 +58,7 @@ def refusals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     return asked(request, REFUSAL, context, bad=bool(error))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def withdrawals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     """One's own ask, taken back before it was decided."""
     ask = fetch_own_ask(request, ask_id)

@@ -8,13 +8,13 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check, fetch_budget
 from dashboard.actions import budgets as actions
 from dashboard.forms.budgets import BudgetForm, LimitsForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.models import Period
 from dashboard.queries.budgets import page_of
 from dashboard.roles import Permission
@@ -32,7 +32,7 @@ def budgets(request: TeamRequest) -> HttpResponse:
     return render(request, template, {"page": page_of(request.membership)})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def additions(request: TeamRequest) -> HttpResponse:
     """A new budget."""
     check(request.membership, Permission.MANAGE_MONEY)
@@ -53,7 +53,7 @@ def additions(request: TeamRequest) -> HttpResponse:
     return asked(request, ADDITION, {"form": form}, bad=bool(form.errors))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def limits(request: TeamRequest, budget_id: UUID) -> HttpResponse:
     """Other limits for a budget."""
     budget = fetch_budget(request, budget_id)

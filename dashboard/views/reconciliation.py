@@ -11,13 +11,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check, fetch_account, fetch_charge, fetch_rewrite
 from dashboard.actions import books
 from dashboard.actions.looks import look_for
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries import reconciliation as queries
 from dashboard.queries.address import amount_or_none, number_or_none, text
 from dashboard.queries.overview.credits import ledgered
@@ -31,7 +31,6 @@ PAGE, BODY = "dashboard/reconciliation/page.html", "dashboard/reconciliation/_bo
 LET_GO = "dashboard/reconciliation/_let_go.html"
 ROOM = "dashboard/reconciliation"
 LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
-READ = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @require_GET
@@ -63,7 +62,7 @@ def looks(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     return back(charge.account_id)
 
 
-@READ
+@ASKS_OR_ACTS
 def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     charge, words, error = fetch_charge(request, charge_id), text(request.POST, "reason"), ""
     if request.method == "POST":
@@ -79,7 +78,7 @@ def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     return asked(request, "_write_off", charge.account_id, context, bad=bool(error))
 
 
-@READ
+@ASKS_OR_ACTS
 def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     charge, error = fetch_charge(request, charge_id), ""
     if request.method == "POST":
@@ -100,7 +99,7 @@ def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     return asked(request, "_match", charge.account_id, context, bad=bool(error))
 
 
-@READ
+@ASKS_OR_ACTS
 def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
     rewrite, error = fetch_rewrite(request, rewrite_id), ""
     if request.method == "POST":
@@ -115,7 +114,7 @@ def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
     return asked(request, "_question", rewrite.account_id, context, bad=bool(error))
 
 
-@READ
+@ASKS_OR_ACTS
 def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account, error = account_of(request, account_id), ""
     if request.method == "POST":
@@ -131,7 +130,7 @@ def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
     return asked(request, "_question", account.pk, context, bad=bool(error))
 
 
-@READ
+@ASKS_OR_ACTS
 def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account = account_of(request, account_id)
     context: dict[str, Any] = {"words": text(request.POST, "reason")}
@@ -146,7 +145,7 @@ def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
         else:
             messages.success(request, f"Set anew. {shown(abs(seen or Decimal(0)))} cr are let go.")
             return back(account.pk)
-    bad = len(context) > 1
+    bad = "error" in context or "reason_error" in context
     context["anchoring"] = queries.anchoring(account)
     return asked(request, "_anchor", account.pk, context, bad=bad)
 

@@ -8,12 +8,11 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_http_methods
 
 from dashboard.access import check, fetch_own_token
 from dashboard.actions.tokens import add_token, remove_token
 from dashboard.forms.tokens import TokenForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries.tokens import removal_of, tokens_page
 from dashboard.roles import Permission
 from proxyapi.refusals import Refusal
@@ -23,7 +22,7 @@ PAGE = "dashboard/tokens/list.html"
 
 @sensitive_post_parameters("token")
 @sensitive_variables("form")
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def tokens(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         check(request.membership, Permission.KEEP_TOKEN)
@@ -41,7 +40,7 @@ def tokens(request: TeamRequest) -> HttpResponse:
     return render(request, PAGE, context, status=422 if form.errors else 200)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def removals(request: TeamRequest, token_id: UUID) -> HttpResponse:
     """Asks once, then removes. htmx takes the dialog alone, a browser without script the page."""
     token = fetch_own_token(request, token_id)

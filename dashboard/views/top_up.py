@@ -12,13 +12,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from dashboard.access import fetch_account, fetch_credit_pack
 from dashboard.actions import top_up as actions
 from dashboard.forms.top_up import PackForm, TopUpForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries.top_up import (
     UNFINISHED,
     Facts,
@@ -82,7 +82,7 @@ def what_if(request: TeamRequest) -> HttpResponse:
     return render(request, WHAT_IF, {"what_if": what_if_of(facts.account, setting)})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@ASKS_OR_ACTS
 def changes(request: TeamRequest) -> HttpResponse:
     """Asks whether to change it so, then has it sent."""
     facts = facts_in(request)

@@ -58,7 +58,7 @@ def claim_entry(
     if found is None or found.charge_id is not None or seen not in (None, -entry.amount):
         raise Stale(TAKEN)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
-    outcome.took_effect(charge, {})
+    effect.took_effect(charge, {})
     effect.script_unknown(charge)
     outcome.spent(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
     ledger.link(found, charge, Confidence.CERTAIN, SAID)

@@ -122,7 +122,7 @@ def made(charge: Charge, record: Record) -> str:
     if charge.job is None:
         return ""
     ids = (holder.get("id") for holder in holders(charge, record))
-    told = next((str(id) for id in ids if is_id(id)), "")
+    told = next((str(id) for id in ids if wire.is_id(id)), "")
     return "" if charge.job.is_anothers(told) else told
 
 
@@ -131,11 +131,6 @@ def holders(charge: Charge, record: Record) -> list[Record]:
     show it, in the record itself, or in the one object that it holds."""
     way = WAYS[charge.job.kind if charge.job else JobKind.FACELESS]
     return [inner(record, way.inner), record, alone(record)]
-
-
-def is_id(value: object) -> bool:
-    is_plain = isinstance(value, int | str) and not isinstance(value, bool)
-    return is_plain and 0 < len(str(value)) <= 64
 
 
 def resource(charge: Charge, lane: Lane) -> Record:

@@ -12,11 +12,10 @@ from proxyapi import costs, month_costs
 from proxyapi.charges import effect, evidence, waits
 from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
+from proxyapi.models.account import plain
 from proxyapi.models.charge import HOLDING, REFUNDED, UNDECIDED
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
-
-__all__ = ["announce", "took_effect"]
 
 READ_BACK_AFTER = timedelta(seconds=5)
 DONE = "It was done. What it cost is read from the ledger."
@@ -91,10 +90,6 @@ def price_flag(charge: Charge, cost: Decimal) -> dict[str, str]:
         return {"reason": "", "code": ""}
     told = OFF.format(price=plain(charge.price), cost=plain(cost))
     return {"reason": told, "code": PRICE_DIFFERS}
-
-
-def plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
 
 
 def refused(charge: Charge, error: errors.UpstreamError) -> None:

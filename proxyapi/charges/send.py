@@ -40,7 +40,7 @@ def send(charge_id: UUID) -> None:
         return
     try:
         record = sync(charge)
-        if begun(charge, record):
+        if ended_as_begun(charge, record):
             return
         before = evidence.before(charge, record)
         calls.admit(charge.token, Lane.PERSON, PATIENCE, charge.operation)
@@ -64,9 +64,9 @@ def sync(charge: Charge) -> dict[str, Any]:
     return record if whole else evidence.look(charge, Lane.PERSON)
 
 
-def begun(charge: Charge, record: dict[str, Any]) -> bool:
-    """Whether the service renders it already, or did: the render would be paid again, a retry be
-    refused. Then it is watched, and never sent."""
+def ended_as_begun(charge: Charge, record: dict[str, Any]) -> bool:
+    """End a charge whose video the service renders already, or did: the render would be paid again,
+    a retry be refused. It is watched then, and never sent."""
     sight = evidence.begun(charge, record)
     if sight is None:
         return False

@@ -15,11 +15,12 @@ from django.utils import timezone
 
 from proxyapi import calls, costs, failpoints, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import evidence, outcome, unread, waits
+from proxyapi.charges import effect, evidence, outcome, unread, waits
 from proxyapi.charges.crash import PARKED, counted
 from proxyapi.charges.effect import announce
 from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState, Entry
+from proxyapi.models.account import plain
 from proxyapi.upstream import errors
 from proxyapi.watching import clock, outage
 
@@ -64,7 +65,7 @@ def read_back(charge: Charge) -> None:
     failpoints.reach("reconcile")
     # What was proved once stays proved: a retry seen running may have failed again by now.
     if done := charge.is_proved or evidence.carried_out(charge, record):
-        outcome.took_effect(charge, record)
+        effect.took_effect(charge, record)
     decide(charge, done, record, ledger.read(charge, Lane.SETTLEMENT), is_shown)
 
 
@@ -98,7 +99,7 @@ def decide(
 
 
 def settle_by(charge: Charge, debit: Entry, record: evidence.Record) -> None:
-    outcome.took_effect(charge, record)
+    effect.took_effect(charge, record)
     outcome.spent(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
     if charge.state == ChargeState.MATCHED:
         ledger.take(charge, debit)
@@ -139,7 +140,3 @@ def again(charge: Charge) -> bool:
     taken_up = unknown.update(crashes=0)
     announce(charge)
     return bool(taken_up)
-
-
-def plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"

@@ -17,7 +17,6 @@ THRESHOLD_PERCENT = 10
 PER_DAY = 3
 COOLDOWN = timedelta(hours=24)
 FAILURES = 3
-NOTHING = Decimal(0)
 
 
 class Happened(StrEnum):

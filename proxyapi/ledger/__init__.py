@@ -8,7 +8,6 @@ from proxyapi.ledger.matching import link, match
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.rewrites import Standing, accept, accept_all, standing
 from proxyapi.ledger.trace import (
-    NEAR,
     Sight,
     debit_alone,
     debit_of,
@@ -21,7 +20,6 @@ from proxyapi.ledger.turn import due, take_turn
 from proxyapi.ledger.weighing import anchor_again, weigh
 
 __all__ = [
-    "NEAR",
     "Books",
     "Difference",
     "Sight",

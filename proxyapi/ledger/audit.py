@@ -11,8 +11,8 @@ from django.db.models import F, Model, Q, QuerySet
 from proxyapi.day_sums import TABLES, CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.books import part
-from proxyapi.ledger.pairs import plain
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, MonthCost, MonthFeature
+from proxyapi.models.account import plain
 from proxyapi.models.charge import SPENT
 
 NOTHING = Decimal(0)

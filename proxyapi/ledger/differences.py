@@ -10,8 +10,9 @@ from decimal import Decimal
 from django.db.models import QuerySet
 
 from proxyapi.ledger import dark
-from proxyapi.ledger.pairs import LATE, plain
+from proxyapi.ledger.pairs import LATE
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.models.account import plain
 
 MOST = 50  # of one kind; there are never so many unless something is very wrong
 

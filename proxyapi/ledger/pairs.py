@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from proxyapi.models import Charge, Confidence, Entry
+from proxyapi.models.account import plain
 
 SKEW = timedelta(seconds=5)  # between our clock and the service's
 LATE = timedelta(minutes=2)  # from the answer to the booking
@@ -189,7 +190,3 @@ def alone(
         rows = [entry for entry in debits if fits(claim, entry)]
         if len(rows) == 1 and sum(fits(other, rows[0]) for other in claims) == 1:
             yield claim, rows[0]
-
-
-def plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"

@@ -19,8 +19,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from proxyapi import month_costs
-from proxyapi.ledger.pairs import SKEW, plain
+from proxyapi.ledger.pairs import SKEW
 from proxyapi.models import Charge, Confidence, Entry, JobState, Ledger
+from proxyapi.models.account import plain
 from proxyapi.models.charge import REFUNDED, SPENT, UNDECIDED
 
 SOON = timedelta(days=1)  # a clip fails within minutes, and is given back by itself

@@ -23,9 +23,10 @@ from proxyapi.ledger import api_view, changes, growth, segment
 from proxyapi.ledger.matching import link, of_api
 from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.page import reader
-from proxyapi.ledger.pairs import FAR, LATE, SKEW, plain
+from proxyapi.ledger.pairs import FAR, LATE, SKEW
 from proxyapi.ledger.row import TIME
 from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
+from proxyapi.models.account import plain
 from proxyapi.models.charge import LONGEST, UNDECIDED
 
 # Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.

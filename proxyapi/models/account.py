@@ -40,6 +40,11 @@ def exact(sum_: Decimal | None) -> Decimal:
     return (sum_ or Decimal(0)).quantize(SMALLEST)
 
 
+def plain(amount: Decimal) -> str:
+    """An amount for a sentence or a record: "2500", whatever the database made of it."""
+    return f"{amount.normalize():f}"
+
+
 class Plan(models.TextChoices):
     PAID = "paid"
     TRIAL = "trial"

@@ -62,9 +62,9 @@ HOLDING = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 UNDECIDED = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, and the answer is not known
 SPENT = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 CREATES = ("text_to_video.create", "voice_clones.create")  # the id is in the answer alone
+FACELESS_RENDERS = ("faceless.render", "faceless.retry")
 RENDERS = (
-    "faceless.render",
-    "faceless.retry",
+    *FACELESS_RENDERS,
     "b_roll.render",
     "ai_visuals.render",
     "url_to_video.render",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 
 from django.conf import settings
@@ -25,7 +24,3 @@ class Key(models.Model):
 
     def __str__(self) -> str:
         return f"key {self.name} …{self.last_four}"
-
-    @staticmethod
-    def digest_of(value: str) -> str:
-        return hashlib.sha256(value.encode()).hexdigest()

@@ -7,8 +7,6 @@ The preference is the account's own and money; a change is asked for as a row an
 from __future__ import annotations
 
 from proxyapi.top_up.inferred import (
-    FAILURES,
-    PER_DAY,
     Inferred,
     infer,
     inferred_from,
@@ -23,9 +21,7 @@ from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setti
 
 __all__ = [
     "CREDITS_PER_UNIT",
-    "FAILURES",
     "MOST_UNITS",
-    "PER_DAY",
     "PRESETS",
     "Inferred",
     "Reading",

@@ -12,11 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from proxyapi.forecast.rules import COOLDOWN, FAILURES
 from proxyapi.models import Account, Entry, TopUp
 
-PER_DAY = 3
-FAILURES = 3  # spec, Limits: in a row, then the service switches it off
-COOLDOWN = timedelta(hours=24)
 WORDS = re.compile(r"top[\s_-]*up", re.IGNORECASE)
 
 

@@ -15,7 +15,6 @@ PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
 MOST_UNITS = 199_999
 CREDITS_PER_UNIT = 100
 FIELDS = ("enabled", "type", "plan_id", "units")
-NAMES = {"enabled": "on", "type": "what it buys", "plan_id": "the pack", "units": "the units"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,6 @@ class Setting:
         """Whether this, as read, is what was asked for: only what a body sends is compared."""
         shown = self.kept()
         return all(shown[name] == value for name, value in wanted.body().items())
-
-    def differences(self, other: Setting) -> list[str]:
-        """The fields in which another reading differs."""
-        mine, its = self.kept(), other.kept()
-        return [name for name in FIELDS if mine[name] != its[name]]
 
     def bought(self, packs: Mapping[int, int]) -> int | None:
         """Credits of one top-up; None where nobody has said what the pack holds."""

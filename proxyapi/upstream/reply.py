@@ -32,7 +32,7 @@ class Credits:
 class Answer:
     """The answer as it came: for the gateway, which passes it on byte for byte.
 
-    `headers` has lower-case names and holds only those of `envelope.PASSED_ON`.
+    `headers` has lower-case names and holds only those of `wire.PASSED_ON`.
     """
 
     status: int

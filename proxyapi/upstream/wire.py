@@ -108,6 +108,12 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def is_id(value: Any) -> bool:
+    """Whether it can be the id of a resource."""
+    is_plain = isinstance(value, int | str) and not isinstance(value, bool)
+    return is_plain and 0 < len(str(value)) <= 64
+
+
 def amount(value: Any) -> Decimal | None:
     """An amount of credits in whatever form it came; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):

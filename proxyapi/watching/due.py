@@ -2,7 +2,7 @@
 twice.
 
 A tick costs what is due, not what runs: the tokens with due jobs first, then, of those that may
-ask now, the jobs, then one update for all that are taken. Seven queries at most, however many.
+ask now, the jobs, then one update for all that are taken. Seven queries at most, however many jobs.
 """
 
 from __future__ import annotations

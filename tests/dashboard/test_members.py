@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.models import AuditEvent, Membership, Role
+from dashboard.models import AuditEvent, Membership, Role, User
 from proxyapi.models import Token, TokenState
 from tests.factories import AccountFactory, TokenFactory
 
@@ -34,6 +34,11 @@ def test_every_member_sees_everybody(
     page = client_of(team[who]).get(reverse("members")).content.decode()
     assert all(member.user.email in page for member in team.values())
     assert "Makes and renders videos." in page
+
+
+def test_initials_are_two_letters_at_most() -> None:
+    people = [User(name=name, email="vera@northlight.example") for name in ("mira", "A B C", "")]
+    assert [person.initials for person in people] == ["M", "AC", "V"]
 
 
 def test_another_team_is_not_seen(

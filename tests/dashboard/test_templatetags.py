@@ -20,7 +20,6 @@ from dashboard.templatetags.reelroom import (
     day,
     duration,
     glyph,
-    initials,
     percent,
     playtime,
     seconds,
@@ -142,12 +141,6 @@ def test_lengths_stay_on_the_drawing() -> None:
     ]  # fmt: skip
     assert (share_of(4, 12), share_of(0, 0), share_of(3, None)) == (25, 0, 100)
     assert seconds(None) == 0
-
-
-def test_initials_are_two_letters_at_most() -> None:
-    assert [initials(name) for name in ("Priya Raman", "mira", "A B C", "")] == [
-        "PR", "M", "AC", "?",
-    ]  # fmt: skip
 
 
 def test_only_what_was_done_leaves_by_itself() -> None:

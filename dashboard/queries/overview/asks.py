@@ -22,8 +22,9 @@ from dashboard.queries.videos.progress import seconds_until
 from dashboard.queries.videos.sayings import NO_TRIALS, READABLE
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, day
+from proxyapi.forecast.rules import FAILURES
 from proxyapi.models import Account, Ledger, Plan, TopUp
-from proxyapi.top_up import FAILURES, stopped_by_failures
+from proxyapi.top_up import stopped_by_failures
 
 MOST = 6  # that stand open; the others unfold
 OFF = (

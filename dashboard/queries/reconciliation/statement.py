@@ -18,8 +18,6 @@ from proxyapi.models import Account, Charge, Entry, Ledger
 from proxyapi.models.account import CREDITS, exact
 from proxyapi.models.charge import UNDECIDED
 
-NOTHING = Decimal(0)
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:

@@ -13,12 +13,11 @@ from dashboard.access import can
 from dashboard.models import Membership
 from dashboard.queries.studio.notices import Notice, account_notice
 from dashboard.queries.studio.options import options_in
-from dashboard.queries.studio.price import RENDERS
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
 from proxyapi import door
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
-from proxyapi.models.charge import HOLDING
+from proxyapi.models.charge import FACELESS_RENDERS, HOLDING
 
 SHOWN = 50
 MISSING = {
@@ -56,7 +55,9 @@ class DraftList:
 
 def drafts_of(reader: Membership) -> DraftList:
     """Three queries. A draft whose render is on its way stands in the library, not here."""
-    rendering = Charge.objects.filter(job=OuterRef("pk"), operation__in=RENDERS, state__in=HOLDING)
+    rendering = Charge.objects.filter(
+        job=OuterRef("pk"), operation__in=FACELESS_RENDERS, state__in=HOLDING
+    )
     jobs = (
         Job.objects.shown()
         .filter(vault=reader.team.vault_id, kind=JobKind.FACELESS, state=JobState.DRAFT)

@@ -17,16 +17,16 @@ from dashboard.access import can
 from dashboard.models import Membership
 from dashboard.queries.purse import lacking
 from dashboard.queries.studio.options import Options, options_in
-from dashboard.queries.studio.script import WORDS_A_SECOND, charges_of, length_of
+from dashboard.queries.studio.script import charges_of, length_of
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
 from proxyapi import costs, door
 from proxyapi.drafts import NEEDS_GENRE, missing
 from proxyapi.models import Charge, Job, JobState, TokenState
-from proxyapi.models.charge import SPENT
+from proxyapi.models.charge import FACELESS_RENDERS, SPENT
+from proxyapi.models.sort import WORDS_A_SECOND
 from proxyapi.refusals import credits
 
-RENDERS = ("faceless.render", "faceless.retry")
 LAST = 14
 PATIENCE = timedelta(seconds=20)
 LIKE = 1.25  # lengths that differ by at most this factor are "like this"
@@ -156,7 +156,7 @@ def is_busy(job: Job) -> bool:
     """Whether a render of it runs, or is on its way, or may be."""
     charges = charges_of(job)
     return job.state == JobState.RUNNING or any(
-        charge.is_open and charge.operation in RENDERS for charge in charges
+        charge.is_open and charge.operation in FACELESS_RENDERS for charge in charges
     )
 
 
@@ -173,7 +173,7 @@ def spent_like(job: Job) -> Spent:
     """What the team's last renders of the same type and about the same length really cost."""
     seconds = length_of(job.wanted.get("script")).words / WORDS_A_SECOND
     charges = (
-        Charge.objects.filter(vault=job.vault_id, operation__in=RENDERS, state__in=SPENT)
+        Charge.objects.filter(vault=job.vault_id, operation__in=FACELESS_RENDERS, state__in=SPENT)
         .filter(job__wanted__type=job.wanted.get("type"))
         .select_related("job")
         .order_by("-settled_at", "-created_at")[:60]

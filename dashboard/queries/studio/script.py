@@ -13,9 +13,9 @@ from django.db.models import prefetch_related_objects
 
 from proxyapi import costs
 from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.models.sort import WORDS_A_SECOND
 from proxyapi.refusals import credits
 
-WORDS_A_SECOND = 2.5  # calm narration, 150 words a minute
 # The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
 # own ones. Longer than that is refused here, before somebody pays to find out.
 MAX_WORDS = 3_000

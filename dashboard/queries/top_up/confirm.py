@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 from dashboard.queries.accounts import name_of
 from dashboard.queries.forecast import bought_by
 from dashboard.queries.top_up.facts import Facts
+from proxyapi.forecast.rules import PER_DAY
 from proxyapi.models import TopUpType
-from proxyapi.top_up import PER_DAY, Setting
+from proxyapi.top_up import Setting
 
 
 @dataclass(frozen=True, slots=True)

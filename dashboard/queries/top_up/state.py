@@ -19,10 +19,10 @@ from django.utils import timezone
 from dashboard.queries.forecast import bought_by
 from dashboard.queries.top_up.facts import Facts
 from dashboard.queries.top_up.notices import Notice, notices_of
+from proxyapi.forecast.rules import FAILURES, PER_DAY
 from proxyapi.models import Account, TopUp, TopUpChange
-from proxyapi.top_up import PER_DAY, Inferred, Setting, inferred_from
+from proxyapi.top_up import Inferred, Setting, inferred_from
 
-FAILURES = 3
 SHOWN_FOR = timedelta(minutes=30)  # how long the end of a change stays above the page
 
 
