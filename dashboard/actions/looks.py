@@ -17,6 +17,7 @@ from proxyapi.refusals import Stale, TokenRefused
 from proxyapi.watching.look import again
 
 UNUSABLE = "The token it was made with does not work, so the service cannot be asked."
+LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
 ENDED = "It is settled by now; there is nothing to look for any more."
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from dashboard.alerting.evaluate import Look
 from dashboard.alerting.finding import Finding, page, week
-from dashboard.alerting.money import name_of, opened
+from dashboard.alerting.money import opened
 from dashboard.models import AlertRule, Team, Watch
 from dashboard.queries.forecast import offer_of, packs_of, standing_of
 from dashboard.queries.forecast.outlook import Outlook, outlook_of
@@ -37,7 +37,7 @@ def lasting(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     rule,
                     str(account.pk),
                     title(days),
-                    f"On {name_of(account)} they run out {lowered(span(forecast))}. "
+                    f"On {account.label} they run out {lowered(span(forecast))}. "
                     f"{chance(forecast)}",
                     "late" if days else "failed",
                     page("forecast", f"?account={account.pk}"),

@@ -60,7 +60,7 @@ def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     str(account.pk),
                     f"{credits(max(free, NOTHING))} cr are free, less than "
                     f"{credits(rule.threshold)}",
-                    f"On {name_of(account)}: {credits(account.balance)} cr as of "
+                    f"On {account.label}: {credits(account.balance)} cr as of "
                     f"{clock(account.balance_as_of)}, {credits(account.held_now)} held.",
                     "failed" if free <= 0 else "late",
                     page("top-up", f"?account={account.pk}"),
@@ -120,7 +120,7 @@ def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Ite
                 rule,
                 str(row.pk),
                 "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
-                f"On {name_of(row.account)}. At the third the service switches automatic "
+                f"On {row.account.label}. At the third the service switches automatic "
                 "top-up off. It gives no reason; check the payment method there.",
                 "failed",
                 page("top-up", f"?account={row.account_id}"),
@@ -152,7 +152,7 @@ def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterato
                 rule,
                 str(row.pk),
                 "Automatic top-up is off",
-                f"On {name_of(row.account)}. The service switched it off {why}",
+                f"On {row.account.label}. The service switched it off {why}",
                 "failed",
                 page("top-up", f"?account={row.account_id}"),
                 f"{row.found_off_at or row.enabled_at or ''}",
@@ -193,13 +193,9 @@ def books(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Fin
                 rule,
                 str(row.pk),
                 "The ledger needs a look",
-                f"On {name_of(row.account)}. {row.problem}"[:400],
+                f"On {row.account.label}. {row.problem}"[:400],
                 "failed",
                 page("reconciliation"),
                 f"{week(team, now)}, {row.changed}" if row.changed else week(team, now),
                 for_money=True,
             )
-
-
-def name_of(account: Account) -> str:
-    return account.name or account.email or f"account {account.upstream_id}"

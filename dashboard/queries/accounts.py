@@ -22,10 +22,6 @@ def tabs_of(page: str, accounts: Sequence[Account], chosen: Account) -> tuple[Ac
     if len(accounts) < 2:
         return ()
     return tuple(
-        AccountTab(name_of(row), f"{reverse(page)}?account={row.pk}", row.pk == chosen.pk)
+        AccountTab(row.label, f"{reverse(page)}?account={row.pk}", row.pk == chosen.pk)
         for row in accounts
     )
-
-
-def name_of(account: Account) -> str:
-    return account.name or account.email or f"Account {account.upstream_id}"

@@ -105,7 +105,7 @@ def tokens_page(reader: Membership) -> TokensPage:
 
 def group_of(account: Account, tokens: list[Token], reader: Membership) -> AccountGroup:
     return AccountGroup(
-        name=account.name or account.email or f"Account {account.upstream_id}",
+        name=account.label,
         email=account.email if account.name else "",
         plan=plan_of(account),
         shared=shared_by(tokens),

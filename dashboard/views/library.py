@@ -11,12 +11,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import HttpResponseClientRedirect, push_url
+from django_htmx.http import push_url
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio
-from dashboard.actions.looks import look_at
-from dashboard.http import TeamRequest
+from dashboard.actions.looks import LOOKED_FOR, look_at
+from dashboard.http import TeamRequest, go_to
 from dashboard.queries.videos.filters import filters_of
 from dashboard.queries.videos.library import library_of
 from dashboard.queries.videos.pages import video_and_acts, video_of
@@ -30,7 +30,6 @@ ASKED = "dashboard/video/asked.html"
 RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
 FORM = "library-filters"
 LOOKED_AT = "It is looked at as soon as its token has a request to spare. What is seen shows here."
-LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
 UNREADABLE = "This form was not complete. Nothing was sent; look at the price and press again."
 
 
@@ -96,7 +95,7 @@ def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
         fresh = fetch_job(request, job_id)
         retry = retry_of(fresh, request.membership, refusal.sentence)
         return ask(request, fresh, RETRY, {"retry": retry})
-    return to_page(request, job)
+    return go_to(request, "video", job.pk)
 
 
 @require_http_methods(["GET", "POST"])
@@ -132,8 +131,3 @@ def ask(request: TeamRequest, job: Job, dialog: str, context: dict[str, Any]) ->
 def page_of(request: TeamRequest, job: Job) -> dict[str, Any]:
     video, buttons = video_and_acts(job, request.membership, head=True)
     return {"video": video, "acts": buttons}
-
-
-def to_page(request: TeamRequest, job: Job) -> HttpResponse:
-    answer = redirect("video", job.pk)
-    return HttpResponseClientRedirect(answer.url) if request.htmx else answer

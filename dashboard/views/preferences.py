@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.http import HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
@@ -12,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dashboard.http import TeamRequest
 from dashboard.middleware import TEAM_IN_SESSION
 from dashboard.next_page import path_of
+from dashboard.queries.address import uuid_or_none
 from dashboard.queries.service import service_of
 from dashboard.queries.shell import own_allowance
 
@@ -30,10 +29,7 @@ def theme(request: TeamRequest) -> HttpResponse:
 @require_POST
 def team(request: TeamRequest) -> HttpResponse:
     """Another of the person's own teams; somebody else's does not exist."""
-    try:
-        wanted = UUID(request.POST.get("team", ""))
-    except ValueError:
-        wanted = UUID(int=0)
+    wanted = uuid_or_none(request.POST.get("team", ""))
     membership = get_object_or_404(request.user.memberships, team_id=wanted)
     request.session[TEAM_IN_SESSION] = str(membership.team_id)
     rotate_token(request)  # a form of the other team, in another tab, is not sent to this one

@@ -16,7 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check, fetch_account, fetch_charge, fetch_rewrite
 from dashboard.actions import books
-from dashboard.actions.looks import look_for
+from dashboard.actions.looks import LOOKED_FOR, look_for
 from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries import reconciliation as queries
 from dashboard.queries.address import amount_or_none, number_or_none, text
@@ -30,7 +30,6 @@ from proxyapi.refusals import Refusal
 PAGE, BODY = "dashboard/reconciliation/page.html", "dashboard/reconciliation/_body.html"
 LET_GO = "dashboard/reconciliation/_let_go.html"
 ROOM = "dashboard/reconciliation"
-LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
 
 
 @require_GET

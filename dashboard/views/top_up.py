@@ -11,14 +11,14 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
-from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
+from django_htmx.http import reswap, retarget
 
 from dashboard.access import fetch_account, fetch_credit_pack
 from dashboard.actions import top_up as actions
 from dashboard.forms.top_up import PackForm, TopUpForm
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest, go_to
+from dashboard.queries.address import address, uuid_or_none
 from dashboard.queries.top_up import (
     UNFINISHED,
     Facts,
@@ -56,7 +56,7 @@ def state(request: TeamRequest) -> HttpResponse:
     """What is known now, and the form too while a change of it is on its way."""
     facts = facts_in(request)
     if not request.htmx:
-        return redirect(address(facts.account))
+        return redirect(page_url(facts.account))
     if request.GET.get("part") == "setting":
         return render(request, SETTING, setting_of(facts))
     drawn = request.GET.get("drawn", "")[:12]
@@ -74,7 +74,7 @@ def what_if(request: TeamRequest) -> HttpResponse:
     """The last thirty days under the setting on the form; an unfinished one is not replayed."""
     facts = facts_in(request)
     if not request.htmx:
-        return redirect(f"{address(facts.account)}&replay=1")
+        return redirect(f"{page_url(facts.account)}&replay=1")
     form = TopUpForm(facts.packs, shown_of(facts), request.GET if "seen" in request.GET else None)
     if form.is_bound and not form.is_valid():
         return render(request, WHAT_IF, {"what_if": UNFINISHED})
@@ -101,7 +101,7 @@ def changes(request: TeamRequest) -> HttpResponse:
         except Refusal as refused:
             refusal = refused.sentence
         else:
-            return away(request, facts.account)
+            return go_to(request, page_url(facts.account))
     confirm = confirm_of(facts, form.wanted(), form.cleaned_data["seen"], nonce, refusal)
     if request.htmx:
         return render(request, CONFIRM, {"confirm": confirm, "form": form, "fragment": True})
@@ -120,7 +120,7 @@ def packs(request: TeamRequest) -> HttpResponse:
             form.add_error(refusal.field or None, refusal.sentence)
         else:
             messages.success(request, f"{pack.name} is kept, {pack.credits:,} cr.")
-            return redirect(address(facts.account))
+            return redirect(page_url(facts.account))
     return show(request, facts, 422, pack_form=form)
 
 
@@ -129,8 +129,7 @@ def pack_removals(request: TeamRequest, pack_id: int) -> HttpResponse:
     pack = fetch_credit_pack(request, pack_id)
     actions.remove_pack(by=request.membership, pack=pack)
     messages.success(request, f"{pack.name} is kept no longer.")
-    back = request.POST.get("account", "")
-    return redirect(f"{reverse('top-up')}{f'?account={UUID(back)}' if is_id(back) else ''}")
+    return redirect(page_url(request.POST.get("account", "")))
 
 
 def facts_in(request: TeamRequest) -> Facts:
@@ -172,27 +171,15 @@ def unusable(request: TeamRequest, facts: Facts, form: TopUpForm) -> HttpRespons
     return reswap(retarget(response, "#top-up-setting"), "outerHTML")
 
 
-def away(request: TeamRequest, account: Account) -> HttpResponse:
-    if request.htmx:
-        return HttpResponseClientRedirect(address(account))
-    return redirect(address(account))
-
-
-def address(account: Account) -> str:
-    return f"{reverse('top-up')}?account={account.pk}"
+def page_url(account: Account | str) -> str:
+    """Of the account, or of what a field says it is."""
+    id = account.pk if isinstance(account, Account) else uuid_or_none(account)
+    return address("top-up", {"account": id})
 
 
 def nonce_in(request: TeamRequest) -> UUID:
     """A form without its nonce is not ours: it could ask twice."""
-    text = request.POST.get("nonce", "")
-    if not is_id(text):
+    nonce = uuid_or_none(request.POST.get("nonce", ""))
+    if nonce is None:
         raise Http404("This form is too old. Open the page again.")
-    return UUID(text)
-
-
-def is_id(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+    return nonce

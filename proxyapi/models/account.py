@@ -99,6 +99,11 @@ class Account(models.Model):
         return f"account {self.upstream_id} ({self.email})"
 
     @property
+    def label(self) -> str:
+        """What people know it by."""
+        return self.name or self.email or f"Account {self.upstream_id}"
+
+    @property
     def bucket(self) -> str:
         """Who it is at the service, which counts some of its operations by it, of however many
         teams (law 5)."""

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from dashboard.queries.accounts import AccountTab, name_of, tabs_of
+from dashboard.queries.accounts import AccountTab, tabs_of
 from dashboard.queries.charts import Line
 from dashboard.queries.forecast.assumptions import assumptions_of
 from dashboard.queries.forecast.chart import chart_of
@@ -57,7 +57,7 @@ def page_of(
     outlook = outlook_of(account, standing, offer, inferred, now)
     return ForecastPage(
         account_id=account.pk,
-        name=name_of(account),
+        name=account.label,
         note=note_of(account, outlook),
         tabs=tabs_of("forecast", accounts, account),
         range=range_of(outlook),

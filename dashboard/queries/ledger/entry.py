@@ -15,7 +15,7 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.rows import attributed
 from dashboard.queries.ledger.words import feature, what
 from dashboard.templatetags.reelroom import credits
-from proxyapi.models import Account, Call, Charge, Entry, Rewrite
+from proxyapi.models import Call, Charge, Entry, Rewrite
 
 SOURCES = {
     True: "Shown among what came through the API.",
@@ -81,7 +81,7 @@ def entry_of(entry: Entry) -> EntryPage:
         amount=entry.amount,
         is_="in" if entry.amount > 0 else "out",
         when=stamp(entry.happened_at, zone),
-        account=name_of(entry.account),
+        account=entry.account.label,
         state=state,
         glyph=glyph or "good",
         word=word or "Credits in",
@@ -181,7 +181,3 @@ def told(row: object) -> str:
 def stamp(at: datetime, zone: ZoneInfo) -> str:
     local = at.astimezone(zone)
     return f"{local:%a} {local.day} {local:%b %Y, %H:%M:%S}"
-
-
-def name_of(account: Account) -> str:
-    return account.name or account.email

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID, uuid4
 
-from dashboard.queries.accounts import name_of
 from dashboard.queries.forecast import bought_by
 from dashboard.queries.top_up.facts import Facts
 from proxyapi.forecast.rules import PER_DAY
@@ -44,7 +43,7 @@ def confirm_of(
     price = f"{pack.price:,.2f} {pack.currency}" if pack and pack.price is not None else ""
     return Confirm(
         account_id=account.pk,
-        account=name_of(account),
+        account=account.label,
         nonce=nonce or uuid4(),
         enables=wanted.enabled,
         before=before.words(),

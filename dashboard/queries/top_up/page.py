@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from dashboard.models import Team
-from dashboard.queries.accounts import AccountTab, name_of, tabs_of
+from dashboard.queries.accounts import AccountTab, tabs_of
 from dashboard.queries.top_up.arrivals import Arrival, arrivals_of
 from dashboard.queries.top_up.facts import Facts
 from dashboard.queries.top_up.history import Change, history_of
@@ -33,7 +33,7 @@ def page_of(facts: Facts, team: Team) -> TopUpPage:
     """One query."""
     return TopUpPage(
         account_id=facts.account.pk,
-        name=name_of(facts.account),
+        name=facts.account.label,
         note=NOTE,
         tabs=tabs_of("top-up", facts.accounts, facts.account),
         packs=packs_kept(facts),

@@ -9,11 +9,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render, resolve_url
-from django_htmx.http import HttpResponseClientRedirect
+from django.shortcuts import redirect, render
 
 from dashboard.forms.studio import FORMS, StepForm, WriteForm
-from dashboard.http import TeamRequest
+from dashboard.http import TeamRequest, go_to
 from dashboard.queries.studio import Page, Slug, Wish, is_busy, page_of, voices_of
 from proxyapi.models import Job, JobState
 
@@ -90,6 +89,4 @@ def away(request: TeamRequest, job: Job, *, told: bool = False) -> HttpResponse:
     """To the page of the video. `told` says why what was sent is not kept."""
     if told:
         messages.info(request, "This video is on its way. Its settings stay as they are.")
-    if request.htmx:
-        return HttpResponseClientRedirect(resolve_url("video", job.pk))
-    return redirect("video", job.pk)
+    return go_to(request, "video", job.pk)

@@ -10,9 +10,10 @@ from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
 from dashboard.actions import looks
+from dashboard.actions.looks import LOOKED_FOR
 from dashboard.models import AuditEvent
 from dashboard.queries.videos.acts import page_acts
-from dashboard.views.library import LOOKED_AT, LOOKED_FOR
+from dashboard.views.library import LOOKED_AT
 from proxyapi.models import Job, JobState, TokenState
 from proxyapi.models.job import PARKED_AFTER
 from proxyapi.refusals import Stale, TokenRefused
