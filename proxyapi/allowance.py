@@ -14,7 +14,8 @@ so that its first seconds do not eat what the others need.
 
 A flushed or new Redis does not know what was spent before. For its first minute a bucket is
 therefore blind: it grants one request every two seconds to whoever asks, so a first request
-goes at once, until an answer's headers say how many are left (`correct`).
+goes at once, until an answer's headers say how many are left (`correct`). Where the service counts
+in fixed minutes, those may be more than were left of the last sixty seconds: it allows them.
 
 Two smaller limits have their own names (`Pool`): previews, five a minute, and the scraping pool,
 whose 429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
