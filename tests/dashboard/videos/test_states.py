@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -180,15 +180,19 @@ def test_a_good_look_says_when_and_when_next(film):
     assert (round(fresh.since), round(fresh.next)) == (4, 9)
 
 
-def test_a_lost_answer_is_said_in_full(film, hold):
+@pytest.mark.parametrize(
+    ("now", "sent", "last"), [("12:00", "11:59", "12:14"), ("23:50", "23:49", "7 Nov 00:04")]
+)
+def test_a_lost_answer_is_said_in_full(now, sent, last, film, hold, time_machine):
+    here = timezone.get_current_timezone()
+    today = datetime(2026, 11, 6, int(now[:2]), int(now[3:]), tzinfo=here)
+    time_machine.move_to(today, tick=False)
     job = film("draft")
-    charge = hold(job, "unknown")
+    hold(job, "unknown")
     video = video_of(job)
-    sent, last = (timezone.localtime(charge.sent_at + timedelta(minutes=n)) for n in (0, 15))
     assert video.story == (
-        f"We do not know whether 42 cr were spent. The render was sent at {sent:%H:%M} and the "
-        f"answer got lost. It will not be sent again; the ledger decides, at the latest by "
-        f"{last:%H:%M}."
+        f"We do not know whether 42 cr were spent. The render was sent at {sent} and the answer "
+        f"got lost. It will not be sent again; the ledger decides, at the latest by {last}."
     )
     assert "46 cr stay held" in video.card.say
     assert (video.card.cost.is_, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
