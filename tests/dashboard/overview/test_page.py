@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -162,7 +162,10 @@ def test_a_stopped_top_up_leads_to_a_page_that_the_reader_may_open(
 
 
 @pytest.mark.parametrize(("span", "query"), [("", ""), ("?span=month", "?period=2026-11")])
-def test_the_file_is_of_the_days_that_are_looked_back_on(span, query, client_of, vera, token):
+def test_the_file_is_of_the_days_that_are_looked_back_on(
+    span, query, client_of, vera, token, time_machine
+):
+    time_machine.move_to(datetime(2026, 11, 6, 12, tzinfo=UTC), tick=False)
     html = client_of(vera).get(f"/{span}").content.decode()
     assert f'href="/ledger/export/{query}"' in html
 
