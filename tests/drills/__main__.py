@@ -83,12 +83,13 @@ def length(path: Path) -> tuple[int, Path]:
 def carry_out(drill: Drill) -> str:
     """Run one, telling its figures as they come; its name when it fell short or broke."""
     environ = {**os.environ, "TEST_DATABASE": "postgresql" if drill.on_postgres else ""}
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:randomly", "-p", "no:logging"]
+    # A short trace, for what went wrong is printed before it, and the last lines are told.
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "--tb=short", "-m", "drill"]
+    command += ["-p", "no:randomly", "-p", "no:logging", str(drill.path)]
     begun, said = time.monotonic(), []
     with subprocess.Popen(
-        [*command, "-m", "drill", str(drill.path)],
-        cwd=ROOT, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    ) as process:  # fmt: skip
+        command, cwd=ROOT, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             said.append(line.rstrip())

@@ -23,7 +23,7 @@ from django.apps import apps
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, failpoints, tasks, tokens
+from proxyapi import allowance, calls, failpoints, tasks, tokens
 from proxyapi.models import Token
 from proxyapi.sandbox.app import create_app
 from proxyapi.sandbox.clock import Clock
@@ -146,7 +146,10 @@ def indoors(folder: Path, patch: pytest.MonkeyPatch, settings: Any) -> Iterator[
 
 @contextmanager
 def staged(house: Indoors, settings: dict[str, Any], **account: Any) -> Iterator[Stage]:
-    """An empty world and empty tables; one account that pays, and its token here."""
+    """An empty world, empty tables and an empty Redis; one account that pays, and its token here.
+
+    Each world's first account is number 1: without the last, it had the previews of those before.
+    """
     emptied()
     with (
         httpx.Client(transport=house, base_url=f"{ADDRESS}/_sandbox/") as control,
@@ -166,8 +169,9 @@ def token_of(text: str) -> Token:
     return token
 
 
-@transaction.atomic
 def emptied() -> None:
-    for model in apps.get_app_config("proxyapi").get_models():
-        rows = model._base_manager.all()
-        rows._raw_delete(using=rows.db)
+    with transaction.atomic():
+        for model in apps.get_app_config("proxyapi").get_models():
+            rows = model._base_manager.all()
+            rows._raw_delete(using=rows.db)
+    allowance.connection().flushall()
