@@ -148,10 +148,10 @@ def opened(control: httpx.Client, *, empty: bool = True, text: str = "") -> Iter
 
 
 def carried(charge: Charge, seconds: float = 30.0) -> Charge:
-    """Do what workers do with a charge until it is settled, or the time is over."""
+    """Do what workers do with a charge when it is due, until it is settled or the time is over."""
     until = time.monotonic() + seconds
     while charge.state not in ENDED and time.monotonic() < until:
-        if charge.state == ChargeState.HELD and charge.due_at > timezone.now() and charge.tries:
+        if charge.tries and charge.due_at > timezone.now():
             threading.Event().wait(0.05)
         elif charge.state == ChargeState.HELD:
             send(charge.pk)
