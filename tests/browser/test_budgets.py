@@ -81,6 +81,7 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: Desk) ->
     dialog = thea.locator("dialog[open]")
     dialog.get_by_label("Why not").fill("Not before the fair is paid.")
     dialog.get_by_role("button", name="Decline").click()
+    expect(thea.locator("#toasts")).to_contain_text("Priya reads why it was declined.")
     told = "Thea declined: “Not before the fair is paid.”"
     expect(priya.status).to_contain_text(told, timeout=MINE)
     assert priya.spent(job).count() == 0
@@ -90,6 +91,7 @@ def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: D
     job = ask(priya, "Second thoughts", "")
     priya.page.get_by_role("link", name="Take it back").first.click()
     priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
+    expect(priya.page.locator("#toasts")).to_contain_text("It waits no more.")
     priya.page.goto(f"/studio/{job}/script/")
     expect(priya.page.locator("textarea[name=script]")).to_be_editable()
 
