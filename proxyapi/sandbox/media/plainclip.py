@@ -10,6 +10,7 @@ import random
 import re
 import struct
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 
 from proxyapi.sandbox.media.film import Film, frame_size
@@ -18,6 +19,7 @@ _RATE = 5  # frames/s
 _WORDS_PER_SECOND = 2.6
 _SCENE_SECONDS = 6
 _SHORT_SIDE = 96  # pixels; an uncompressed picture of this size is some 25 kB
+_SUN = (225, 110, 138)  # Y, U, V
 _LOOKS = {  # two ends of a sky and a hill, as Y, U, V
     "cinematic": ((60, 150, 120), (200, 100, 150), (40, 140, 120)),
     "noir": ((50, 128, 128), (200, 128, 128), (25, 128, 128)),
@@ -114,7 +116,7 @@ def _repeat(blocks: int, number: int) -> bytes:
 
 
 class _painter:
-    """A sky, a sun and a hill, sample by sample."""
+    """A sky, a sun and a hill, row by row."""
 
     def __init__(self, film: Film, scene: int, width: int, height: int) -> None:
         dice = random.Random(f"{film.genre}/{film.seed}/{scene}")  # noqa: S311  # a picture
@@ -123,20 +125,34 @@ class _painter:
         self.sun = (dice.uniform(0.2, 0.8) * width, dice.uniform(0.3, 0.5) * height)
         self.radius = height * dice.uniform(0.1, 0.16)
         self.peak = dice.uniform(0.25, 0.75) * width
+        self.rows = [self._row(y) for y in range(height)]
 
     def __call__(self, left: int, top: int) -> bytes:
-        luma = [self._colour(left + x, top + y)[0] for y in range(16) for x in range(16)]
-        half = [self._colour(left + x, top + y) for y in range(0, 16, 2) for x in range(0, 16, 2)]
-        return bytes([*luma, *(part[1] for part in half), *(part[2] for part in half)])
+        rows, side = self.rows[top : top + 16], slice(left, left + 16)
+        whole = [luma[side] for luma, _, _ in rows]
+        blue = [plane[side][::2] for _, plane, _ in rows[::2]]
+        red = [plane[side][::2] for _, _, plane in rows[::2]]
+        return b"".join((*whole, *blue, *red))
 
-    def _colour(self, x: int, y: int) -> tuple[int, int, int]:
-        if y > self.height * 0.62 + abs(x - self.peak) * 0.22:
-            return self.hill
-        if (x - self.sun[0]) ** 2 + (y - self.sun[1]) ** 2 < self.radius**2:
-            return 225, 110, 138
-        share = y / self.height
+    def _row(self, y: int) -> list[bytearray]:
+        """Its Y, U and V; the hill stands before the sun."""
+        share, (sun_x, sun_y) = y / self.height, self.sun
         mixed = [round(a + (b - a) * share) for a, b in zip(self.top, self.low, strict=True)]
-        return mixed[0], mixed[1], mixed[2]
+        planes = [bytearray([part]) * self.width for part in mixed]
+        within = max(0.0, self.radius**2 - (y - sun_y) ** 2)
+        self._lay(planes, _SUN, sun_x, within**0.5)
+        self._lay(planes, self.hill, self.peak, (y - self.height * 0.62) / 0.22)
+        return planes
+
+    def _lay(
+        self, planes: list[bytearray], colour: tuple[int, int, int], middle: float, reach: float
+    ) -> None:
+        """This colour on all that is nearer to the middle than it reaches."""
+        start = max(0, ceil(middle - reach))
+        count = min(self.width, ceil(middle + reach)) - start
+        if count > 0:
+            for plane, part in zip(planes, colour, strict=True):
+                plane[start : start + count] = bytes([part]) * count
 
 
 def _box(kind: bytes, *parts: bytes) -> bytes:
