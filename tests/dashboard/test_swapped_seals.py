@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -57,6 +58,16 @@ def test_f4_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
     price = price_of(Job.objects.get(pk=draft.pk))
     assert Need("The token of this draft works", done=False) in price.needs
     assert not act_of(price, priya).ready
+
+
+def test_f4_no_script_is_offered_with_it(
+    draft: Job, priya: Membership, client_of: ClientOf
+) -> None:
+    html = client_of(priya).get(reverse("studio-step", args=[draft.pk, "script"])).content.decode()
+    assert "It opens when the token of this draft works." in html
+    button = re.search(r"<button[^>]*>(?:(?!</button>).)*Write the script", html, re.S)
+    assert button
+    assert " disabled" in button[0].partition(">")[0]
 
 
 def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:

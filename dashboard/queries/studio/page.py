@@ -12,7 +12,7 @@ from dashboard.access import can
 from dashboard.models import Membership
 from dashboard.queries.studio.notices import Notice, notices_of
 from dashboard.queries.studio.options import Options, options_in
-from dashboard.queries.studio.price import Price, RenderAct, act_of, price_of
+from dashboard.queries.studio.price import Price, RenderAct, act_of, price_of, token_need
 from dashboard.queries.studio.script import (
     Length,
     ScriptPrice,
@@ -45,6 +45,7 @@ class Page:
     writing: Writing
     asked_with: dict[str, Any]
     script_price: ScriptPrice
+    write_why: str  # no script can be asked for
     nonce: UUID
 
     @property
@@ -68,7 +69,7 @@ def page_of(job: Job, reader: Membership, step: Slug) -> Page:
     """Three queries besides the job with its account and token: charges, holds, earlier prices."""
     options = options_in(job.account.options)
     price = price_of(job)
-    may_edit = can(reader, Permission.RENDER)
+    may_edit, need = can(reader, Permission.RENDER), token_need(job)
     return Page(
         job_id=job.pk,
         title=job.title,
@@ -86,5 +87,6 @@ def page_of(job: Job, reader: Membership, step: Slug) -> Page:
         writing=writing_of(job),
         asked_with=asked_with(job),
         script_price=script_price(job.account),
+        write_why=f"It opens when {need.label[:1].lower()}{need.label[1:]}." if need else "",
         nonce=uuid.uuid4(),
     )

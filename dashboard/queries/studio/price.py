@@ -144,12 +144,19 @@ def needs_of(job: Job, options: Options) -> tuple[Need, ...]:
         genre = state_of(Slug.LOOK, wanted, options)[0]
         needs.append(Need("Genre is set for AI visuals", genre, Slug.LOOK, "Choose"))
     needs.append(Need("No render is running", not is_busy(job)))
-    if job.token.state == TokenState.PAUSED:
-        needs.append(Need("The account has a paid plan", False))
-    elif job.token.state != TokenState.WORKING or not door.opens(job.token):
-        needs.append(Need("The token of this draft works", False))
+    if stopped := token_need(job):
+        needs.append(stopped)
     needs.append(credits_need(job))
     return tuple(needs)
+
+
+def token_need(job: Job) -> Need | None:
+    """Why the service can be asked for nothing with the draft's token; None where it can."""
+    if job.token.state == TokenState.PAUSED:
+        return Need("The account has a paid plan", False)
+    if job.token.state != TokenState.WORKING or not door.opens(job.token):
+        return Need("The token of this draft works", False)
+    return None
 
 
 def is_busy(job: Job) -> bool:

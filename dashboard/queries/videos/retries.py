@@ -43,7 +43,9 @@ class Retry:
     @property
     def over(self) -> bool:
         """Whether the budget refuses it, so that it can only be asked for."""
-        return self.price is not None and self.budget is not None and bool(self.budget.over)
+        if self.price is None or self.shut:
+            return False
+        return self.budget is not None and bool(self.budget.over)
 
     @property
     def unmet(self) -> tuple[str, ...]:

@@ -157,6 +157,14 @@ def test_what_was_hidden_since_waits_without_a_link(job, priya, client_of):
     assert client_of(priya).post(f"/asks/{ask.pk}/withdrawals/").url == "/budgets/"
 
 
+def test_a_retry_whose_token_does_not_open_is_not_offered_to_be_asked_for(job, priya, client_of):
+    type(job).objects.filter(pk=job.pk).update(state=JobState.FAILED)
+    type(job.token).objects.update(sealed=b"not ours")
+    html = seen(client_of(priya), to(job, "video-retries"), **HTMX)
+    assert "The token it was made with does not open any more." in html
+    assert "Ask for it" not in html
+
+
 def test_a_retry_is_asked_for_the_same_way(job, priya, client_of):
     job.state = JobState.FAILED
     job.save()
