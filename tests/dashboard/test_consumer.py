@@ -31,7 +31,8 @@ def busy():
     consumer.task_consumer = SimpleNamespace(channel=channel)
     consumer.taken = channel.basic_get(queue.queue.name)
     channel._in_poll, channel._brpop_read = True, lambda: hang_up(channel)
-    return consumer
+    yield consumer
+    channel.do_restore = False  # when the tests end, there is no Redis to hand it back to
 
 
 def hang_up(channel):
