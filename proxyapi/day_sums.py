@@ -74,13 +74,18 @@ def recount(account: Account, days: Collection[date]) -> None:
 
     The days are those of the vault's zone as it is now, which is not always what was loaded.
     """
-    write(account, days, locked_zone(account))
+    write_days(account, days, locked_zone(account))
+    write_months(account, days)
 
 
-def recount_at(account: Account, moments: Iterable[datetime]) -> None:
-    """The same of the days on which these moments lie."""
+def recount_at(account: Account, moments: Iterable[datetime], *, only_told: bool = False) -> None:
+    """The same of the days on which these moments lie. `only_told`: nothing of their entries
+    changed but whether they are the API's, which the sums of months do not tell apart."""
     zone = locked_zone(account)
-    write(account, days_in(zone, moments), zone)
+    days = days_in(zone, moments)
+    write_days(account, days, zone)
+    if not only_told:
+        write_months(account, days)
 
 
 def locked_zone(account: Account) -> ZoneInfo:
@@ -93,13 +98,12 @@ def locked_zone(account: Account) -> ZoneInfo:
     return rows.only("vault__time_zone").get(pk=account.pk).vault.zone
 
 
-def write(account: Account, days: Collection[date], zone: ZoneInfo) -> None:
+def write_days(account: Account, days: Collection[date], zone: ZoneInfo) -> None:
     wanted = sorted(set(days))
     sums = [row for day in wanted for row in sums_of(account, day, zone)]
     for table in TABLES:
         table._default_manager.filter(account=account, day__in=wanted).delete()
         table._default_manager.bulk_create(added_up(table, sums), batch_size=500)
-    add_up_months(account, {day.replace(day=1) for day in wanted})
 
 
 def narrowest(columns: Iterable[str]) -> type[DayRow]:
@@ -201,12 +205,13 @@ def sums_of(account: Account, day: date, zone: ZoneInfo) -> Iterator[DaySum]:
         )
 
 
-def add_up_months(account: Account, months: Collection[date]) -> None:
-    """Anew from their days, which are those of the entries by now."""
+def write_months(account: Account, days: Collection[date]) -> None:
+    """The months of these days, anew from their days, which are those of the entries by now."""
+    months = {day.replace(day=1) for day in days}
     MonthFeature.objects.filter(account=account, month__in=months).delete()
     for month in sorted(months):
-        days = DayFeature.objects.filter(account=account, day__gte=month, day__lt=after(month))
-        sums = days.order_by().values(*COLUMNS)
+        rows = DayFeature.objects.filter(account=account, day__gte=month, day__lt=after(month))
+        sums = rows.order_by().values(*COLUMNS)
         MonthFeature.objects.bulk_create(
             MonthFeature(
                 account=account,

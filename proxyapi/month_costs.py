@@ -32,8 +32,9 @@ def count(charge: Charge) -> None:
 
     In the caller's transaction, which has the account locked: two at once would miss each other.
     """
-    row, _ = MonthCost.objects.get_or_create(**price_of(charge), defaults={"times": 0})
-    MonthCost.objects.filter(pk=row.pk).update(times=F("times") + 1)
+    price = price_of(charge)
+    if not MonthCost.objects.filter(**price).update(times=F("times") + 1):
+        MonthCost.objects.create(**price, times=1)
 
 
 def uncount(charge: Charge) -> None:

@@ -34,7 +34,7 @@ def answered(charge: Charge, reply: Reply) -> None:
     with transaction.atomic():
         lock_account(charge)
         # A sweep may have called it lost meanwhile: this is its answer all the same.
-        charge.refresh_from_db()
+        charge.reread()
         if shown := effect.is_shown(charge, record):
             took_effect(charge, record, reply.data)
         if charge.state not in UNDECIDED:
@@ -56,7 +56,7 @@ def answered_late(charge: Charge, cost: Decimal | None) -> None:
 
 def lock_account(charge: Charge) -> None:
     """Always the account before its jobs, a job before its charges: so nobody waits in a ring."""
-    Account.objects.select_for_update().get(pk=charge.account_id)
+    Account.objects.lock(charge.account_id)
 
 
 def lock_jobs(charge: Charge) -> None:
@@ -103,7 +103,7 @@ def refused(charge: Charge, error: errors.UpstreamError) -> None:
         charge.account.note_balance(error.available, charge.sent_at or charge.created_at)
     with transaction.atomic():
         lock_account(charge)
-        charge.refresh_from_db()
+        charge.reread()
         if charge.state not in HOLDING or known == ChargeState.HELD != charge.state:
             return
         sentence = error.user_message

@@ -126,7 +126,7 @@ def withdraw(charge: Charge, sentence: str) -> Charge:
 
     Raises `Stale` when it was released meanwhile.
     """
-    Account.objects.select_for_update().get(pk=charge.account_id)
+    Account.objects.lock(charge.account_id)
     charge.refresh_from_db()
     if charge.state == ChargeState.REFUSED:
         return charge

@@ -32,7 +32,7 @@ GIVE_UP_AFTER = timedelta(minutes=15)
 @counted
 def send(charge_id: UUID) -> None:
     """Send the charge if it is held and nobody else does."""
-    charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
+    charge = Charge.objects.loaded(charge_id)
     if charge.state != ChargeState.HELD:
         return
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
@@ -58,6 +58,8 @@ def sync(charge: Charge) -> dict[str, Any]:
     job = charge.job
     if job is None or job.kind != JobKind.FACELESS or job.state == JobState.COMPLETED:
         return evidence.look(charge, Lane.PERSON)
+    if job.token_id == charge.token_id:
+        job.token = charge.token  # loaded with its account
     record = drafts.sync(job, Lane.PERSON, PATIENCE)
     # A PATCH need not answer the whole record.
     whole = evidence.is_whole(charge, record)
@@ -72,7 +74,7 @@ def ended_as_begun(charge: Charge, record: dict[str, Any]) -> bool:
         return False
     with transaction.atomic():
         outcome.lock_account(charge)
-        charge.refresh_from_db()
+        charge.reread()
         if charge.state == ChargeState.HELD:  # else another worker sends it
             outcome.free(charge, effect.found_begun(charge, sight), None)
     return True

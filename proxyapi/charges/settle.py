@@ -34,7 +34,7 @@ NOT_SHOWN = (errors.Unauthorized, errors.NotFound, calls.TokenShut, *calls.PLAN_
 @counted
 def settle(charge_id: UUID) -> None:
     """Settle one unknown charge, or one that a dead worker left in `sending`."""
-    charge = Charge.objects.select_related("job", "token__account", "account").get(pk=charge_id)
+    charge = Charge.objects.loaded(charge_id)
     if charge.state == ChargeState.SENDING and abandoned(charge):
         outcome.unknown(charge, None)
     if charge.state != ChargeState.UNKNOWN:

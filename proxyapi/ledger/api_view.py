@@ -32,7 +32,7 @@ from proxyapi.ledger.overlay import (
 from proxyapi.ledger.page import API, Page, Reader
 from proxyapi.ledger.pairs import ANY_TIME, FAR, Claim
 from proxyapi.ledger.told import unlaid
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.models import Charge, ChargeState, Entry, Ledger
 from proxyapi.upstream import errors
 
 NO_VIEW = (errors.WrongArguments, errors.NotFound, errors.MethodNotAllowed, errors.Invalid)
@@ -58,16 +58,15 @@ def follow(source: Reader, since: datetime | None = None, most: int | None = Non
 def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
     account, asked = source.account, 0
     ledger = segment.of(account)
-    if ledger.problem or not is_open(account, since):
+    if ledger.problem or not is_open(ledger, since):
         return
     resting = rests(ledger)
     if resting and not (ledger.api_problem == APART_BENEATH and is_opened(ledger)):
         return
-    if is_top_open(ledger, resting) and not top(source, resting):
-        return
-    if resting:
+    laid = top(source, ledger, resting) if is_top_open(ledger, resting) else ledger
+    if laid is None or resting:
         return  # new rows are told all the same; what does not fit lies beneath them
-    ledger = segment.of(account)
+    ledger = laid
     while ledger.api_low > 0 and is_bottom_open(ledger, since) and asked != most:
         page, before, asked = source.page_at(ledger.api_low - 1, API), ledger.api_low, asked + 1
         ledger = lay(account, page)
@@ -75,14 +74,15 @@ def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
             if ledger.low == 0:
                 give_up(account, APART_BENEATH)
             break  # the rows beneath it are not mirrored yet
-    finish(account)
+    if unlaid(ledger).exists():
+        finish(account)
 
 
-def is_open(account: Account, since: datetime | None = None) -> bool:
+def is_open(ledger: Ledger, since: datetime | None = None) -> bool:
     """Whether the view was not yet laid over some row, or may show one late."""
-    rows = Entry.objects.filter(account=account, via_api__isnull=True)
+    rows = unlaid(ledger)
     unknown = rows.filter(happened_at__gte=since) if since else rows
-    return unknown.exists() or is_missed(segment.of(account))
+    return unknown.exists() or is_missed(ledger)
 
 
 def is_missed(ledger: Ledger) -> bool:
@@ -140,40 +140,39 @@ def is_bottom_open(ledger: Ledger, since: datetime | None) -> bool:
     return (rows.filter(happened_at__gte=since) if since else rows).exists()
 
 
-def top(source: Reader, resting: bool = False) -> bool:
-    """Lay the view's newest rows; False where they cannot be laid now."""
+def top(source: Reader, ledger: Ledger, resting: bool = False) -> Ledger | None:
+    """Lay the view's newest rows; nothing where they cannot be laid now."""
     account, stuck = source.account, 0
-    if not resting:
-        start_anew(account)
-    page = first_page(source)
-    if not is_opened(segment.of(account)) and not opened(source, page):
-        return False
+    if ledger.api_problem and not resting:
+        ledger = start_anew(account)
+    was_opened = is_opened(ledger)
+    page = first_page(source, ledger, was_opened)
+    if not was_opened and not opened(source, page):
+        return None
     while stuck <= TRIES:
         ledger = lay(account, page)
         if not is_opened(ledger):
-            return False  # it changed under us; the next round begins anew
+            return None  # it changed under us; the next round begins anew
         if ledger.api_high == page.total:
-            return True
+            return ledger
         if ledger.api_high == page.end:
             page = source.page_at(ledger.api_high, API)
         else:
             # The next row is newer than the mirror, or fits nowhere.
             stuck += 1
-            growth.catch_up(source)
-            if segment.of(account).problem:
-                return False  # it is the ledger itself that differs
+            if growth.catch_up(source).problem:
+                return None  # it is the ledger itself that differs
     give_up(account)
-    return False
+    return None
 
 
-def first_page(source: Reader) -> Page:
+def first_page(source: Reader, ledger: Ledger, was_opened: bool) -> Page:
     """The page of the newest row that was laid, where the next one comes; of a view that was not
     laid yet, its last page. A page beyond the end is not asked for, which a service may refuse.
 
     Of the last page the end is kept, should the next request have to wait for another turn.
     """
-    ledger = segment.of(source.account)
-    if is_opened(ledger):
+    if was_opened:
         # Where the next page is known to be there, one request a turn would read this one for ever.
         next_ = ledger.api_high if ledger.api_read_at is None else max(ledger.api_high, 1) - 1
         return source.page_at(next_, API)

@@ -12,11 +12,14 @@ from proxyapi.models import Account
 
 def lock(account: Account) -> None:
     """One at a time for each account; always before its jobs, charges and entries."""
-    Account.objects.select_for_update().get(pk=account.pk)
+    Account.objects.lock(account.pk)
 
 
-def note(account: Account, moments: Iterable[datetime]) -> None:
-    """Entries of these moments came or changed, in the caller's transaction."""
+def note(account: Account, moments: Iterable[datetime], *, only_told: bool = False) -> None:
+    """Entries of these moments came or changed, in the caller's transaction.
+
+    `only_told`: nothing of them changed but whether they are the API's.
+    """
     if listed := list(moments):
-        recount_at(account, listed)
+        recount_at(account, listed, only_told=only_told)
         publish(account.vault_id, Event.LEDGER, account.pk)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from proxyapi.ledger import segment
 from proxyapi.ledger.page import Reader
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Entry, Ledger
 
 
 def catch_up(source: Reader, most: int | None = None) -> Ledger:
@@ -42,11 +42,13 @@ def next_position(ledger: Ledger) -> int:
     return ledger.high if ledger.total > ledger.high else ledger.high - 1
 
 
-def fill(source: Reader, since: datetime | None = None, most: int | None = None) -> Ledger:
+def fill(
+    source: Reader, ledger: Ledger, since: datetime | None = None, most: int | None = None
+) -> Ledger:
     """Read downward until nothing older is missing, or nothing since then, or so many pages."""
-    ledger, asked = segment.of(source.account), 0
+    asked = 0
     while ledger.low > 0 and not ledger.problem and asked != most:
-        if since is not None and reaches(source.account, since):
+        if since is not None and reaches(ledger, since):
             break
         page, before, asked = source.page_at(ledger.low - 1), ledger.low, asked + 1
         ledger = segment.lay(source.account, page)
@@ -55,8 +57,7 @@ def fill(source: Reader, since: datetime | None = None, most: int | None = None)
     return ledger
 
 
-def reaches(account: Account, since: datetime) -> bool:
+def reaches(ledger: Ledger, since: datetime) -> bool:
     """Whether the mirror holds every row since then: some row of it is older."""
-    ledger = segment.of(account)
-    older = Entry.objects.filter(account=account, trouble="", happened_at__lt=since)
+    older = Entry.objects.filter(account_id=ledger.pk, trouble="", happened_at__lt=since)
     return (ledger.low == 0 and ledger.read_at is not None) or older.exists()

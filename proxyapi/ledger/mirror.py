@@ -44,7 +44,7 @@ def mirror(
         with suppress(errors.UpstreamError):
             api_view.follow(first, most=0)
         match(account)
-        growth.fill(source)
+        growth.fill(source, segment.of(account))
         api_view.follow(source)
         patrol(source)
     finally:

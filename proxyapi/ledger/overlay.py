@@ -73,7 +73,7 @@ def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
     else:
         told += close(overdue(free, page))
     ledger.save(update_fields=["api_low", "api_high"])
-    changes.note(account, told)
+    changes.note(account, told, only_told=True)
     return ledger
 
 
@@ -103,7 +103,7 @@ def remember_end(account: Account, page: Page) -> None:
 
 
 @transaction.atomic
-def start_anew(account: Account) -> None:
+def start_anew(account: Account) -> Ledger:
     """What did not fit is tried again, from the end where its newest rows did not; elsewhere what
     was laid stays: a large ledger takes hours to be laid anew."""
     changes.lock(account)
@@ -113,6 +113,7 @@ def start_anew(account: Account) -> None:
             forget(ledger)
         ledger.api_problem = ""
         ledger.save(update_fields=["api_low", "api_high", "api_problem"])
+    return ledger
 
 
 @transaction.atomic
@@ -124,7 +125,7 @@ def lay(account: Account, page: Page) -> Ledger:
         return ledger
     if agrees(ledger, page):
         told = [*downward(ledger, page), *upward(ledger, page)]
-        changes.note(account, told + closing(ledger, page))
+        changes.note(account, told + closing(ledger, page), only_told=True)
         if ledger.api_high == page.total:
             ledger.api_read_at = page.asked_at
             if ledger.api_problem != APART_BENEATH or ledger.api_low == 0:
@@ -277,7 +278,7 @@ def finish_some(account: Account) -> bool:
     changes.lock(account)
     ledger = segment.of(account)
     told = beneath(ledger) if is_opened(ledger) else []
-    changes.note(account, told)
+    changes.note(account, told, only_told=True)
     return bool(told)
 
 

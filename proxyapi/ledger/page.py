@@ -71,7 +71,7 @@ class Reader:
 def reader(account: Account, lane: Lane, patience: float = 0) -> Reader | None:
     """A reader with a token of the account, one that works before one that waits for its plan: the
     history is open without one, too."""
-    tokens = account.tokens.usable().select_related("account").order_by("state_since")
+    tokens = account.tokens.usable().order_by("state_since")
     ready = sorted(tokens, key=lambda token: token.state != TokenState.WORKING)
     token = door.openable(ready)
     return Reader(account, token, lane, patience) if token else None

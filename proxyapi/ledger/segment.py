@@ -23,6 +23,7 @@ def of(account: Account) -> Ledger:
     """The account's ledger; a new one has no sums yet, so none of another zone."""
     zone = {"sums_zone": lambda: account.vault.zone.key}
     ledger, _ = Ledger.objects.get_or_create(account=account, defaults=zone)
+    ledger.account = account
     return ledger
 
 

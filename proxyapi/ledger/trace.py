@@ -55,8 +55,7 @@ def read(charge: Charge, lane: Lane) -> Sight:
     account, asked_at, since = charge.account, timezone.now(), sent_at(charge) - NEAR
     source = reader(account, lane, PATIENCE)
     if source is not None:
-        growth.catch_up(source)
-        growth.fill(source, since, PAGES)
+        growth.fill(source, growth.catch_up(source), since, PAGES)
         if debits(charge, since).exclude(via_api=True).exists():
             api_view.follow(source, since, PAGES)
     ledger = segment.of(account)
@@ -73,12 +72,14 @@ def still_whole(charge: Charge) -> bool:
 def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
     """A row that cannot be read, or is not told, may be the one that is looked for: without it
     nothing is whole. What is told of other amounts is not waited for: somebody always spends."""
-    if ledger.problem or not growth.reaches(ledger.account, since):
+    if ledger.problem or not growth.reaches(ledger, since):
         return False
     rows = Entry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
     # One whose own time cannot be read may be older than the place where it stands.
     later = Q(happened_at__gt=given_up_at(charge) + LONGEST) & ~Q(trouble__endswith=TIME)
-    return not rows.exclude(trouble="").exclude(later).exists() and not untold(charge, since)
+    return not rows.exclude(trouble="").exclude(later).exists() and not untold(
+        ledger, charge, since
+    )
 
 
 def debits(charge: Charge, since: datetime, late: timedelta = LONGEST) -> QuerySet[Entry]:
@@ -89,9 +90,8 @@ def debits(charge: Charge, since: datetime, late: timedelta = LONGEST) -> QueryS
     return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
 
 
-def free(charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
+def free(ledger: Ledger, charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
     """The API's debits of the charge's time that no other charge of the account has."""
-    ledger = segment.of(charge.account)
     if ledger.problem:
         return []
     return list(debits(charge, sent_at(charge) - NEAR, late).filter(of_api(ledger)))
@@ -103,10 +103,13 @@ def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> Entry | 
     The nearest is not just any: less than half the price or twice the hold is somebody else's. And
     while what is sent just now may have made it, that one's answer is waited for.
     """
-    if untold(charge, sent_at(charge) - SKEW):
+    ledger = segment.of(charge.account)
+    if untold(ledger, charge, sent_at(charge) - SKEW):
         return None
     low, high = about(charge)
-    mine = [entry for entry in free(charge) if is_after(entry, charge) and entry.pk not in kept]
+    mine = [
+        entry for entry in free(ledger, charge) if is_after(entry, charge) and entry.pk not in kept
+    ]
     chosen = [entry for entry in mine if charge.may_cost(-entry.amount)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
@@ -120,12 +123,12 @@ def about(charge: Charge) -> tuple[Decimal, Decimal]:
     return low, max(charge.price, charge.hold) * 2
 
 
-def untold(charge: Charge, since: datetime, late: timedelta = LONGEST) -> bool:
+def untold(ledger: Ledger, charge: Charge, since: datetime, late: timedelta = LONGEST) -> bool:
     """Whether a debit of its time and about its price is not told to be the API's or not: it may be
     the charge's own, and the next one somebody else's."""
     low, high = about(charge)
     rows = debits(charge, since, late).filter(via_api__isnull=True)
-    open_ = rows.exclude(never_told(segment.of(charge.account)))
+    open_ = rows.exclude(never_told(ledger))
     return open_.filter(amount__range=(-high, -low)).exists()
 
 
@@ -150,11 +153,14 @@ def debit_alone(charge: Charge, kept: Collection[int]) -> Entry | None:
     stays a trace (`trace_of`), so the charge is not called uncharged: a person decides. So does one
     that was booked more than FAR after its answer was given up: it is as likely somebody else's.
     """
-    if not charge.is_by_ledger or untold(charge, sent_at(charge) - SKEW, FAR):
+    if not charge.is_by_ledger:
+        return None
+    ledger = segment.of(charge.account)
+    if untold(ledger, charge, sent_at(charge) - SKEW, FAR):
         return None
     fitting = [
         entry
-        for entry in free(charge, FAR)
+        for entry in free(ledger, charge, FAR)
         if entry.pk not in kept and is_after(entry, charge) and charge.may_cost(-entry.amount)
     ]
     if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
@@ -188,7 +194,8 @@ def trace_of(charge: Charge, *, by_any_clock: bool = False) -> bool:
 
 def take(charge: Charge, entry: Entry) -> None:
     """Write down that the debit is the charge's, which was settled by it just now."""
-    equal = [other for other in free(charge) if other.amount == entry.amount]
+    rows = free(segment.of(charge.account), charge)
+    equal = [other for other in rows if other.amount == entry.amount]
     cost, wanted = plain(-entry.amount), plain(charge.price)
     told = "Its answer got lost"
     if -entry.amount != charge.price:

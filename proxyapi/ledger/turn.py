@@ -119,7 +119,7 @@ def is_old(ledger: Ledger, now: datetime) -> bool:
     return (
         ledger.read_at < now - EVERY + SLACK
         or has_settled(ledger)
-        or (ledger.low == 0 and not api_view.is_open(ledger.account))
+        or (ledger.low == 0 and not api_view.is_open(ledger))
     )
 
 

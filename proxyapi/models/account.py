@@ -51,6 +51,13 @@ class Plan(models.TextChoices):
     NONE = "none", "no plan"
 
 
+class AccountQuerySet(models.QuerySet["Account"]):
+    def lock(self, pk: uuid.UUID) -> None:
+        """For the rest of the transaction, always before its jobs, charges and entries: so nobody
+        waits in a ring. Nothing is read of it: what was loaded before the lock is not newer now."""
+        self.select_for_update().values_list("pk").get(pk=pk)
+
+
 class Account(models.Model):
     """Several tokens may open one account: one balance, one ledger, one row here."""
 
@@ -86,6 +93,8 @@ class Account(models.Model):
     options_as_of = models.DateTimeField(null=True, blank=True)
     refreshed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AccountQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -123,7 +132,7 @@ class Account(models.Model):
         `seen_at` is when it was asked for: it was read some time later. What may have been booked
         after that is taken off, so until the next reading it is rather too low than too high.
         """
-        Account.objects.select_for_update().get(pk=self.pk)
+        Account.objects.lock(self.pk)
         spent = exact(self.charges.unseen(seen_at).aggregate(sum=Sum("cost"))["sum"])
         Account.objects.filter(
             Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at), pk=self.pk

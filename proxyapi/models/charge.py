@@ -80,6 +80,14 @@ LONGEST = timedelta(hours=1)  # from a sending to its booking, and far more
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
+    def loaded(self, pk: uuid.UUID) -> Charge:
+        """One charge with what sending and settling ask of it: its job, its token, its account.
+        Raises `Charge.DoesNotExist`."""
+        charge = self.select_related("job", "token", "account").get(pk=pk)
+        if charge.token.account_id == charge.account_id:
+            charge.token.account = charge.account  # one row, read once
+        return charge
+
     def holding(self) -> Self:
         return self.filter(state__in=HOLDING)
 
@@ -128,7 +136,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
             raise ValueError(f"a charge does not go from {charge.state} to {to}")
         moved = self.filter(pk=charge.pk, state=charge.state).update(state=to, **fields)
         if moved:
-            charge.refresh_from_db()
+            charge.reread()
         return bool(moved)
 
 
@@ -274,6 +282,16 @@ class Charge(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.state}"
+
+    def reread(self) -> None:
+        """As it is by now. Its account and its token stay loaded where they are still the same:
+        what changes of those is read where it counts."""
+        account, token = self.account, self.token
+        self.refresh_from_db()
+        if self.account_id == account.pk:
+            self.account = account
+        if self.token_id == token.pk:
+            self.token = token
 
     @property
     def is_open(self) -> bool:

@@ -29,10 +29,10 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each transaction told."""
     note, noted = changes.note, list[int]()
 
-    def count(account: Account, moments: Iterable[datetime]) -> None:
+    def count(account: Account, moments: Iterable[datetime], **how: bool) -> None:
         listed = list(moments)
         noted.append(len(listed))
-        note(account, listed)
+        note(account, listed, **how)
 
     monkeypatch.setattr(changes, "note", count)
     return noted
