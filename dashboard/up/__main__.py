@@ -121,8 +121,10 @@ def sandbox(place: Place) -> list[str]:
 
 def web(place: Place) -> list[str]:
     patience = ("--timeout-graceful-shutdown", "5")  # streams stay open as long as they may
+    # Longer than proxies and browsers keep a connection: a press on one that is closed is lost.
+    kept = ("--timeout-keep-alive", "75")
     quiet = ("--lifespan", "off", "--no-access-log", "--log-level", "warning")
-    return [*WEB, "--port", str(place.port), *patience, *quiet]
+    return [*WEB, "--port", str(place.port), *patience, *kept, *quiet]
 
 
 async def until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> None:

@@ -58,8 +58,6 @@ def sync(charge: Charge) -> dict[str, Any]:
     job = charge.job
     if job is None or job.kind != JobKind.FACELESS or job.state == JobState.COMPLETED:
         return evidence.look(charge, Lane.PERSON)
-    if job.token_id == charge.token_id:
-        job.token = charge.token  # loaded with its account
     record = drafts.sync(job, Lane.PERSON, PATIENCE)
     # A PATCH need not answer the whole record.
     whole = evidence.is_whole(charge, record)

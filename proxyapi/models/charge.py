@@ -284,13 +284,14 @@ class Charge(models.Model):
         return f"{self.operation} {self.state}"
 
     def reread(self) -> None:
-        """As it is by now. Its account and its token stay loaded where they are still the same:
-        what changes of those is read where it counts."""
-        account, token = self.account, self.token
+        """As it is by now. Its account and its token, where they were loaded and are the same, stay
+        so: what changes of those is read where it counts."""
+        loaded = self._state.fields_cache
+        account, token = loaded.get("account"), loaded.get("token")
         self.refresh_from_db()
-        if self.account_id == account.pk:
+        if account is not None and account.pk == self.account_id:
             self.account = account
-        if self.token_id == token.pk:
+        if token is not None and token.pk == self.token_id:
             self.token = token
 
     @property

@@ -13,7 +13,8 @@ COLUMNS = ("operation", "is_credit", "is_matched")
 
 
 class MonthFeature(models.Model):
-    """Always what the rows of `DayFeature` of that month add up to (proxyapi/day_sums.py)."""
+    """What the rows of `DayFeature` of that month add up to (proxyapi/day_sums.py); while all sums
+    wait to be made anew in another zone, those of a day that was made anew may be ahead of it."""
 
     # No index of its own: those of the table begin with it.
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
+import threading
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from tests.browser.desk import Desk
 from tests.browser.house import House
@@ -15,6 +18,17 @@ def test_a_finished_render_is_seen_after_the_look(
 ) -> None:
     (wait,) = waits_of(house, desk_of("Luca"), desk_of("Vera"), stage, renders=1)
     assert wait > 0
+
+
+def test_a_connection_outlives_the_thinking_between_two_presses(house: House) -> None:
+    """A press on a connection that the server closes just then has no answer, nor is sent again."""
+    address = urlsplit(house.portal)
+    one = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
+    for thought in (0, 6):
+        threading.Event().wait(thought)
+        one.request("GET", "/healthz")
+        assert one.getresponse().read()
+    one.close()
 
 
 # Without the stream, for the house looks at other videos; what waits a moment comes at once.

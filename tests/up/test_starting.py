@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.up.__main__ import asked_to_stop, begin
+from dashboard.up.__main__ import asked_to_stop, begin, web
 from dashboard.up.place import Place
 from tests.browser.house import FOREIGN, free_ports
 
@@ -34,6 +34,14 @@ def test_a_preparation_that_fails_is_told_in_sentences(tmp_path: Path) -> None:
     assert "reelroom: The preparation failed (exit code 1); its last lines say why." in told
     assert "Traceback" not in told
     assert "ended" not in told
+
+
+@pytest.mark.parametrize("option", ["--timeout-keep-alive", "--timeout-graceful-shutdown"])
+def test_the_image_serves_as_patiently(option: str, tmp_path: Path) -> None:
+    environ = {"REELROOM_VAR": str(tmp_path)}
+    ours = web(Place.named_by(environ))
+    server = Path("Dockerfile").read_text().partition("exec uvicorn")[2]
+    assert f"{option} {ours[ours.index(option) + 1]}" in server
 
 
 class Named:
