@@ -16,7 +16,7 @@ PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 TWO = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
 AS_SORTED = "--no-loadscope-reorder"  # as tests/conftest.py does
 SERVERS = "not browser and not drill"
-DRAWN = 6  # one in so many tests
+DRAWN = 8  # one in so many tests
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str], bool]] = [
     ("on SQLite", (*TWO, AS_SORTED, "-m", SERVERS), {}, False),
     (
