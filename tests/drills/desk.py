@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -15,13 +14,12 @@ from django.test import Client as Browser
 from dashboard.models import Role
 from proxyapi import calls
 from proxyapi.charges import Intent
-from proxyapi.charges.send import path_of as parameters_of
 from proxyapi.models import Charge
 from proxyapi.models.charge import SPENT
-from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.client import Client
 from tests.factories import MembershipFactory, TeamFactory
 from tests.proxyapi.money.conftest import sandbox
+from tests.proxyapi.money.doubts import Where, taken, where
 from tests.proxyapi.money.stage import ENDED, Stage, opened
 from tests.proxyapi.money.verdict import Verdict
 
@@ -58,24 +56,19 @@ def judged(stage: Stage, orders: Iterable[Intent], twice: list[str]) -> Verdict:
     """What each path that charges was sent and took, by the sandbox's journal, against our rows.
     `twice` gets the paths to which more was sent than was ordered."""
     verdict = Verdict()
-    theirs = defaultdict[tuple[str, str], list[Decimal]](list)
-    ours = defaultdict[tuple[str, str], list[Charge]](list)
-    for line in stage.control.get("journal").json():
-        if line["method"] != "GET" and line["status"] != 429:
-            theirs[line["method"], line["path"]].append(Decimal(line["charge"]))
+    theirs, ours = taken(stage), defaultdict[Where, list[Charge]](list)
     for charge in Charge.objects.filter(account=stage.token.account).select_related("job"):
-        row = operation(charge.operation)
-        ours[row.method, "/v2" + row.path.format(**parameters_of(charge))].append(charge)
+        ours[where(charge)].append(charge)
         if charge.state not in ENDED:
             verdict.open.append(f"{charge.operation} {charge.state} {charge.reason}")
     there = set(Charge.objects.values_list("nonce", flat=True))
     verdict.lost = [it.operation for it in orders if it.nonce not in there]
-    for where, charges in ours.items():
+    for way, charges in ours.items():
         costs = [charge.cost for charge in charges if charge.state in SPENT]
-        told = f"{where}: {Counter(it.state for it in charges)} {costs}, it took {theirs[where]}"
-        took, cost = Counter(filter(None, theirs[where])), Counter(filter(None, costs))
+        told = f"{way}: {Counter(it.state for it in charges)} {costs}, it took {theirs[way]}"
+        took, cost = Counter(filter(None, theirs[way])), Counter(filter(None, costs))
         verdict.charges += len(charges)
         verdict.false_failed += [told] if took - cost else []
         verdict.unexplained += [told] if cost - took else []
-        twice += [told] if len(theirs[where]) > len(charges) else []
+        twice += [told] if len(theirs[way]) > len(charges) else []
     return verdict

@@ -13,7 +13,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
 from threading import Event
@@ -26,6 +26,7 @@ from tests.drills.charging.test_kills import FIFTEEN
 from tests.drills.desk import headers, judged, sandbox, stage
 from tests.drills.figures import Figures
 from tests.drills.mortals import BEATS, WEB, WORKER, Mortals, in_time, living
+from tests.proxyapi.money.doubts import decide
 from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import SETTINGS, Stage, carried
 
@@ -127,6 +128,14 @@ def still_cut_off(mortals: Mortals, intents: list[Intent], presses: Counter[int]
 
 def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: float) -> None:
     journal, twice = stage.control.get("journal").json(), list[str]()
+    took = max(it.settled_at - it.created_at for it in Charge.objects.all() if it.settled_at)
+    ended, stuck = decide(stage)
+    figures.tell(
+        f"{len(ended)} of {len(orders)} orders left to people, as one debit fits several",
+        "none for another reason",
+        holds=not stuck,
+        found=stuck,
+    )
     verdict = judged(stage, [it.intent for it in orders], twice)
     verdict.weigh(stage, "in the end")
     for name, found in verdict.kinds.items():
@@ -134,12 +143,10 @@ def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: f
             f"{len(found)} {name} of {len(orders)} orders", "0", holds=not found, found=found
         )
     figures.tell(f"{len(twice)} charges sent twice", "0", holds=not twice, found=twice)
-    charges = Charge.objects.all()
-    took = max(it.settled_at - it.created_at for it in charges if it.settled_at).total_seconds()
     figures.tell(
-        f"at rest {rest:.0f} s after the last kill; a charge took {took:.0f} s at most",
-        f"{REST:.0f} s each",
-        holds=rest < REST and took < REST,
+        f"at rest {rest:.0f} s after the last kill; a charge took {took.seconds} s at most",
+        f"{REST:.0f} s each, but for what is left to people",
+        holds=(rest < REST or bool(ended)) and took < timedelta(seconds=REST),
     )
     looks = defaultdict[str, list[float]](list)
     for line in journal:
