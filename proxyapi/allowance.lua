@@ -130,7 +130,7 @@ end
 if verb == 'take' then
   local cost, lane = tonumber(ARGV[5]), lane_of(6, true)
   local room, wait = room_for(lane, cost)
-  if room < cost then return {0, math.max(1, wait)} end
+  if room < cost then return {0, math.max(1, wait), 0} end
   if blind then redis.call('HSET', bucket, 'probed', now) end
   if lane.step then
     redis.call('HSET', bucket, 'turn:' .. lane.number, math.floor(lane.turn + cost * lane.step))
@@ -140,7 +140,13 @@ if verb == 'take' then
   end
   note(cost)
   keep()
-  return {1, 0}
+  return {1, 0, known('number')}
+end
+
+if verb == 'restamp' then
+  redis.call('ZADD', log, now, ARGV[5])
+  keep()
+  return {1}
 end
 
 if verb == 'correct' then

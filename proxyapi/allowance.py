@@ -4,7 +4,8 @@ Contract: nothing calls the upstream that was not granted here first (law 5). In
 a token is granted at most its limit of requests: 30 until its first answer tells otherwise
 (spec, "Limits"). The bucket is a log of the requests of the last minute, kept by one Lua script
 on the server's clock; it only ever errs towards asking less than allowed. So it holds whether
-the service counts in sliding minutes or in fixed ones, which the spec does not say.
+the service counts in sliding minutes or in fixed ones, which the spec does not say. A request that
+leaves long after its grant is counted from when it left (`sent`).
 
 Lanes: a lower lane leaves a reserve to those above it. Watching takes whatever people leave
 unused but two requests, which stay free for the next press of a button, a third that is free in
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +39,7 @@ from django.conf import settings
 DEFAULT_LIMIT = 30  # requests a minute, the spec's default
 # Two requests granted a minute apart can reach the service closer together than that.
 WINDOW = 61_000  # milliseconds
+LATE = 0.5  # seconds from the grant; the rest of that second is for the way to the service
 LONGEST_PAUSE = 3600.0  # seconds
 PREVIEWS = 5  # a minute; the spec's figure
 
@@ -86,10 +88,15 @@ _SHARES = {
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Whether the request may be sent; if not, `wait` seconds is the least until it may."""
+    """Whether the request may be sent; if not, `wait` seconds is the least until it may.
+
+    `number` is its place in the log, `since` (monotonic seconds) when it was asked for: see `sent`.
+    """
 
     granted: bool
     wait: float
+    number: int = 0
+    since: float = field(default_factory=time.monotonic, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +156,9 @@ def take(
 
     `limit` holds until an answer tells another. `at` is the time in milliseconds, for simulations.
     """
-    granted, wait = _run(store, name, "take", cost, *_numbers(lane), limit=limit, at=at)
-    return Grant(bool(granted), wait / 1000)
+    since = time.monotonic()
+    granted, wait, number = _run(store, name, "take", cost, *_numbers(lane), limit=limit, at=at)
+    return Grant(bool(granted), wait / 1000, number, since)
 
 
 def room(store: redis.Redis, name: str, lane: Lane, *, at: int | None = None) -> int:
@@ -203,7 +211,7 @@ def draw(store: redis.Redis, pool: Pool, account: str) -> None:
 
 def wait_for(
     store: redis.Redis, name: str, lane: Lane, timeout: float, *, limit: int = DEFAULT_LIMIT
-) -> None:
+) -> Grant:
     """Take one request, waiting up to `timeout` seconds for it.
 
     Raises AllowanceExhausted as soon as it is certain that the time will not do.
@@ -214,6 +222,14 @@ def wait_for(
             raise AllowanceExhausted(grant.wait)
         # Short waits: the bucket may have been paused or filled meanwhile.
         Event().wait(min(grant.wait, 0.5))
+    return grant
+
+
+def sent(store: redis.Redis, name: str, grant: Grant) -> None:
+    """The granted request is out. The service counts it when it comes: one that left late, behind
+    a lock of the database or with a large file, is counted from now."""
+    if time.monotonic() - grant.since > LATE:
+        _run(store, name, "restamp", grant.number)
 
 
 def correct(

@@ -21,14 +21,14 @@ from django.db import connection
 from django.utils import timezone
 
 from proxyapi import allowance, door, failpoints, heard, seal
-from proxyapi.allowance import AllowanceUnknown, Lane, Pool
+from proxyapi.allowance import AllowanceUnknown, Grant, Lane, Pool
 from proxyapi.events import Event, publish
 from proxyapi.heirs import STOPPED, hand_over
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
 from proxyapi.upstream import errors
+from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.envelope import Files, Form
-from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import Allowance, Reply
 from proxyapi.upstream.secret import Secret
 
@@ -88,17 +88,12 @@ OURS = (errors.Unsendable, errors.PoolTimedOut, TokenShut)
 
 @lru_cache(maxsize=1)
 def client() -> Client:
-    methods = settings.VIDEO_API_METHODS
-    return Client(settings.VIDEO_API_BASE_URL, methods=methods, on_sent=was_sent)
+    return Client(settings.VIDEO_API_BASE_URL, methods=settings.VIDEO_API_METHODS)
 
 
-def was_sent(row: Operation) -> None:
-    if row.charging:
-        failpoints.reach("sent")
-
-
-def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") -> None:
-    """Take one request from the token's allowance, waiting up to `patience` seconds.
+def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") -> Grant:
+    """Take one request from the token's allowance, waiting up to `patience` seconds; `send` wants
+    the grant.
 
     An operation with a limit of its own takes one of that, too, and of neither while the other has
     none left. Raises `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the
@@ -110,20 +105,21 @@ def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") ->
     if pool := POOLS.get(operation):
         allowance.await_pool(store, pool, token.account.bucket, patience)
         patience = max(0.0, until - time.monotonic())
-    allowance.wait_for(store, token.bucket, lane, patience)
+    grant = allowance.wait_for(store, token.bucket, lane, patience)
     if pool:
         allowance.draw(store, pool, token.account.bucket)
+    return grant
 
 
 def call(token: Token, name: str, lane: Lane, *, patience: float = 0, **parts: Any) -> Reply:
     """Admit and send. Raises `errors.UpstreamError` or `allowance.AllowanceExhausted`."""
-    admit(token, lane, patience, name)
-    return send(token, name, **parts)
+    return send(token, name, admit(token, lane, patience, name), **parts)
 
 
 def send(
     token: Token,
     name: str,
+    grant: Grant,
     *,
     path: Mapping[str, str | int] | None = None,
     query: Mapping[str, str | int] | None = None,
@@ -132,7 +128,7 @@ def send(
     files: Files | None = None,
     as_of: datetime | None = None,
 ) -> Reply:
-    """Send one admitted request once, and note what it taught. Raises `errors.UpstreamError`.
+    """Send the granted request once, and note what it taught. Raises `errors.UpstreamError`.
 
     `data` and `files` make it a form, `json` a JSON body. `as_of`: what the balance it tells is
     noted under, when its charge was sent; else when the request is.
@@ -140,9 +136,15 @@ def send(
     sent_at, started = timezone.now(), time.monotonic()
     call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
     try:
-        secret = opened(token)
         reply = client().call(
-            name, secret, path=path, query=query, json=json, data=data, files=files
+            name,
+            opened(token),
+            path=path,
+            query=query,
+            json=json,
+            data=data,
+            files=files,
+            on_sent=lambda: was_sent(token, name, grant),
         )
     except OURS:
         raise
@@ -164,6 +166,13 @@ def send(
             with beside_the_answer():
                 call.save()
             heard.tell(token.vault_id, token.pk, answered=call.is_answered)
+
+
+def was_sent(token: Token, name: str, grant: Grant) -> None:
+    if CATALOG[name].charging:
+        failpoints.reach("sent")
+    with suppress(AllowanceUnknown):
+        allowance.sent(allowance.connection(), token.bucket, grant)
 
 
 @contextmanager

@@ -129,9 +129,9 @@ def refresh(account: Account) -> None:
     # The first time somebody waits for the voices to appear. Later nobody does; but three requests
     # in ten minutes go before the looks: behind them, on a busy token, the last would never come.
     lane = Lane.SETTLEMENT if account.options else Lane.PERSON
-    calls.admit(token, lane, PATIENCE)
+    grant = calls.admit(token, lane, PATIENCE)
     asked_at = timezone.now()  # after the wait: what was charged during it is in the answer
-    profile = dict(wire.mapping(calls.send(token, "me.get").data))
+    profile = dict(wire.mapping(calls.send(token, "me.get", grant).data))
     if is_anothers(profile, account):
         return
     account.note_profile(profile, asked_at)

@@ -21,6 +21,7 @@ from django.core import mail
 from django.db import connection
 
 from proxyapi import calls, door
+from proxyapi.allowance import Grant
 from proxyapi.models import Token
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
@@ -77,9 +78,9 @@ def listening(patch: pytest.MonkeyPatch) -> Iterator[Canaries]:
         canaries.plant(secret.reveal())
         seal_in(token, secret)
 
-    def heard(token: Token, name: str, **parts: Any) -> Reply:
+    def heard(token: Token, name: str, grant: Grant, **parts: Any) -> Reply:
         try:
-            reply = send(token, name, **parts)
+            reply = send(token, name, grant, **parts)
         except Exception as error:
             kind = (token.last_four, name, repr(error))
             if kind not in told:

@@ -16,6 +16,7 @@ from django.core.mail import send_mail
 from django.utils import timezone
 
 from proxyapi import calls, tasks
+from proxyapi.allowance import Lane
 from proxyapi.models import Account, Call, CallOutcome, Job, Token
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
@@ -37,7 +38,7 @@ def in_redis(*command: str) -> Place:
 def in_a_variable(token: Token, value: str) -> None:
     """Of a frame of ours: what a call is made with."""
     with pytest.raises(errors.Unsendable):
-        calls.send(token, "me.get", json={"token": value})
+        calls.call(token, "me.get", Lane.PERSON, json={"token": value})
 
 
 def in_a_log(token: Token, value: str) -> None:
@@ -107,5 +108,5 @@ def test_f1_an_answer_that_quotes_it_is_found_if_it_is_not_struck_out(
         refused = errors.Invalid(operation("me.get"), errors.Said(words=body.decode()))
         monkeypatch.setattr(calls, "opened", lambda _: (_ for _ in ()).throw(refused))
         with pytest.raises(errors.Invalid):
-            calls.send(token, "me.get")
+            calls.call(token, "me.get", Lane.PERSON)
     assert canaries.found()

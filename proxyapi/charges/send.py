@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import calls, drafts, failpoints
-from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.allowance import AllowanceExhausted, Grant, Lane
 from proxyapi.charges import effect, evidence, outcome, waits
 from proxyapi.charges.crash import counted
 from proxyapi.charges.sender import waiting
@@ -43,14 +43,14 @@ def send(charge_id: UUID) -> None:
         if ended_as_begun(charge, record):
             return
         before = evidence.before(charge, record)
-        calls.admit(charge.token, Lane.PERSON, PATIENCE, charge.operation)
+        grant = calls.admit(charge.token, Lane.PERSON, PATIENCE, charge.operation)
     except (errors.Refused, errors.Unsendable) as error:
         outcome.refused(charge, error)
     except (errors.UpstreamError, AllowanceExhausted) as error:
         wait(charge, error)
     else:
         if claim(charge, before):
-            post(charge)
+            post(charge, grant)
 
 
 def sync(charge: Charge) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def abandoned(charge: Charge) -> bool:
     return last + waits.silence() <= timezone.now()
 
 
-def post(charge: Charge) -> None:
+def post(charge: Charge, grant: Grant) -> None:
     """The one request of a charge."""
     try:
         with waiting(charge):
@@ -110,6 +110,7 @@ def post(charge: Charge) -> None:
             reply = calls.send(
                 charge.token,
                 charge.operation,
+                grant,
                 path=path_of(charge),
                 as_of=charge.sent_at,
                 **body(charge),

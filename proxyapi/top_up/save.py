@@ -121,7 +121,7 @@ def reread(change: TopUpChange) -> Setting | None:
 
 
 def put(change: TopUpChange, wanted: Setting) -> None:
-    calls.admit(change.token, Lane.PERSON, PATIENCE)
+    grant = calls.admit(change.token, Lane.PERSON, PATIENCE)
     sent_at = timezone.now()
     # A worker frozen for longer than its time lost the change to another, who may have sent it.
     still_ours = TopUpChange.objects.filter(
@@ -130,7 +130,7 @@ def put(change: TopUpChange, wanted: Setting) -> None:
     if not still_ours.update(sent_at=sent_at):
         return
     change.sent_at = sent_at
-    reply = calls.send(change.token, "top_up.put", json=wanted.body())
+    reply = calls.send(change.token, "top_up.put", grant, json=wanted.body())
     left = reading.of(reply.data)
     if left.setting.is_what(wanted):
         saved(change, left, sent_at)

@@ -69,8 +69,7 @@ class Client(_Shell):
     """Calls the upstream from a worker or a thread.
 
     `base_url` ends in /v2. `methods` overrides the method of the three rows whose method the
-    spec does not show. `transport` replaces the network in tests. `on_sent` is told when the last
-    byte of a request is out.
+    spec does not show. `transport` replaces the network in tests.
     """
 
     def __init__(
@@ -79,10 +78,8 @@ class Client(_Shell):
         *,
         transport: httpx.BaseTransport | None = None,
         methods: Mapping[str, str] | None = None,
-        on_sent: Callable[[Operation], None] | None = None,
     ) -> None:
         super().__init__(base_url, methods or {})
-        self._on_sent = on_sent or _nothing
         self._kept, self._fresh = _sync(transport, KEPT), _sync(transport, FRESH)
 
     def call(
@@ -95,8 +92,12 @@ class Client(_Shell):
         json: Any = None,
         data: Form | None = None,
         files: Files | None = None,
+        on_sent: Callable[[], None] | None = None,
     ) -> Reply:
-        """One request of that name. Raises UpstreamError; KeyError outside the catalog."""
+        """One request of that name; `on_sent` is called when its last byte is out.
+
+        Raises UpstreamError; KeyError outside the catalog.
+        """
         row = self.row(name)
         request = envelope.build(
             self._base_url,
@@ -110,7 +111,7 @@ class Client(_Shell):
         )
         request.extensions["timeout"] = _timeout(row)
         body = cast(httpx.SyncByteStream, request.stream)
-        request.stream = Outgoing(body, LONGEST_UPLOAD, lambda: self._on_sent(row))
+        request.stream = Outgoing(body, LONGEST_UPLOAD, on_sent or _nothing)
         exchange = Exchange(row, token)
         self._carry_out(exchange, self._kept if row.retry is Retry.SAFE else self._fresh, request)
         return exchange.result()
@@ -241,7 +242,7 @@ def _no_cookies() -> CookieJar:
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
 
 
-def _nothing(_: Operation) -> None:
+def _nothing() -> None:
     return None
 
 

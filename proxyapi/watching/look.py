@@ -74,9 +74,9 @@ def glance(job: Job, lane: Lane) -> None:
     """The time of a look is that of its sending: waiting for the bucket brings no two nearer."""
     operation, path = WAYS[job.kind].operation, {"id": str(job.remote_id)}
     try:
-        calls.admit(job.token, lane, operation=operation)
+        grant = calls.admit(job.token, lane, operation=operation)
         asked_at = timezone.now()
-        reply = calls.send(job.token, operation, path=path)
+        reply = calls.send(job.token, operation, grant, path=path)
     except AllowanceExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
         this_run(job).update(next_look_at=again_at)

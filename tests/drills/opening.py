@@ -22,6 +22,7 @@ EVERY = 10  # openings to one call
 def main() -> None:
     django.setup()
     from proxyapi import calls, door
+    from proxyapi.allowance import Grant
     from proxyapi.models import Token
 
     rate, known = float(sys.argv[1]), int(sys.argv[2])
@@ -38,7 +39,8 @@ def main() -> None:
         is_call = len(opened) % EVERY == 0
         try:
             if is_call:
-                calls.send(Token.objects.get(pk=random.choice(ids[:known])), "me.get")  # noqa: S311
+                token = Token.objects.get(pk=random.choice(ids[:known]))  # noqa: S311
+                calls.send(token, "me.get", Grant(True, 0))
                 called += 1
             else:
                 door.opened(Token.objects.get(pk=random.choice(ids)))  # noqa: S311

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -295,6 +296,53 @@ def test_without_any_answer_a_new_redis_grants_thirty_in_its_first_minute(store)
     assert 28 <= count <= 30
     later(store, 62)
     assert granted(store, Lane.PERSON) == 30
+
+
+def left(store: redis.Redis, grant: Grant, seconds: float) -> None:
+    """Its request is out, so many seconds after the grant."""
+    allowance.sent(store, TOKEN, replace(grant, since=grant.since - seconds))
+
+
+def test_a_request_that_left_late_counts_from_when_it_left(old_store):
+    first = take(old_store)
+    later(old_store, 5)
+    left(old_store, first, 5)
+    later(old_store, 57)
+    assert allowance.peek(old_store, TOKEN).left == 29
+    later(old_store, 5)
+    assert allowance.peek(old_store, TOKEN).left == 30
+
+
+def test_one_that_left_at_once_counts_from_its_grant(old_store):
+    first = take(old_store)
+    later(old_store, 5)
+    left(old_store, first, 0.3)
+    later(old_store, 57)
+    assert allowance.peek(old_store, TOKEN).left == 30
+
+
+def test_one_that_left_when_its_grant_was_forgotten_counts_all_the_same(old_store):
+    first = take(old_store)
+    later(old_store, 62)
+    left(old_store, first, 62)
+    assert allowance.peek(old_store, TOKEN).left == 29
+
+
+def test_no_more_than_thirty_arrive_in_any_minute_however_late_they_leave(old_store):
+    """Half of them at once, the others held up by a lock or by a large file."""
+    rng = random.Random(12)  # noqa: S311
+    under_way: list[tuple[float, float, Grant]] = []
+    came: list[float] = []
+    for now in range(400):
+        while (grant := take(old_store)).granted:
+            under_way.append((now + rng.choice([0, 0, 0, 3, 12, 40]), now, grant))
+        for due, since, grant in [one for one in under_way if one[0] <= now]:
+            left(old_store, grant, now - since)
+            under_way.remove((due, since, grant))
+            came.append(now)
+        later(old_store, 1)
+    assert len(came) > 120
+    assert max(sum(at <= other < at + 60 for other in came) for at in came) <= 30
 
 
 def test_waiting_ends_with_a_grant(store):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import redis
 from django.db import OperationalError, transaction
 
-from proxyapi import calls, tokens
+from proxyapi import allowance, calls, tokens
+from proxyapi.allowance import Grant, Lane
 from proxyapi.models import Account, Call, Token, TokenState
 from proxyapi.upstream import errors
 from tests.factories import TokenFactory
@@ -40,7 +45,7 @@ def test_an_answer_is_given_though_nothing_of_it_can_be_noted(
     broken: None, token: Token, upstream: Upstream
 ) -> None:
     upstream.on(*ME, charged({"id": 5}, 0))
-    assert calls.send(token, "me.get").data == {"id": 5}
+    assert calls.call(token, "me.get", Lane.PERSON).data == {"id": 5}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def test_what_went_wrong_is_told_as_it_is_though_nothing_of_it_can_be_noted(
 ) -> None:
     upstream.on(*ME, trouble)
     with pytest.raises(error):
-        calls.send(token, "me.get")
+        calls.call(token, "me.get", Lane.PERSON)
 
 
 @pytest.mark.parametrize("lost", ["note_balance", "save"])
@@ -65,7 +70,7 @@ def test_what_can_be_noted_is(
 ) -> None:
     upstream.on(*ME, charged({"id": 5}, 0, remaining=77))
     monkeypatch.setattr(Account if lost == "note_balance" else Call, lost, away)
-    calls.send(token, "me.get")
+    calls.call(token, "me.get", Lane.PERSON)
     is_balance_known = Account.objects.get().balance == 77
     assert (is_balance_known, Call.objects.exists()) == (lost == "save", lost == "note_balance")
 
@@ -76,7 +81,7 @@ def test_a_refused_token_is_known_though_the_call_is_not_recorded(
     monkeypatch.setattr(Call, "save", away)
     upstream.on(*ME, refused(401, "GEN-UNAUTHORIZED"))
     with pytest.raises(errors.Unauthorized):
-        calls.send(token, "me.get")
+        calls.call(token, "me.get", Lane.PERSON)
     token.refresh_from_db()
     assert token.state == TokenState.REVOKED
 
@@ -87,14 +92,37 @@ def test_in_a_transaction_the_trouble_of_the_database_is_told(
     """What was written in it before is gone with it."""
     upstream.on(*ME, charged({"id": 5}, 0))
     with pytest.raises(OperationalError), transaction.atomic():
-        calls.send(token, "me.get")
+        calls.call(token, "me.get", Lane.PERSON)
+
+
+def test_law_5_a_request_that_was_held_up_counts_from_when_it_left(
+    token: Token, upstream: Upstream
+) -> None:
+    """Between its turn and its sending may be a lock of the database, or its own large file."""
+    upstream.on(*ME, charged({"id": 5}, 0))
+    grant, store = calls.admit(token, Lane.PERSON), allowance.connection()
+    log, now = f"allowance:{token.bucket}:log", time.time() * 1000
+    store.zadd(log, {str(grant.number): now - 20_000})
+    calls.send(token, "me.get", grant)
+    assert store.zscore(log, str(grant.number)) == now - 20_000
+    calls.send(token, "me.get", replace(grant, since=grant.since - 20))
+    assert (store.zscore(log, str(grant.number)) or 0) >= now
+
+
+def test_without_redis_an_answer_to_what_was_held_up_counts_all_the_same(
+    token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    upstream.on(*ME, charged({"id": 5}, 0))
+    away = redis.Redis.from_url(f"unix://{tmp_path}/nobody.sock")
+    monkeypatch.setattr(allowance, "connection", lambda: away)
+    assert calls.send(token, "me.get", Grant(True, 0, since=0)).data == {"id": 5}
 
 
 def test_pitfall_29_the_balance_comes_with_an_answer_and_nobody_asks_for_it(
     token: Token, upstream: Upstream
 ) -> None:
     upstream.on("GET", "/faceless/7", charged({"id": 7}, 0, remaining=77))
-    calls.send(token, "faceless.get", path={"id": 7})
+    calls.call(token, "faceless.get", Lane.PERSON, path={"id": 7})
     assert Account.objects.get().balance == 77
     assert [request.url.path for request in upstream.requests] == ["/v2/faceless/7"]
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi import allowance, calls, door, tasks, tokens
-from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.allowance import AllowanceExhausted, Grant, Lane
 from proxyapi.charges import release
 from proxyapi.models import Account, ChargeState, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
@@ -125,7 +125,7 @@ def test_a_removed_token_is_not_used_by_who_has_it_in_hand(db: None, upstream: U
     token = TokenFactory()
     tokens.remove(Token.objects.get(pk=token.pk))
     with pytest.raises(calls.TokenGone):
-        calls.send(token, "me.get")
+        calls.call(token, "me.get", Lane.PERSON)
     assert upstream.requests == []
 
 
@@ -209,14 +209,17 @@ def test_the_balance_is_as_of_the_request_and_not_of_the_wait_for_its_turn(
 ) -> None:
     """What is charged while it waits is in the answer; taken off again, it would count twice."""
     turns: list[datetime] = []
-    monkeypatch.setattr(allowance, "wait_for", lambda *_: turns.append(timezone.now()))
+
+    def turn(*_: object) -> Grant:
+        turns.append(timezone.now())
+        return Grant(True, 0)
+
+    monkeypatch.setattr(allowance, "wait_for", turn)
     upstream.on(*ME, profile())
     upstream.on("GET", "/credits/costs", answer({}))
     upstream.on("GET", "/faceless/options", answer({}))
     tokens.refresh(TokenFactory(account__upstream_id=5).account)
-    as_of = Account.objects.get().balance_as_of
-    assert as_of is not None
-    assert turns[0] < as_of < turns[1]
+    assert turns[0] < (Account.objects.get().balance_as_of or turns[0]) < turns[1]
 
 
 def test_costs_that_were_read_stay_when_there_is_no_request_left_for_the_options(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import httpx
 
@@ -55,6 +55,7 @@ class Upstream:
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
+        b"".join(cast(httpx.SyncByteStream, request.stream))  # all of it leaves, as on the wire
         answers = self.script[request.method, request.url.path.removeprefix("/v2")]
         chosen = answers.pop(0) if len(answers) > 1 else answers[0]
         if isinstance(chosen, httpx.Response):

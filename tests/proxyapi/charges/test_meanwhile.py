@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import calls, drafts
+from proxyapi.allowance import Grant
 from proxyapi.charges import Intent, claim_entry, record, send, write_off
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.watching import due
@@ -173,7 +174,7 @@ def test_a_late_answer_brings_an_orphans_id(clip: Job, upstream: Upstream) -> No
 def test_a_late_answer_leaves_the_draft_to_what_was_paid_anew(
     clip: Job, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "admit", lambda *_: None)  # requests are not counted here
+    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))  # requests are not counted here
     first = paid(clip)
 
     def late(request: httpx.Request) -> httpx.Response:

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, ledger
-from proxyapi.allowance import AllowanceExhausted, Lane, connection
+from proxyapi.allowance import AllowanceExhausted, Grant, Lane, connection
 from proxyapi.ledger import turn
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token
 from tests.factories import ChargeFactory, JobFactory
@@ -25,10 +25,11 @@ class Busy:
     def __init__(self) -> None:
         self.granted: Counter[Lane] = Counter()
 
-    def admit(self, _token: Token, lane: Lane, *_: object) -> None:
+    def admit(self, _token: Token, lane: Lane, *_: object) -> Grant:
         if lane is Lane.MIRRORING:
             raise AllowanceExhausted(SPENT_UP)
         self.granted[lane] += 1
+        return Grant(True, 0)
 
 
 @pytest.fixture

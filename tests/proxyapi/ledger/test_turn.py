@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.celery import app
 from proxyapi import calls, ledger, tasks
-from proxyapi.allowance import AllowanceExhausted, Lane, connection, correct
+from proxyapi.allowance import AllowanceExhausted, Grant, Lane, connection, correct
 from proxyapi.events import Event
 from proxyapi.ledger import changes, turn
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
@@ -77,9 +77,10 @@ def test_an_allowance_that_ran_out_is_waited_for(
     book.add(*[line(-4) for _ in range(500)])
     left = iter([None] * 7)
 
-    def admit(*_: object) -> None:
+    def admit(*_: object) -> Grant:
         if next(left, "none") is not None:
             raise AllowanceExhausted(7)
+        return Grant(True, 0)
 
     monkeypatch.setattr(calls, "admit", admit)
     ledger.take_turn(account.pk)
@@ -95,10 +96,11 @@ class OneEach:
 
     left = 0
 
-    def admit(self, _token: Token, _lane: Lane, patience: float = 0, *_: object) -> None:
+    def admit(self, _token: Token, _lane: Lane, patience: float = 0, *_: object) -> Grant:
         if self.left == 0 and not patience:
             raise AllowanceExhausted(5)
         self.left = max(0, self.left - 1)
+        return Grant(True, 0)
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.5])
@@ -127,8 +129,8 @@ def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
 class Lent(OneEach):
     """However long another one is waited for, it does not come in this turn."""
 
-    def admit(self, token: Token, lane: Lane, *_: object) -> None:
-        super().admit(token, lane)
+    def admit(self, token: Token, lane: Lane, *_: object) -> Grant:
+        return super().admit(token, lane)
 
 
 def looked_at(account: Account, looks: int) -> None:

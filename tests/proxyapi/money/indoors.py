@@ -139,7 +139,7 @@ def indoors(folder: Path, patch: pytest.MonkeyPatch, settings: Any) -> Iterator[
                     patch.setattr(field, "_get_default", made.now, raising=False)
         patch.setattr(timezone, "now", made.now)
         patch.setattr(failpoints, "reach", made.reach)
-        with Client(f"{ADDRESS}/v2", transport=made, on_sent=calls.was_sent) as client:
+        with Client(f"{ADDRESS}/v2", transport=made) as client:
             patch.setattr(calls, "client", lambda: client)
             yield made
 

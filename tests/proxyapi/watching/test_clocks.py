@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import allowance
-from proxyapi.allowance import Lane
+from proxyapi.allowance import Grant, Lane
 from proxyapi.models import Job, JobState
 from proxyapi.watching import due
 from proxyapi.watching import look as looking
@@ -118,8 +118,9 @@ def test_five_seconds_run_from_the_sending_however_long_the_counter_took(
     upstream.on("GET", "/faceless/1", answer({"id": 1, "video": {"status": "rendering"}}))
     clock = [timezone.now()]
 
-    def slow(*_: object) -> None:
+    def slow(*_: object) -> Grant:
         clock[0] += timedelta(seconds=3)
+        return Grant(True, 0)
 
     monkeypatch.setattr(allowance, "wait_for", slow)
     monkeypatch.setattr(timezone, "now", lambda: clock[0])

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
+from proxyapi.allowance import Grant
 from proxyapi.ledger.page import Page, Reader
 from proxyapi.models import Token
 from proxyapi.upstream.trust import trusted
@@ -27,7 +28,7 @@ def service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Service]:
     """The account on the sandbox; nobody counts requests but its journal."""
-    monkeypatch.setattr(calls, "admit", lambda *_: None)
+    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))
     costs = {"content_prompt_requested": {"credits": 4}, "idea_discovery": {"credits": 15}}
     settings = {"rate_limit": 10**9, "journal_lines": 10**6, "costs": costs, "discovery_seconds": 0}
     assert control.put("settings", json=settings).is_success
