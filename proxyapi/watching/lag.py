@@ -78,7 +78,7 @@ class Durations:
     def rest(self, seen: float) -> float:
         """Seconds from a look at the age `seen` until another one may be worth its request."""
         if seen > OVERDUE * self.longest:
-            return min(seen / 20, SELDOM)
+            return min(max(SHORTEST, seen / 20), SELDOM)
         wait = SHORTEST
         while wait < LONGEST and self.lag(seen, seen + wait) < LEAST:
             wait *= 1.25

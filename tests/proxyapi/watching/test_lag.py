@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proxyapi.watching.choice import Candidate, best
@@ -52,6 +52,7 @@ def test_the_lag_of_a_job_that_is_passed_over_grows_past_any_other(samples, seen
 
 
 @given(samples=learned, seen=seconds)
+@example(samples=[1.0], seen=5.0)
 def test_the_next_look_is_five_seconds_off_or_more_and_never_out_of_sight(samples, seen):
     durations = Durations(samples)
     rest = durations.rest(seen)
