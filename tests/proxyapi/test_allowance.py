@@ -303,21 +303,14 @@ def left(store: redis.Redis, grant: Grant, seconds: float) -> None:
     allowance.sent(store, TOKEN, replace(grant, since=grant.since - seconds))
 
 
-def test_a_request_that_left_late_counts_from_when_it_left(old_store):
+@pytest.mark.parametrize(("after", "free"), [(5, 29), (0.3, 30)])
+def test_a_request_that_left_late_counts_from_when_it_left(old_store, after, free):
     first = take(old_store)
     later(old_store, 5)
-    left(old_store, first, 5)
+    left(old_store, first, after)
     later(old_store, 57)
-    assert allowance.peek(old_store, TOKEN).left == 29
+    assert allowance.peek(old_store, TOKEN).left == free
     later(old_store, 5)
-    assert allowance.peek(old_store, TOKEN).left == 30
-
-
-def test_one_that_left_at_once_counts_from_its_grant(old_store):
-    first = take(old_store)
-    later(old_store, 5)
-    left(old_store, first, 0.3)
-    later(old_store, 57)
     assert allowance.peek(old_store, TOKEN).left == 30
 
 
