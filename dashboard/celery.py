@@ -87,6 +87,7 @@ app.conf.update(
         "tick": every(1.0, "proxyapi.tasks.tick", expires=5),
         "slow": every(10.0, "proxyapi.tasks.answer_slow"),
         "refresh": every(60.0, "proxyapi.tasks.refresh_accounts"),
+        "restored": every(10.0, "proxyapi.tasks.recover_if_restored"),
         "top-ups": every(15.0, "proxyapi.tasks.keep_top_ups"),
         "ledgers": every(5.0, "proxyapi.tasks.mirror_ledgers"),
         "days": every(60.0, "proxyapi.tasks.recount_moved_days"),
@@ -94,6 +95,7 @@ app.conf.update(
         "forecasts": every(900.0, "dashboard.tasks.evaluate_forecasts"),
         "deliveries": every(10.0, "dashboard.tasks.deliver_due_alerts"),
         "old-calls": every(21_600.0, "proxyapi.tasks.prune_calls"),
+        "old-charge-log": every(21_600.0, "proxyapi.tasks.prune_charge_log"),
         "old-alerts": every(21_600.0, "dashboard.tasks.prune_alerts"),
     },
 )

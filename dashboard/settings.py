@@ -123,6 +123,8 @@ DATABASES = {
 }
 
 REDIS_URL = env.redis("REDIS_URL", VAR / "valkey.sock")
+# What was sent, outside of the database: a restored one has forgotten it (proxyapi/charge_log.py).
+CHARGE_LOG_DIR = VAR / "charge-log"
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
 }

@@ -15,9 +15,9 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import call_record, day_sums, drafts, failpoints, ledger, tokens, top_up
+from proxyapi import call_record, charge_log, day_sums, drafts, failpoints, ledger, tokens, top_up
 from proxyapi.allowance import AllowanceExhausted, connection
-from proxyapi.charges import send, settle
+from proxyapi.charges import recovery, send, settle
 from proxyapi.models import Account, Charge, ChargeState, Job, Plan, TopUpChange
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
@@ -172,6 +172,18 @@ def mirror_ledgers() -> None:
 def prune_calls() -> None:
     """Four times a day: the records of calls that only looked, and are old."""
     call_record.prune()
+
+
+@shared_task
+def recover_if_restored() -> None:
+    """Every 10 s: whether the database went back in time, by a restored backup or a failover."""
+    recovery.recover_if_restored()
+
+
+@shared_task
+def prune_charge_log() -> None:
+    """Four times a day: files of the charge log that are older than it is kept."""
+    charge_log.prune()
 
 
 @shared_task(expires=60)

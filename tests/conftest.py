@@ -10,11 +10,11 @@ from hashlib import sha256
 
 import hypothesis
 import pytest
-import redis
 from django.conf import settings
 
 from tests import servers
 from tests.settings import ON_POSTGRES, TEST_DIR
+from tests.stores import empty_stores
 
 pytest_plugins = ["tests.people"]
 # How long an example takes tells of the machine.
@@ -89,9 +89,8 @@ def asks_database(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def _empty_redis() -> Iterator[None]:
-    """Throttles, allowances and queues of one test are nobody else's."""
-    with redis.Redis.from_url(settings.REDIS_URL) as client:
-        client.flushall()
+    """Throttles, allowances, queues and the charge log of one test are nobody else's."""
+    empty_stores()
     yield
 
 

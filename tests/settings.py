@@ -38,6 +38,7 @@ from dashboard.settings import DATABASES, STORAGES  # noqa: E402, TID251
 
 if not ON_POSTGRES:
     DATABASES["default"].setdefault("TEST", {})["NAME"] = str(TEST_DIR / "test.sqlite3")
+CHARGE_LOG_DIR = TEST_DIR / f"charge-log-{WORKER}"
 # Slow hashing proves nothing here.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import costs, month_costs
-from proxyapi.charges import effect, evidence, waits
+from proxyapi.charges import effect, evidence, log_records, waits
 from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
 from proxyapi.models.account import plain
@@ -35,6 +35,8 @@ def answered(charge: Charge, reply: Reply) -> None:
         lock_account(charge)
         # A sweep may have called it lost meanwhile: this is its answer all the same.
         charge.reread()
+        if charge.state in (ChargeState.DRAFT, ChargeState.HELD):
+            return  # the database went back in time: `recovery` takes the answer from the log
         if shown := effect.is_shown(charge, record):
             took_effect(charge, record, reply.data)
         if charge.state not in UNDECIDED:
@@ -134,6 +136,7 @@ def free(charge: Charge, sentence: str, error: Exception | None) -> None:
 def ended(charge: Charge) -> None:
     """It is settled for good: the files that went with it are needed no more."""
     charge.uploads.all().delete()
+    log_records.log_end(charge)
     announce(charge)
 
 

@@ -15,8 +15,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import calls, drafts, failpoints
-from proxyapi.allowance import AllowanceExhausted, Grant, Lane
-from proxyapi.charges import effect, evidence, outcome, waits
+from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Grant, Lane
+from proxyapi.charges import effect, evidence, log_records, outcome, recovery, waits
 from proxyapi.charges.crash import counted
 from proxyapi.charges.sender import waiting
 from proxyapi.durable import durable
@@ -34,6 +34,12 @@ def send(charge_id: UUID) -> None:
     """Send the charge if it is held and nobody else does."""
     charge = Charge.objects.loaded(charge_id)
     if charge.state != ChargeState.HELD:
+        return
+    try:
+        if recovery.recover_if_restored():
+            return  # it may have been sent; if not, it is due as before
+    except AllowanceExhausted as error:
+        wait(charge, error)
         return
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
         outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
@@ -107,6 +113,9 @@ def post(charge: Charge, grant: Grant) -> None:
         with waiting(charge):
             if not is_ours(charge):
                 return
+            if not log_records.log_request(charge):
+                recovery.mark_sent_before(charge)
+                return
             reply = calls.send(
                 charge.token,
                 charge.operation,
@@ -115,6 +124,8 @@ def post(charge: Charge, grant: Grant) -> None:
                 as_of=charge.sent_at,
                 **body(charge),
             )
+    except AllowanceUnknown as error:  # the charge log has no record of it, so it was not sent
+        unsend(charge, error)
     except errors.Unsendable as error:  # it will be no other in a minute
         outcome.refused(charge, error)
     except errors.UpstreamError as error:
@@ -127,6 +138,7 @@ def post(charge: Charge, grant: Grant) -> None:
             outcome.unknown(charge, error)
     else:
         failpoints.reach("answered")
+        log_records.log_answer(charge, reply)
         outcome.answered(charge, reply)
 
 
@@ -157,7 +169,7 @@ def body(charge: Charge) -> dict[str, Any]:
     return {"json": charge.body or None}
 
 
-def unsend(charge: Charge, error: errors.UpstreamError) -> None:
+def unsend(charge: Charge, error: Exception) -> None:
     """It provably did not start: back in line."""
     if Charge.objects.move(charge, ChargeState.HELD, due_at=again_at(charge, error)):
         outcome.delayed(charge, error)

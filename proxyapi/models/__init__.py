@@ -5,6 +5,7 @@ from __future__ import annotations
 from proxyapi.models.account import Account, Plan
 from proxyapi.models.call import Call, CallOutcome
 from proxyapi.models.charge import Charge, ChargeState
+from proxyapi.models.database_epoch import DatabaseEpoch
 from proxyapi.models.day_feature import DayFeature
 from proxyapi.models.day_flow import DayFlow
 from proxyapi.models.day_member import DayMember
@@ -33,6 +34,7 @@ __all__ = [
     "ChargeState",
     "Confidence",
     "CreditPack",
+    "DatabaseEpoch",
     "DayFeature",
     "DayFlow",
     "DayMember",

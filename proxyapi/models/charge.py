@@ -5,7 +5,8 @@
                            → unknown → matched | refused | written_off
                            → held, when the request provably did not start
 
-What was not sent yet may be refused, too (`TRANSITIONS`).
+What was not sent yet may be refused, too (`TRANSITIONS`), and is `unknown` where a restored
+database has forgotten whether it was sent (`charges/recovery.py`).
 
 `held` rows have passed the balance check and reserve `hold`; a worker claims one by a conditional
 update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by
@@ -45,7 +46,8 @@ class ChargeState(models.TextChoices):
 
 TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.DRAFT: frozenset({ChargeState.HELD, ChargeState.REFUSED}),
-    ChargeState.HELD: frozenset({ChargeState.SENDING, ChargeState.REFUSED}),
+    # To unknown only when the database went back in time: it may have been sent since.
+    ChargeState.HELD: frozenset({ChargeState.SENDING, ChargeState.REFUSED, ChargeState.UNKNOWN}),
     # Back to held only when the request provably did not start (refused connection, 429).
     ChargeState.SENDING: frozenset(
         {ChargeState.CONFIRMED, ChargeState.REFUSED, ChargeState.UNKNOWN, ChargeState.HELD}

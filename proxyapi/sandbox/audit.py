@@ -4,6 +4,10 @@ A charge is a double charge when it repeats an earlier charging request of the a
 method, path and body) and either the earlier answer did not arrive whole, so that the client
 sent it again blindly, or the repetition followed within `double_charge_seconds`, as a double
 click does. Each earlier charge explains at most one repetition.
+
+A client that lost its own records sends the same wish on another path: a second draft with the same
+settings, and its script. Charges of one intent (same operation, body and content of the resource)
+on different resources within `same_intent_seconds` are listed apart: people do order alike twice.
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ def money(world: World, account: Account) -> dict[str, Any]:
             if it.content_type == "top-up"
         ],
         "double_charges": [describe(it) for it in double_charges(world, charges)],
+        "same_intent": [describe(it) for it in same_intent(world, charges)],
     }
 
 
@@ -51,6 +56,20 @@ def double_charges(world: World, charges: list[Charge]) -> list[Charge]:
         if earlier is not None and (soon or not earlier.answered):
             found.append(charge)
         before[charge.feature, charge.request] = charge
+    return found
+
+
+def same_intent(world: World, charges: list[Charge]) -> list[Charge]:
+    """The later ones of charges that asked for the same on different resources."""
+    seconds = world.settings.same_intent_seconds
+    before: dict[str, Charge] = {}
+    found = []
+    for charge in charges:
+        earlier = before.get(charge.intent)
+        is_other = earlier is not None and earlier.resource != charge.resource
+        if earlier and is_other and charge.created_at - earlier.created_at <= seconds:
+            found.append(charge)
+        before[charge.intent] = charge
     return found
 
 

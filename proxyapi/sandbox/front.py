@@ -68,8 +68,8 @@ class Front:
             path=path,
             status=None,
         )
-        digest = _digest(scope, body)
-        scope["sandbox.token"], scope["sandbox.request"] = token, (digest, visit.id)
+        digests = _digest(scope, body, path), _digest(scope, body, "")
+        scope["sandbox.token"], scope["sandbox.request"] = token, (*digests, visit.id)
         scope["sandbox.wait"] = [0.0]
         charges: list[Charge] = []
         scope["sandbox.charges"] = charges
@@ -159,13 +159,13 @@ async def _deliver(
     return True
 
 
-def _digest(scope: Scope, body: bytes) -> str:
+def _digest(scope: Scope, body: bytes, path: str) -> str:
     """What makes two requests the same; a form's boundary is another one each time."""
     kinds = [value for name, value in scope["headers"] if name.lower() == b"content-type"]
     _, marked, boundary = b"".join(kinds).partition(b"boundary=")
     if marked and boundary:
         body = body.replace(boundary.strip(b'"'), b"")
-    parts = [scope["method"].encode(), scope["path"].encode(), body]
+    parts = [scope["method"].encode(), path.encode(), body]
     return sha256(b"\0".join(parts)).hexdigest()
 
 

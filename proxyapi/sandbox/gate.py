@@ -7,9 +7,11 @@ body is even read.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -22,6 +24,8 @@ from proxyapi.sandbox.records import Account, Charge, Row, Token
 from proxyapi.sandbox.world import World
 
 Find = Callable[[World, str], Row | None]
+# What a person chose for a resource; its ids, states and files are other ones in each copy.
+WANTED = {"type", "mode", "title", "topic", "prompt", "script", "settings", "scenes", "name"}
 Part = Callable[[World, Any, str], Any]
 Serves = Callable[[World, str], bool]  # of a method
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -38,6 +42,7 @@ class Call:
     account: Account
     request: Request
     digest: str  # of method, path and body
+    intent: str  # digest of operation, body and the content of the resource, whichever it is
     visit: int  # the journal's number
     owned: Any = None
     part: Any = None
@@ -116,13 +121,25 @@ def gated(
                 _check_email(world, account, request, account_area, paid)
                 if "include" in request.query_params:
                     raise errors.WrongArguments("No include is available on this endpoint.")
-                digest, visit = request.scope["sandbox.request"]
-                request.state.call = Call(world, account, request, digest, visit, owned, inside)
+                same = _identify(self.path_format, request, owned)
+                request.state.call = Call(world, account, request, *same, owned, inside)
                 return await inner(request)
 
             return handle
 
     return GatedRoute
+
+
+def _identify(path_format: str, request: Request, owned: Row | None) -> tuple[str, str, int]:
+    """The digest of the request, that of its intent, and its number in the journal. Requests that
+    ask for the same have one intent, be it for another copy of a resource."""
+    digest, content, visit = request.scope["sandbox.request"]
+    wanted = owned.model_dump(mode="json", include=WANTED) if owned else {}
+    for scene in wanted.get("scenes", []):
+        for name in scene.keys() - {"raw_video_prompt", "duration"}:
+            del scene[name]
+    intent = sha256(f"{path_format} {content} {json.dumps(wanted)}".encode()).hexdigest()
+    return digest, intent, visit
 
 
 def _account(world: World, request: Request) -> Account:

@@ -60,6 +60,7 @@ def charge(call: Call, use: Use) -> Charge:
             credits=credits,
             created_at=world.now,
             request=call.digest,
+            intent=call.intent,
             visit=call.visit,
         )
     )

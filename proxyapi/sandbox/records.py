@@ -96,6 +96,7 @@ class Charge(Row):
     credits: int
     created_at: float
     request: str = ""  # digest of method, path and body
+    intent: str = ""  # digest of operation, body and what the resource was to become
     visit: int = 0  # the journal's number of the request
     answered: bool = True
     refunded: bool = False  # some of it

@@ -120,6 +120,11 @@ class Settings(MoreChoices, SceneChoices):
         ge=0,
         description="Same charging request again within this time counts as a double charge.",
     )
+    same_intent_seconds: float = Field(
+        default=300.0,
+        ge=0,
+        description="Equal charging requests on different resources within this time are listed.",
+    )
     journal_lines: int = Field(
         default=20_000, ge=1, description="Oldest lines of the journal go beyond this number."
     )

@@ -131,6 +131,23 @@ def test_a_double_click_is_a_double_charge_and_a_later_wish_is_not(sandbox):
     assert len(sandbox.money()["double_charges"]) == 1
 
 
+def test_a_script_for_a_second_draft_of_the_same_settings_is_the_same_intent(sandbox):
+    first, second, other = sandbox.draft(), sandbox.draft(), sandbox.draft(title="Another")
+    for number in (first, other, first):
+        script(sandbox, number)
+        sandbox.advance(60)
+    assert sandbox.money()["same_intent"] == []
+    script(sandbox, second)
+    assert [it["resource"] for it in sandbox.money()["same_intent"]] == [f"faceless:{second}"]
+
+
+def test_the_same_clip_minutes_later_is_the_same_intent_and_an_hour_later_is_not(sandbox):
+    for seconds in (120, 3600, 0):
+        sandbox.post("/v2/text-to-video", {"model": "brook", "prompt": "a red fox in the snow"})
+        sandbox.advance(seconds)
+    assert len(sandbox.money()["same_intent"]) == 1
+
+
 def test_extra_credits_are_spent_last_and_shown_as_the_setting_says(sandbox):
     account = next(iter(sandbox.world.accounts))
     account.extra = 995

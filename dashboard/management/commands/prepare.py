@@ -1,4 +1,5 @@
-"""`manage.py prepare`: what a start needs. Migrates, collects static files, makes the demo once.
+"""`manage.py prepare`: what a start needs. Migrates, collects static files, recovers what a
+restored database lost, makes the demo once.
 
 Each part does nothing when there is nothing to do, so it runs before every start.
 """
@@ -15,6 +16,7 @@ from django.db import OperationalError
 
 from dashboard import assets, schema
 from dashboard.queries import health
+from proxyapi.charges import recovery
 
 
 class Command(BaseCommand):
@@ -28,6 +30,7 @@ class Command(BaseCommand):
         self.collect()
         if health.broker():
             raise CommandError("Redis does not answer. Check REDIS_URL.")
+        self.recover()
         if settings.VIDEO_API_IS_SANDBOX:
             call_command("seed_demo", stdout=self.stdout)
 
@@ -45,6 +48,10 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The database does not answer. Check DATABASE_URL: {error}"
             ) from None
+
+    def recover(self) -> None:
+        if report := recovery.recover_at_start():
+            self.stdout.write("\n".join(report.sentences()))
 
     def collect(self) -> None:
         if not assets.is_collected():

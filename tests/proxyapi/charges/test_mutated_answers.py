@@ -13,7 +13,6 @@ import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 
-from proxyapi import allowance
 from proxyapi.charges import Intent, record, send
 from proxyapi.models import Charge, Job, Token, Upload
 from proxyapi.upstream.catalog import CATALOG
@@ -22,6 +21,7 @@ from tests.proxyapi import spec_says
 from tests.proxyapi.charges.conftest import SETTINGS, video
 from tests.proxyapi.mutated import EXAMPLES, SENT, Mutated, answers
 from tests.proxyapi.upstream_script import Upstream, answer, charged
+from tests.stores import empty_stores
 
 pytestmark = pytest.mark.django_db
 MANY = settings(
@@ -128,7 +128,7 @@ def test_b6_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
     @given(answers(deed.data, CREDITS))
     def each(answered: Mutated) -> None:
         with transaction.atomic():
-            allowance.connection().flushall()
+            empty_stores()
             reads.requests.clear()
             reads.on(deed.method, deed.path, answered.response)
             charge = sent(deed, job, token)

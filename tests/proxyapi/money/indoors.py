@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from django.apps import apps
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import allowance, calls, failpoints, tasks, tokens
+from proxyapi import calls, failpoints, tasks, tokens
 from proxyapi.models import Token
 from proxyapi.sandbox.app import create_app
 from proxyapi.sandbox.clock import Clock
@@ -33,6 +33,7 @@ from proxyapi.upstream.secret import Secret
 from tests.factories import UserFactory, VaultFactory
 from tests.proxyapi.money.stage import PAID, SETTINGS, Stage
 from tests.sandbox.books import Nothing
+from tests.stores import empty_stores
 
 ADDRESS = "http://127.0.0.1:9"
 A_REQUEST = 0.05  # seconds of the sandbox's clock
@@ -61,6 +62,7 @@ class Indoors(httpx.BaseTransport):
         self._inner = httpx.ASGITransport(app=app, client=("127.0.0.1", 4711))
         self.point, self.away = "", False
         self.a_request, self.bells = A_REQUEST, list[UUID]()
+        self.on_point: Callable[[str], None] | None = None
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), tz=UTC)
@@ -76,6 +78,8 @@ class Indoors(httpx.BaseTransport):
             self.a_request = A_REQUEST
 
     def reach(self, name: str) -> None:
+        if self.on_point is not None:
+            self.on_point(name)
         if name == self.point:
             self.point = ""
             raise Killed
@@ -174,4 +178,4 @@ def emptied() -> None:
         for model in apps.get_app_config("proxyapi").get_models():
             rows = model._base_manager.all()
             rows._raw_delete(using=rows.db)
-    allowance.connection().flushall()
+    empty_stores()

@@ -1,0 +1,42 @@
+"""`manage.py restore FILE`: put a backup in the place of the database (docs/backup.md)."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from dashboard import backups, schema
+
+
+class Command(BaseCommand):
+    help = (
+        "Restores the database from a backup, migrates it, and looks up what was sent since the "
+        "backup, so that nothing is sent twice. Stop Reelroom first."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="what `manage.py backup` wrote")
+        parser.add_argument(
+            "--replace", action="store_true", help="replace a database that has teams"
+        )
+
+    def handle(self, *_: Any, file: Path, replace: bool, **__: Any) -> None:
+        try:
+            manifest = backups.read_manifest(file.absolute())
+            backups.check_nobody_works()
+            if not backups.is_empty() and not replace:
+                raise CommandError(
+                    "The database has teams. Add --replace to put the backup in its place."
+                )
+            kept = backups.restore(file.absolute())
+        except backups.BackupError as error:
+            raise CommandError(f"Nothing was restored. {error}") from None
+        self.stdout.write(f"Restored the database as of {manifest.taken_at}.")
+        if kept:
+            self.stdout.write(f"The one of before is kept as {kept}.")
+        schema.bring_up_to_date()
+        call_command("after_restore", stdout=self.stdout)

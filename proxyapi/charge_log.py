@@ -1,0 +1,183 @@
+"""The charge log: every charging request, its answer and its end, recorded outside the database.
+
+A database that goes back in time (a restored backup, a failover to a replica that lagged) forgets
+what was sent. This log does not: a request is recorded just before it is sent, in Redis for a day
+and in a file of its UTC day under CHARGE_LOG_DIR for `KEPT_DAYS`. `charges.recovery` compares the
+two and restores what the database lost (docs/decisions/0016-charge-log.md).
+
+The records hold what the tables hold: settings and texts of videos, never a token.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import date, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, cast
+
+import redis
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils import timezone
+
+from proxyapi.allowance import AllowanceUnknown, connection
+
+KEPT_DAYS = 14
+KEPT_IN_REDIS_S = 86_400
+NEWEST_KEY = "reelroom:charge-log:newest"
+RECORD_KEY = "reelroom:charge-log:record"
+log = logging.getLogger(__name__)
+
+
+class Kind(StrEnum):
+    REQUEST = "request"  # about to be sent; `content` has the rows of the charge and its job
+    ANSWER = "answer"  # a success was answered; `content` has its data and cost
+    END = "end"  # the charge was settled; `content` has its state, cost and reason
+    CHECKPOINT = "checkpoint"  # the database of this epoch has everything that was recorded before
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of the log. `attempt` counts the sendings of a charge, from 1; `epoch` is the id of
+    the database's epoch (`DatabaseEpoch`); `at` is UTC, ISO 8601."""
+
+    kind: Kind
+    epoch: str
+    charge: str = ""
+    attempt: int = 0
+    at: str = field(default_factory=lambda: timezone.now().isoformat())
+    content: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.charge}:{self.attempt}:{self.kind}"
+
+    def dump(self) -> str:
+        return json.dumps(asdict(self), cls=DjangoJSONEncoder, separators=(",", ":"))
+
+    @classmethod
+    def load(cls, text: str | bytes) -> Record:
+        """Raises ValueError for a line that was cut off."""
+        try:
+            fields = json.loads(text)
+            return cls(**{**fields, "kind": Kind(fields["kind"])})
+        except (TypeError, KeyError) as error:
+            raise ValueError("this is no record of the charge log") from error
+
+
+def append_request(record: Record) -> bool:
+    """Record a request just before it is sent; False if the same attempt was recorded before: then
+    it was sent, and the database has forgotten it.
+
+    Raises `AllowanceUnknown` when Redis does not answer: nothing may be sent then.
+    """
+    try:
+        with connection().pipeline(transaction=True) as pipeline:
+            pipeline.set(_key(record), record.dump(), nx=True, ex=KEPT_IN_REDIS_S)
+            pipeline.set(NEWEST_KEY, record.dump())
+            is_new = bool(pipeline.execute()[0])
+    except redis.RedisError:
+        raise AllowanceUnknown(1.0) from None
+    if is_new:
+        _append_to_file(record)
+    return is_new
+
+
+def append(record: Record) -> None:
+    """Record an answer or an end, as far as the stores can be written: the ledger tells the same,
+    later."""
+    try:
+        connection().set(_key(record), record.dump(), ex=KEPT_IN_REDIS_S)
+    except redis.RedisError:
+        log.warning("Redis has no record of an answer: it does not respond")
+    _append_to_file(record)
+
+
+def append_checkpoint(epoch: str) -> None:
+    """Note that this epoch of the database has everything. Raises `AllowanceUnknown`."""
+    record = Record(Kind.CHECKPOINT, epoch)
+    try:
+        connection().set(NEWEST_KEY, record.dump())
+    except redis.RedisError:
+        raise AllowanceUnknown(1.0) from None
+    _append_to_file(record)
+
+
+def newest() -> Record | None:
+    """The newest request or checkpoint; None where nothing is recorded. Raises
+    `AllowanceUnknown`."""
+    try:
+        found = cast("bytes | None", connection().get(NEWEST_KEY))
+    except redis.RedisError:
+        raise AllowanceUnknown(1.0) from None
+    if found is not None:
+        return Record.load(found)
+    return newest_on_disk()
+
+
+def newest_on_disk() -> Record | None:
+    for path in reversed(_files()):
+        for record in reversed(list(_read(path))):
+            if record.kind in (Kind.REQUEST, Kind.CHECKPOINT):
+                return record
+    return None
+
+
+def records() -> list[Record]:
+    """All that Redis and the files hold, each once, oldest first. Raises `AllowanceUnknown`."""
+    found = {record.name: record for path in _files() for record in _read(path)}
+    try:
+        keys = list(connection().scan_iter(f"{RECORD_KEY}:*", count=1000))
+        values = cast("list[bytes | None]", connection().mget(keys)) if keys else []
+    except redis.RedisError:
+        raise AllowanceUnknown(1.0) from None
+    for record in map(Record.load, filter(None, values)):
+        found[record.name] = record
+    return sorted(found.values(), key=lambda record: record.at)
+
+
+def prune() -> None:
+    """Delete the files of days that are older than `KEPT_DAYS`."""
+    oldest = timezone.now().date() - timedelta(days=KEPT_DAYS)
+    for path in _files():
+        if date.fromisoformat(path.stem) < oldest:
+            path.unlink(missing_ok=True)
+
+
+def _key(record: Record) -> str:
+    return f"{RECORD_KEY}:{record.name}"
+
+
+def _append_to_file(record: Record) -> None:
+    """One write of one line, on the disk before it goes on: processes do not mix theirs."""
+    folder: Path = settings.CHARGE_LOG_DIR
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"{timezone.now().date()}.jsonl"
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, f"{record.dump()}\n".encode())
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        log.error("the charge log cannot be written to disk: %s", error.strerror)
+
+
+def _files() -> list[Path]:
+    return sorted(settings.CHARGE_LOG_DIR.glob("????-??-??.jsonl"))
+
+
+def _read(path: Path) -> Iterator[Record]:
+    """The records of a file; a line that was cut off by a crash is none."""
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                yield Record.load(line)
+            except ValueError:
+                log.warning("a line of %s cannot be read", path.name)

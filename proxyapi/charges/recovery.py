@@ -1,0 +1,326 @@
+"""Recovery: find out that the database went back in time, and restore the charges it lost.
+
+Contract: what the charge log says was sent is never sent again. A charge that the database still
+holds as unsent, or does not know at all, becomes `unknown` and is settled by what the log knows of
+its end, else by reading (law 2). What cannot be restored is listed for a person.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import redis
+from django.contrib.auth import get_user_model
+from django.core import serializers
+from django.db import Error as DatabaseError
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi import charge_log
+from proxyapi.allowance import AllowanceUnknown, connection
+from proxyapi.charge_log import Kind, Record
+from proxyapi.charges import effect, outcome, waits
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    DatabaseEpoch,
+    Job,
+    Token,
+    TopUpChange,
+    TopUpChangeState,
+)
+from proxyapi.models.account import moment
+from proxyapi.models.charge import SPENT, UNDECIDED
+from proxyapi.models.top_up_change import OPEN
+from proxyapi.upstream.reply import Answer, Credits, Reply
+
+RESTORED = "RESTORED"
+SENT_BEFORE = (
+    "It was sent before the database was restored. It is not sent again; what became of it is "
+    "being read."
+)
+PERHAPS_SENT = (
+    "The database was restored from a backup, and this may have been sent since. It is not sent "
+    "again; what became of it is being read."
+)
+ASK_AGAIN = (
+    "The database was restored from a backup, and this may have been sent since. Nothing was sent "
+    "now. If it is still wanted, ask again."
+)
+SAVE_AGAIN = (
+    "Not saved. The database was restored from a backup. Check the setting and save it again."
+)
+SUPERSEDED = "The same was sent before the database was restored. Nothing was sent twice."
+LOCK_S = 600
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Report:
+    """What a recovery did, by the ids of charges; `lost` has a sentence for each charge that the
+    log knows and this database cannot hold."""
+
+    recovered: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """For whoever runs the portal."""
+        found = (
+            f"{len(self.recovered)} charges were sent after the backup and are restored. "
+            f"{len(self.unsure)} may have been sent after it; they are not sent again."
+        )
+        return [found] + [f"Not restored: {sentence}" for sentence in self.lost]
+
+
+def mark_sent_before(charge: Charge) -> None:
+    """The log has this very attempt already: the database forgot it. It is settled by reading."""
+    fields = {"code": RESTORED, "reason": SENT_BEFORE, "due_at": timezone.now()}
+    lost_at = waits.ended(charge)
+    if Charge.objects.move(charge, ChargeState.UNKNOWN, lost_at=lost_at, **fields):
+        effect.announce(charge)
+
+
+def recover_if_restored() -> Report | None:
+    """Recover if the database is older than the newest record of the log: one look at Redis and one
+    at the database. Raises `AllowanceUnknown` when Redis does not answer."""
+    newest = charge_log.newest()
+    if newest is None or not is_unknown_to_database(newest):
+        return None
+    return recover()
+
+
+def recover_at_start() -> Report | None:
+    """The same for a start, with the files as well as Redis. Charges without any log mean that the
+    database was brought here without it."""
+    known = [charge_log.newest(), charge_log.newest_on_disk()]
+    newest = [record for record in known if record is not None]
+    if any(is_unknown_to_database(record) for record in newest):
+        return recover()
+    if newest:
+        return None
+    since = timezone.now() - timedelta(days=charge_log.KEPT_DAYS)
+    if Charge.objects.filter(created_at__gt=since).exists():
+        return recover()
+    charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
+    return None
+
+
+def is_unknown_to_database(record: Record) -> bool:
+    """Whether the database is of a time before this record was written."""
+    if record.epoch != str(DatabaseEpoch.objects.current().id):
+        return True
+    if record.kind is Kind.CHECKPOINT:
+        return False
+    known = Charge.objects.filter(pk=record.charge, tries__gte=record.attempt)
+    return not known.exists()
+
+
+def recover(*, doubt_all: bool = False) -> Report | None:
+    """Restore every charge of the log, begin a new epoch, and answer what was done.
+
+    A log that never heard of this database's epoch is empty, or another installation's: then
+    whatever may have been sent counts as sent. `doubt_all`: as if it were, because the log went
+    back in time with the database.
+
+    One process at a time; None where another one was faster. A crash in between leaves the epoch as
+    it was, so the next one begins again. Raises `AllowanceUnknown`.
+    """
+    try:
+        with connection().lock("reelroom:recovery", timeout=LOCK_S, blocking_timeout=LOCK_S):
+            newest = charge_log.newest()
+            if newest and not is_unknown_to_database(newest) and not doubt_all:
+                return None
+            return _recover(doubt_all)
+    except (redis.RedisError, redis.exceptions.LockError):
+        raise AllowanceUnknown(1.0) from None
+
+
+def _recover(doubt_all: bool) -> Report:
+    log.warning("the database is older than the charge log: restoring the charges it lost")
+    report, records = Report(), charge_log.records()
+    epoch = DatabaseEpoch.objects.current()
+    for of_charge in attempts_by_charge(records):
+        recover_charge(of_charge, report)
+    if doubt_all or str(epoch.id) not in {record.epoch for record in records}:
+        doubt_unsent(report)
+    unsent = TopUpChange.objects.filter(state__in=OPEN, sent_at=None)
+    unsent.update(state=TopUpChangeState.REFUSED, reason=SAVE_AGAIN, settled_at=timezone.now())
+    # The balance is asked anew at once, and the ledger is read on from where it was.
+    Account.objects.update(refreshed_at=None)
+    epoch = DatabaseEpoch.objects.create(number=epoch.number + 1, report=asdict(report))
+    charge_log.append_checkpoint(str(epoch.id))
+    return report
+
+
+def attempts_by_charge(records: Iterable[Record]) -> list[dict[Kind, Record]]:
+    """The last attempt of each charge with its answer and its end, in the order of the requests."""
+    attempts: dict[str, dict[Kind, Record]] = {}
+    for record in records:
+        if record.kind is Kind.REQUEST:
+            attempts.pop(record.charge, None)
+            attempts[record.charge] = {Kind.REQUEST: record}
+        elif record.charge in attempts:
+            known = attempts[record.charge]
+            if known[Kind.REQUEST].attempt == record.attempt:
+                known[record.kind] = record
+    return list(attempts.values())
+
+
+def recover_charge(records: Mapping[Kind, Record], report: Report) -> None:
+    request = records[Kind.REQUEST]
+    try:
+        with transaction.atomic():
+            charge = as_unknown(request, report)
+            if charge is not None:
+                finish(charge, records)
+    except (DatabaseError, LookupError, ValueError, serializers.base.DeserializationError):
+        log.exception("charge %s of the log was not restored", request.charge)
+        report.lost.append(sentence_of(request, "it could not be restored"))
+
+
+def as_unknown(request: Record, report: Report) -> Charge | None:
+    """The charge of that request as one whose answer is not known; None when it is settled here, or
+    cannot be restored."""
+    logged, job = rows_of(request)
+    here = Charge.objects.filter(pk=logged.pk).first()
+    if here is not None and here.tries >= request.attempt:
+        return here if here.state in UNDECIDED else None
+    if here is not None and not here.is_open:
+        return None
+    if missing := missing_rows(logged):
+        report.lost.append(sentence_of(request, f"this database does not have its {missing}"))
+        return None
+    Account.objects.lock(logged.account_id)
+    if job is not None:
+        restore_job(job, logged.token_id)
+    refuse_unsent_twins(logged)
+    logged.state, logged.code, logged.reason = ChargeState.UNKNOWN, RESTORED, SENT_BEFORE
+    logged.lost_at, logged.due_at = waits.ended(logged), timezone.now()
+    logged.save(force_insert=here is None, force_update=here is not None)
+    report.recovered.append(str(logged.pk))
+    effect.announce(logged)
+    return Charge.objects.loaded(logged.pk)
+
+
+def rows_of(request: Record) -> tuple[Charge, Job | None]:
+    found = serializers.deserialize("python", request.content["rows"], ignorenonexistent=True)
+    rows = {type(row.object): row.object for row in found}
+    return cast(Charge, rows[Charge]), cast("Job | None", rows.get(Job))
+
+
+def missing_rows(charge: Charge) -> str:
+    """What the charge needs and the database does not have, as a word; a token that is gone is
+    replaced by another one of its account."""
+    if not Account.objects.filter(pk=charge.account_id, vault=charge.vault_id).exists():
+        return "account"
+    if not get_user_model()._default_manager.filter(pk=charge.member_id).exists():
+        return "member"
+    if not Token.objects.filter(pk=charge.token_id).exists():
+        tokens = Token.objects.filter(account=charge.account_id)
+        other = sorted(tokens.best_first(), key=lambda one: one.owner_id != charge.member_id)
+        if not other:
+            return "token"
+        charge.token_id = other[0].pk
+    return ""
+
+
+def restore_job(logged: Job, token_id: Any) -> None:
+    """The job as it was when its charge was sent: with its id at the service, which an older row
+    may not know, and with the settings that were sent."""
+    here = Job.objects.select_for_update(of=("self",)).filter(pk=logged.pk).first()
+    if logged.remote_id and logged.is_anothers(logged.remote_id):
+        logged.remote_id = None
+    if here is None:
+        logged.token_id = token_id
+        logged.save(force_insert=True)
+    elif here.remote_id is None:
+        fields = ("remote_id", "title", "wanted", "sent", "edited_at")
+        for name in fields:
+            setattr(here, name, getattr(logged, name))
+        here.save(update_fields=fields)
+
+
+def refuse_unsent_twins(charge: Charge) -> None:
+    """The same operation, pressed again on the restored page and not sent yet."""
+    if charge.job_id is None:
+        same = Charge.objects.open().filter(
+            account=charge.account_id, job=None, operation=charge.operation, body=charge.body
+        )
+    else:
+        same = Charge.objects.open().filter(job=charge.job_id, operation=charge.operation)
+    unsent = same.filter(state__in=[ChargeState.DRAFT, ChargeState.HELD], tries=0)
+    for twin in unsent.exclude(pk=charge.pk):
+        outcome.free(twin, SUPERSEDED, None)
+
+
+def finish(charge: Charge, records: Mapping[Kind, Record]) -> None:
+    """Bring it to the end that the log knows; without one it is settled by reading."""
+    if answer := records.get(Kind.ANSWER):
+        outcome.answered(charge, reply_of(answer))
+        charge = Charge.objects.loaded(charge.pk)
+    end = records.get(Kind.END)
+    if end is None or charge.state not in UNDECIDED:
+        return
+    known = end.content
+    if known["state"] in SPENT:
+        if not charge.is_proved:
+            effect.took_effect(charge, {})
+            effect.script_unknown(charge)
+        booked_at = moment(known["booked_at"])
+        outcome.spent(charge, ChargeState.MATCHED, Decimal(known["cost"]), booked_at)
+    elif known["state"] == ChargeState.REFUSED:
+        outcome.free(charge, known["reason"], None)
+
+
+def reply_of(answer: Record) -> Reply:
+    cost = answer.content["cost"]
+    credits = None if cost is None else Credits(Decimal(cost), None)
+    return Reply(
+        data=answer.content["data"],
+        meta={},
+        credits=credits,
+        allowance=None,
+        status=200,
+        message="",
+        links={},
+        answer=Answer(200, {}, b""),
+    )
+
+
+def doubt_unsent(report: Report) -> None:
+    """Nobody knows what was sent since: what waits to be sent is read first, what waits for an
+    approval is withdrawn."""
+    now = timezone.now()
+    for charge in Charge.objects.open().exclude(state=ChargeState.UNKNOWN).select_related("job"):
+        if str(charge.pk) in report.recovered:
+            continue
+        with transaction.atomic():
+            Account.objects.lock(charge.account_id)
+            if charge.state == ChargeState.DRAFT:
+                outcome.free(charge, ASK_AGAIN, None)
+            else:
+                sent_at = charge.sent_at or charge.held_at or charge.created_at
+                fields = {"sent_at": sent_at, "lost_at": now, "due_at": now, "code": RESTORED}
+                Charge.objects.move(charge, ChargeState.UNKNOWN, reason=PERHAPS_SENT, **fields)
+                effect.announce(charge)
+            report.unsure.append(str(charge.pk))
+
+
+def sentence_of(request: Record, why: str) -> str:
+    """A charge that cannot be restored, for whoever runs the portal."""
+    rows = {row["model"]: row for row in request.content["rows"]}
+    charge = rows["proxyapi.charge"]["fields"]
+    job = rows.get("proxyapi.job", {}).get("fields", {})
+    title = f" of “{job['title']}”" if job.get("title") else ""
+    remote = f", number {job['remote_id']} at the service" if job.get("remote_id") else ""
+    return (
+        f"{charge['operation']}{title}{remote}, about {charge['quote'] or charge['hold']} cr, "
+        f"sent {charge['sent_at']}: {why}."
+    )

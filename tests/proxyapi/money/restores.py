@@ -1,0 +1,202 @@
+"""A database that goes back in time: a backup at one point of a charge's life, put back at another.
+
+On the sandbox in this process (`indoors`). A person presses the button again as soon as the
+restored page lets them, and once more when they are told that nothing was charged.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import combinations
+from typing import Any
+from uuid import uuid4
+
+from django.apps import apps
+from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import transaction
+
+from proxyapi import allowance, ledger, tasks
+from proxyapi.allowance import Lane
+from proxyapi.charges import Intent, record, recovery
+from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models.charge import HOLDING, SPENT
+from proxyapi.refusals import Refusal
+from proxyapi.watching import due
+from tests.proxyapi.money.indoors import Indoors, staged
+from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.stage import ENDED, Stage
+
+# In the order in which a charge passes them; "made" is before its draft, "pressed" before the
+# worker, "done" a while after it was settled.
+POINTS = ("made", "drafted", "pressed", "dequeue", "sent", "answered", "recorded", "done")
+BEAT_S = 10
+BEATS = 130  # as long as it takes a charge to be settled, or to wait for a person
+Rows = list[tuple[type[Any], list[dict[str, Any]]]]
+
+
+def backup() -> Rows:
+    models = list(apps.get_app_config("proxyapi").get_models())
+    return [(model, list(model._base_manager.values())) for model in models]
+
+
+def put_back(rows: Rows) -> None:
+    with transaction.atomic():
+        for model, _ in rows:
+            found = model._base_manager.all()
+            found._raw_delete(using=found.db)
+        for model, values in rows:
+            model._base_manager.bulk_create([model(**value) for value in values])
+
+
+def restart() -> None:
+    recovery.recover_at_start()
+
+
+def lose_redis() -> None:
+    allowance.connection().flushall()
+    recovery.recover_at_start()
+
+
+def lose_log() -> None:
+    """Another machine: the backup alone was brought there."""
+    shutil.rmtree(settings.CHARGE_LOG_DIR, ignore_errors=True)
+    lose_redis()
+
+
+def fail_over() -> None:
+    """A replica takes over that lacks the last seconds; every process runs on."""
+
+
+# What happens at the moment of the restoration, besides it.
+WAYS: dict[str, Callable[[], None]] = {
+    "restored and started": restart,
+    "restored, Redis empty": lose_redis,
+    "restored without the charge log": lose_log,
+    "failover": fail_over,
+}
+
+
+@dataclass
+class Restores:
+    """What became of the charges; `wrong` tells the ones that break the promise."""
+
+    rounds: int = 0
+    settled: int = 0
+    to_a_person: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """A point of the backup, and a later one, after the press, at which it is put back."""
+    return (pair for pair in combinations(POINTS, 2) if pair[1] != "drafted")
+
+
+@dataclass
+class Order:
+    """One press of a button, whose life is interrupted by a restoration."""
+
+    house: Indoors
+    stage: Stage
+    taken_at: str
+    put_back_at: str
+    way: str
+    rows: Rows | None = None
+    is_restored: bool = False
+
+    def pass_(self, point: str) -> None:
+        if point == self.taken_at and self.rows is None:
+            self.rows = backup()
+        elif point == self.put_back_at and not self.is_restored and self.rows is not None:
+            self.is_restored = True
+            put_back(self.rows)
+            WAYS[self.way]()
+
+
+def restored(
+    house: Indoors, operation: str, taken_at: str, put_back_at: str, way: str, found: Restores
+) -> None:
+    """One order with one restoration, judged by what the sandbox took."""
+    with staged(house, {}, credits=10**7) as stage:
+        order = Order(house, stage, taken_at, put_back_at, way)
+        order.pass_("made")
+        intent = OPERATIONS[operation](stage)
+        already = stage.spent()
+        order.pass_("drafted")
+        live(order, intent)
+        assert order.is_restored
+        for _ in range(2):
+            if not is_done(intent):
+                press(intent)
+            beat(house)
+        what = f"{operation}, backup at {taken_at}, put back at {put_back_at}, {way}"
+        judge(stage, stage.spent() - already, what, found)
+
+
+def live(order: Order, intent: Intent) -> None:
+    """The press, the worker, and half an hour of the beat; its points are told to the order."""
+    house = order.house
+    house.on_point = order.pass_
+    try:
+        charge = record(intent)
+        order.pass_("pressed")
+        # The worker may find its charge gone with the database: its task fails, as any may.
+        with suppress(ObjectDoesNotExist):
+            tasks.send_charge(str(charge.pk))
+    finally:
+        house.on_point = None
+    if not order.is_restored:
+        beat(house)
+        order.pass_("done")
+
+
+def press(intent: Intent) -> None:
+    """Again, from the restored page: another nonce, the job as it is there, if it is there."""
+    with suppress(Refusal, Job.DoesNotExist, ValueError):
+        job = Job.objects.get(pk=intent.job.pk) if intent.job else None
+        if job is not None and intent.job is not None and job.state != intent.job.state:
+            return  # the page shows that it was done
+        again = record(replace(intent, nonce=uuid4(), job=job))
+        tasks.send_charge(str(again.pk))
+
+
+def is_done(intent: Intent) -> bool:
+    """Whether the page shows that it was done: nobody presses again then."""
+    charges = Charge.objects.filter(operation=intent.operation, body=intent.body)
+    return charges.filter(state__in=SPENT).exists()
+
+
+def beat(house: Indoors) -> None:
+    for _ in range(BEATS):
+        house.clock.advance(BEAT_S)
+        tasks.recover_if_restored()
+        for id, state in due.charges():
+            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            task(str(id))
+        if not Charge.objects.filter(state__in=HOLDING).exists():
+            return
+
+
+def judge(stage: Stage, taken: Decimal, what: str, found: Restores) -> None:
+    """At most one price was taken, and each credit of it has its charge, or is shown to people."""
+    found.rounds += 1
+    price = max([charge.price for charge in Charge.objects.all()], default=taken)
+    charges = Charge.objects.exclude(state__in=ENDED)
+    costs = sum(charge.cost or 0 for charge in Charge.objects.filter(state__in=SPENT))
+    account = stage.token.account
+    told = f"{what}: the sandbox took {taken}, settled {costs - stage.aside}, open {len(charges)}"
+    account.refresh_from_db()
+    ledger.mirror(account, Lane.PERSON, 5)
+    outside = ledger.books(account).outside
+    if taken > price or stage.money()["same_intent"]:
+        found.wrong.append(f"{told}: paid twice")
+    elif charges or outside:
+        found.to_a_person += 1
+    elif costs != taken:
+        found.wrong.append(f"{told}: not explained")
+    else:
+        found.settled += 1
