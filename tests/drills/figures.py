@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 
 HOLDS, FALLS_SHORT = "ok", "FALLS SHORT"
-MOST = 10
+MOST = 40
 
 
 class Figures:

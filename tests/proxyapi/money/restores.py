@@ -19,6 +19,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
+from django.db.models import QuerySet
 
 from proxyapi import allowance, ledger, tasks
 from proxyapi.allowance import Lane
@@ -134,7 +135,7 @@ def restored(
                 press(intent)
             beat(house)
         what = f"{operation}, backup at {taken_at}, put back at {put_back_at}, {way}"
-        judge(stage, stage.spent() - already, what, found)
+        judge(stage, charges_of(intent), stage.spent() - already, what, found)
 
 
 def live(order: Order, intent: Intent) -> None:
@@ -166,8 +167,13 @@ def press(intent: Intent) -> None:
 
 def is_done(intent: Intent) -> bool:
     """Whether the page shows that it was done: nobody presses again then."""
-    charges = Charge.objects.filter(operation=intent.operation, body=intent.body)
-    return charges.filter(state__in=SPENT).exists()
+    return charges_of(intent).filter(state__in=SPENT).exists()
+
+
+def charges_of(intent: Intent) -> QuerySet[Charge]:
+    """Those of this press and of its repetitions."""
+    job = intent.job.pk if intent.job else None
+    return Charge.objects.filter(operation=intent.operation, body=intent.body, job=job)
 
 
 def beat(house: Indoors) -> None:
@@ -181,20 +187,22 @@ def beat(house: Indoors) -> None:
             return
 
 
-def judge(stage: Stage, taken: Decimal, what: str, found: Restores) -> None:
+def judge(
+    stage: Stage, charges: QuerySet[Charge], taken: Decimal, what: str, found: Restores
+) -> None:
     """At most one price was taken, and each credit of it has its charge, or is shown to people."""
     found.rounds += 1
-    price = max([charge.price for charge in Charge.objects.all()], default=taken)
-    charges = Charge.objects.exclude(state__in=ENDED)
-    costs = sum(charge.cost or 0 for charge in Charge.objects.filter(state__in=SPENT))
+    price = max([charge.hold for charge in charges], default=taken)
+    left = charges.exclude(state__in=ENDED).count()
+    costs = sum(charge.cost or 0 for charge in charges.filter(state__in=SPENT))
     account = stage.token.account
-    told = f"{what}: the sandbox took {taken}, settled {costs - stage.aside}, open {len(charges)}"
     account.refresh_from_db()
     ledger.mirror(account, Lane.PERSON, 5)
-    outside = ledger.books(account).outside
+    outside = ledger.books(account).outside - stage.aside
+    told = f"{what}: the sandbox took {taken}, settled {costs}, outside {outside}, open {left}"
     if taken > price or stage.money()["same_intent"]:
         found.wrong.append(f"{told}: paid twice")
-    elif charges or outside:
+    elif left or outside:
         found.to_a_person += 1
     elif costs != taken:
         found.wrong.append(f"{told}: not explained")

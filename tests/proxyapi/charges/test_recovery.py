@@ -1,0 +1,240 @@
+"""Recovery: what the charge log knows and a restored database does not."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from proxyapi import charge_log
+from proxyapi.allowance import AllowanceUnknown
+from proxyapi.charges import recovery, send
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+    DatabaseEpoch,
+    Job,
+    JobState,
+    Token,
+    TopUpChange,
+)
+from tests.factories import AccountFactory, ChargeFactory, TokenFactory
+from tests.proxyapi.upstream_script import Upstream, charged
+from tests.stores import empty_stores
+
+Held = Callable[..., Charge]
+RENDER = ("POST", "/faceless/7/render")
+
+
+@pytest.fixture
+def sent(held: Held, upstream: Upstream) -> Charge:
+    """A render that was answered: its charge and its job are in the log."""
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.CONFIRMED
+    upstream.requests.clear()
+    return charge
+
+
+def forget(charge: Charge) -> None:
+    """The database of before the press, and before the draft."""
+    Charge.objects.all().delete()
+    Job.objects.all().delete()
+
+
+def posts(upstream: Upstream) -> int:
+    return sum(request.method != "GET" for request in upstream.requests)
+
+
+def test_a_charge_that_is_gone_comes_back_with_its_video_and_its_cost(sent, upstream):
+    forget(sent)
+    report = recovery.recover_if_restored()
+    assert report is not None
+    assert (report.recovered, report.lost) == ([str(sent.pk)], [])
+    charge = Charge.objects.get()
+    assert (charge.pk, charge.state, charge.cost) == (sent.pk, ChargeState.MATCHED, 92)
+    assert (Job.objects.get().remote_id, Job.objects.get().state) == ("7", JobState.RUNNING)
+    assert posts(upstream) == 0
+
+
+def test_a_charge_that_is_held_again_is_not_sent_again(sent, upstream):
+    Charge.objects.filter(pk=sent.pk).update(
+        state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
+    )
+    Job.objects.update(state=JobState.DRAFT)
+    send(sent.pk)
+    sent.refresh_from_db()
+    assert (sent.state, sent.cost) == (ChargeState.MATCHED, 92)
+    assert posts(upstream) == 0
+
+
+def test_a_second_press_on_the_restored_page_is_refused(sent, held, upstream):
+    Charge.objects.all().delete()
+    Job.objects.update(state=JobState.DRAFT)
+    again = held()
+    send(again.pk)
+    again.refresh_from_db()
+    assert (again.state, again.reason) == (ChargeState.REFUSED, recovery.SUPERSEDED)
+    assert Charge.objects.get(pk=sent.pk).state == ChargeState.MATCHED
+    assert posts(upstream) == 0
+
+
+def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent, upstream):
+    """The newest record was lost with Redis; the record of the attempt was not."""
+    Charge.objects.filter(pk=sent.pk).update(
+        state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
+    )
+    Job.objects.update(state=JobState.DRAFT)
+    charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
+    send(sent.pk)
+    sent.refresh_from_db()
+    assert (sent.state, sent.code) == (ChargeState.UNKNOWN, recovery.RESTORED)
+    assert posts(upstream) == 0
+
+
+def test_a_recovery_is_made_once(sent):
+    forget(sent)
+    assert recovery.recover_at_start() is not None
+    assert recovery.recover_at_start() is None
+    assert recovery.recover_if_restored() is None
+
+
+def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent):
+    forget(sent)
+    first = DatabaseEpoch.objects.current()
+    recovery.recover_at_start()
+    DatabaseEpoch.objects.exclude(number=first.number).delete()
+    Charge.objects.all().delete()
+    assert recovery.recover_at_start() is not None
+    assert Charge.objects.get().pk == sent.pk
+
+
+def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent):
+    forget(sent)
+    Token.objects.all().delete()
+    report = recovery.recover_if_restored()
+    assert report is not None
+    (told,) = report.lost
+    assert "faceless.render" in told
+    assert "number 7 at the service, about 96" in told
+    assert told.endswith("this database does not have its token.")
+    assert DatabaseEpoch.objects.current().report["lost"] == [told]
+
+
+def test_another_token_of_the_account_takes_the_place_of_one_that_is_gone(sent):
+    forget(sent)
+    other = TokenFactory.create(account=sent.account)
+    Token.objects.exclude(pk=other.pk).delete()
+    recovery.recover_if_restored()
+    assert Charge.objects.get().token == other
+
+
+def test_without_the_log_nothing_that_waits_is_sent(db, upstream):
+    asked = ChargeFactory.create(state=ChargeState.DRAFT)
+    held = ChargeFactory.create(state=ChargeState.HELD)
+    report = recovery.recover_at_start()
+    assert report is not None
+    assert set(report.unsure) == {str(asked.pk), str(held.pk)}
+    asked.refresh_from_db()
+    held.refresh_from_db()
+    assert (asked.state, asked.reason) == (ChargeState.REFUSED, recovery.ASK_AGAIN)
+    assert (held.state, held.reason) == (ChargeState.UNKNOWN, recovery.PERHAPS_SENT)
+
+
+def test_the_log_of_another_installation_proves_nothing(sent, held):
+    """A backup of the production, restored on a machine for trials that has a log of its own."""
+    Charge.objects.all().delete()
+    Job.objects.update(state=JobState.DRAFT)
+    DatabaseEpoch.objects.update(id=uuid.uuid4())
+    waiting = held()
+    recovery.recover_at_start()
+    waiting.refresh_from_db()
+    assert waiting.state in (ChargeState.UNKNOWN, ChargeState.REFUSED)
+
+
+def test_a_new_installation_has_nothing_to_recover(db):
+    assert recovery.recover_at_start() is None
+    assert recovery.recover_at_start() is None
+
+
+def test_a_redis_that_was_emptied_is_no_older_database(sent):
+    files = charge_log.newest_on_disk()
+    with_redis = charge_log.newest()
+    assert files == with_redis
+    from proxyapi.allowance import connection
+
+    connection().flushall()
+    assert recovery.recover_if_restored() is None
+    assert recovery.recover_at_start() is None
+
+
+def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoration(sent):
+    token = TokenFactory.create(account=AccountFactory.create())
+    change = TopUpChange.objects.create(
+        account=token.account, token=token, member=token.owner, nonce=uuid.uuid4(), seen={},
+        wanted={},
+    )  # fmt: skip
+    forget(sent)
+    recovery.recover_if_restored()
+    change.refresh_from_db()
+    assert (change.state, change.reason) == ("refused", recovery.SAVE_AGAIN)
+
+
+def test_without_redis_nothing_is_sent(held, upstream, settings):
+    settings.REDIS_URL = "unix:///nonexistent/socket"
+    charge = held()
+    with pytest.raises(AllowanceUnknown):
+        recovery.recover_if_restored()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.HELD
+    assert upstream.requests == []
+
+
+def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent, held):
+    Charge.objects.all().delete()
+    Job.objects.update(state=JobState.DRAFT)
+    empty_stores()
+    charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
+    waiting = held()
+    out = StringIO()
+    call_command("after_restore", stdout=out)
+    assert "has every charge of the log" in out.getvalue()
+    call_command("after_restore", "--doubt-all", stdout=out)
+    assert "1 may have been sent" in out.getvalue()
+    waiting.refresh_from_db()
+    assert waiting.state == ChargeState.UNKNOWN
+
+
+def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent, settings):
+    folder = settings.CHARGE_LOG_DIR
+    (today,) = folder.glob("*.jsonl")
+    assert today.stat().st_mode & 0o077 == 0
+    old = timezone.now().date() - timedelta(days=charge_log.KEPT_DAYS + 1)
+    (folder / f"{old}.jsonl").write_text(today.read_text())
+    with today.open("a") as lines:
+        lines.write('{"kind":"request","epo')
+    known = len(charge_log.records())
+    charge_log.prune()
+    assert [path.name for path in folder.glob("*.jsonl")] == [today.name]
+    assert len(charge_log.records()) == known
+
+
+def test_a_full_disk_stops_no_charge(held, upstream, settings):
+    settings.CHARGE_LOG_DIR.parent.mkdir(parents=True, exist_ok=True)
+    settings.CHARGE_LOG_DIR.write_text("a file where the folder should be")
+    upstream.on(*RENDER, charged({"id": 7}, 92))
+    charge = held()
+    try:
+        send(charge.pk)
+    finally:
+        settings.CHARGE_LOG_DIR.unlink()
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.CONFIRMED
