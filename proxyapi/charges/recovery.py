@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any, cast
 
@@ -97,16 +96,15 @@ def recover_if_restored() -> Report | None:
 
 
 def recover_at_start() -> Report | None:
-    """The same for a start, with the files as well as Redis. Charges without any log mean that the
-    database was brought here without it."""
+    """The same for a start, with the files as well as Redis. Open charges without any log mean that
+    the database was brought here without it."""
     known = [charge_log.newest(), charge_log.newest_on_disk()]
     newest = [record for record in known if record is not None]
     if any(is_unknown_to_database(record) for record in newest):
         return recover()
     if newest:
         return None
-    since = timezone.now() - timedelta(days=charge_log.KEPT_DAYS)
-    if Charge.objects.filter(created_at__gt=since).exists():
+    if Charge.objects.open().exists():
         return recover()
     charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
     return None
