@@ -96,11 +96,15 @@ def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") ->
     the grant.
 
     An operation with a limit of its own takes one of that, too, and of neither while the other has
-    none left. Raises `allowance.AllowanceExhausted`, or `errors.Unauthorized` for a token that the
-    service has refused before: nobody asks again with it (pitfall 88).
+    none left. Raises `allowance.AllowanceExhausted`, `errors.Unauthorized` for a token that the
+    service has refused before: nobody asks again with it (pitfall 88), or `TokenShut` for one that
+    cannot be sent. Neither takes a request.
     """
     if token.state in (TokenState.REVOKED, TokenState.REMOVED):
         raise errors.Unauthorized()
+    check_upstream(token)
+    if not door.opens(token):
+        raise TokenShut()
     store, until = allowance.connection(), time.monotonic() + patience
     if pool := POOLS.get(operation):
         allowance.await_pool(store, pool, token.account.bucket, patience)
@@ -195,12 +199,17 @@ def note_answer(token: Token, reply: Reply, as_of: datetime) -> None:
         publish(token.vault_id, Event.ACCOUNT, token.account_id)
 
 
-def opened(token: Token) -> Secret:
-    """Only for the service it was given for; among sandboxes, whose port may change, for any. As it
-    is now: a removed one is not used by who read it before."""
-    is_its_own = token.account.environment == settings.VIDEO_API_BASE_URL
-    if not is_its_own and not settings.VIDEO_API_IS_SANDBOX:
+def check_upstream(token: Token) -> None:
+    """Raise `TokenOfAnother` for a token that was sealed for another upstream than the one in
+    use."""
+    if not token.account.is_of_current_upstream:
         raise TokenOfAnother()
+
+
+def opened(token: Token) -> Secret:
+    """The value, only for the upstream it was sealed for. As it is now: a removed token is not used
+    by who read it before."""
+    check_upstream(token)
     if Token.objects.filter(pk=token.pk, state=TokenState.REMOVED).exists():
         raise TokenGone()
     try:

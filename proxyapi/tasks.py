@@ -129,7 +129,8 @@ def refresh_accounts() -> None:
     lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_REFRESH_AFTER)
     # Its reading failed half-way: nothing can be made with it before the voices are known.
     bare = Q(plan=Plan.PAID, options_as_of=None, refreshed_at__lt=now - BARE_REFRESH_AFTER)
-    for account_id in Account.objects.filter(old | lapsed | bare).values_list("pk", flat=True):
+    accounts = Account.objects.of_current_upstream().filter(old | lapsed | bare)
+    for account_id in accounts.values_list("pk", flat=True):
         refresh_account.delay(str(account_id))
 
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from proxyapi import allowance, calls, door
+from proxyapi import allowance, calls, door, upstream_address
 from proxyapi.allowance import Lane
 from proxyapi.events import Event, publish
 from proxyapi.heirs import take_over
@@ -22,6 +22,10 @@ from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 REFRESHED_TOGETHER = timedelta(seconds=20)
 KNOWN = "This token is already in the team's room."
+OF_ANOTHER = (
+    "This token is stored for another address of the service ({address}). It was not sent. To use "
+    "it at the address that the portal uses now, its owner removes it first."
+)
 UNCHECKED = "The service did not answer, so the token could not be checked and was not stored."
 PATIENCE = 5  # seconds to wait for a request of the allowance
 
@@ -45,6 +49,10 @@ def add(
         raise TokenRefused(str(malformed), field="token") from None
     token = Token(vault=vault, owner_id=owner_id, fingerprint=door.fingerprint(secret))
     same = Token.objects.standing().filter(vault=vault, fingerprint=token.fingerprint)
+    same = same.select_related("account")
+    for stored in same.exclude(upstream_address.in_use("account__environment")):
+        sentence = OF_ANOTHER.format(address=stored.account.environment)
+        raise TokenRefused(sentence, field="token")
     again = next(filter(is_lost, same.filter(owner=owner_id)), None)
     if again is None and same.exists():
         raise TokenRefused(KNOWN, field="token")
@@ -94,10 +102,16 @@ def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
 
 
 def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Account:
-    """The one row of this upstream account; two members' tokens of one account share it."""
-    account, _ = Account.objects.get_or_create(
-        vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
-    )
+    """The one row of this upstream account; two members' tokens of one account share it.
+
+    Of a sandbox that had another port the row of before: its address stays as it was sealed.
+    """
+    known = Account.objects.of_current_upstream().filter(vault=vault, upstream_id=profile["id"])
+    account = known.order_by("created_at").first()
+    if account is None:
+        account, _ = Account.objects.get_or_create(
+            vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
+        )
     account.note_profile(profile, asked_at)
     return account
 

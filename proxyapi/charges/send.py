@@ -44,6 +44,9 @@ def send(charge_id: UUID) -> None:
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
         outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
         return
+    if not charge.account.is_of_current_upstream:
+        wait(charge, calls.TokenOfAnother())
+        return
     try:
         record = sync(charge)
         if ended_as_begun(charge, record):

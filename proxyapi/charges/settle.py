@@ -37,7 +37,7 @@ def settle(charge_id: UUID) -> None:
     charge = Charge.objects.loaded(charge_id)
     if charge.state == ChargeState.SENDING and abandoned(charge):
         outcome.unknown(charge, None)
-    if charge.state != ChargeState.UNKNOWN:
+    if charge.state != ChargeState.UNKNOWN or not charge.account.is_of_current_upstream:
         return
     soon = None
     try:

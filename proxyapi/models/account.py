@@ -6,12 +6,13 @@ import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 from django.db.models import F, Q, Sum
 
+from proxyapi import upstream_address
 from proxyapi.models.vault import Vault
 from proxyapi.upstream import wire
 
@@ -52,6 +53,10 @@ class Plan(models.TextChoices):
 
 
 class AccountQuerySet(models.QuerySet["Account"]):
+    def of_current_upstream(self) -> Self:
+        """Those that the portal asks the service about; the others are paused."""
+        return self.filter(upstream_address.in_use())
+
     def lock(self, pk: uuid.UUID) -> None:
         """For the rest of the transaction, always before its jobs, charges and entries: so nobody
         waits in a ring. Nothing is read of it: what was loaded before the lock is not newer now."""
@@ -117,6 +122,11 @@ class Account(models.Model):
         """Who it is at the service, which counts some of its operations by it, of however many
         teams (law 5)."""
         return f"{self.environment}:{self.upstream_id}"
+
+    @property
+    def is_of_current_upstream(self) -> bool:
+        """Whether its tokens may be sent to the address in use; else the account is paused."""
+        return upstream_address.is_in_use(self.environment)
 
     def held(self) -> Decimal:
         """Credits that open charges have reserved."""

@@ -25,6 +25,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from proxyapi import upstream_address
 from proxyapi.models.account import CREDITS, Account
 from proxyapi.models.job import Job
 from proxyapi.models.token import Token
@@ -117,9 +118,10 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
-        came."""
+        came. Unknown ones of another upstream wait until its address is set again."""
         due = self.filter(state__in=HOLDING, due_at__lte=now, crashes__lt=PARKED_AFTER)
-        return due.order_by("due_at")
+        readable = ~Q(state=ChargeState.UNKNOWN) | upstream_address.in_use("account__environment")
+        return due.filter(readable).order_by("due_at")
 
     def owe(self, job: Job, now: datetime) -> None:
         """The job failed: the service owes back what its last try took, where it says so.

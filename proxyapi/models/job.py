@@ -16,6 +16,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from proxyapi import upstream_address
 from proxyapi.models.account import CREDITS, Account
 from proxyapi.models.sort import sort_of
 from proxyapi.models.token import Token, TokenState
@@ -52,8 +53,10 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(stopped, state=JobState.RUNNING)
 
     def due(self, now: datetime) -> Self:
-        """Jobs whose next look is due, on tokens that work; not those that are parked."""
+        """Jobs whose next look is due, on tokens that work and are of the upstream in use; not those
+        that are parked."""
         return self.filter(
+            upstream_address.in_use("account__environment"),
             state=JobState.RUNNING,
             next_look_at__lte=now,
             crashes__lt=PARKED_AFTER,

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Case, Q, When
 
+from proxyapi import upstream_address
 from proxyapi.models.account import Account
 from proxyapi.models.vault import Vault
 
@@ -21,8 +22,13 @@ class TokenState(models.TextChoices):
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
+    def of_current_upstream(self) -> Self:
+        return self.filter(upstream_address.in_use("account__environment"))
+
     def usable(self) -> Self:
-        return self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
+        """Those that a call may be sent with: not stopped, and of the upstream in use."""
+        working = self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
+        return working.of_current_upstream()
 
     def standing(self) -> Self:
         return self.exclude(state=TokenState.REMOVED)

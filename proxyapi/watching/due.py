@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from proxyapi import allowance, drafts
+from proxyapi import allowance, drafts, upstream_address
 from proxyapi.allowance import AllowanceUnknown, Lane, connection
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
 from proxyapi.models.charge import REFUNDED, SPENT
@@ -199,7 +199,8 @@ def lease(now: datetime, ids: list[UUID]) -> list[Lease]:
 def quotes() -> Iterator[UUID]:
     """Drafts whose price was asked and did not come, each leased to the caller."""
     now = timezone.now()
-    waiting = Job.objects.filter(quote_due_at__lte=now).values_list("pk", "quote_due_at")
+    due = Job.objects.filter(upstream_address.in_use("account__environment"), quote_due_at__lte=now)
+    waiting = due.values_list("pk", "quote_due_at")
     for id, due_at in waiting[:BATCH]:
         if Job.objects.filter(pk=id, quote_due_at=due_at).update(quote_due_at=now + LEASE):
             yield id

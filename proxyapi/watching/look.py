@@ -41,7 +41,7 @@ def look(job_id: UUID, until: datetime | None = None, lane: Lane = Lane.WATCHING
     rings twice, or late, finds another time in the row and does nothing.
     """
     job = Job.objects.select_related("token__account", "account").get(pk=job_id)
-    if not claim(job, until):
+    if not job.account.is_of_current_upstream or not claim(job, until):
         return
     if (early := too_early(job)) > A_MOMENT:
         this_run(job).update(next_look_at=timezone.now() + timedelta(seconds=early))

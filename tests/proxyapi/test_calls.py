@@ -140,3 +140,25 @@ def test_pitfall_29_profile_costs_and_options_are_read_once_for_whoever_wants_th
     assert [request.url.path for request in upstream.requests] == [f"/v2{path}" for path in told]
     account = Account.objects.get()
     assert (account.costs, account.options) == (told["/credits/costs"], told["/faceless/options"])
+
+
+def moved_elsewhere(token: Token) -> None:
+    Account.objects.update(environment="https://production.example/v2")
+
+
+def damaged(token: Token) -> None:
+    Token.objects.update(sealed=b"not ours")
+
+
+@pytest.mark.parametrize("become_unusable", [moved_elsewhere, damaged])
+def test_a_token_that_cannot_be_sent_takes_no_request_of_its_allowance(
+    become_unusable: Any, token: Token
+) -> None:
+    become_unusable(token)
+    store = allowance.connection()
+    before = allowance.room(store, token.bucket, Lane.PERSON)
+    with pytest.raises(calls.TokenShut):
+        calls.admit(Token.objects.get(), Lane.PERSON)
+    assert allowance.room(store, token.bucket, Lane.PERSON) == before
+    calls.admit(token, Lane.PERSON)
+    assert allowance.room(store, token.bucket, Lane.PERSON) == before - 1

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,15 @@ def _no_token_gets_out(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a sandbox process; its films are made on a fast clock."""
-    folder: Path = tmp_path_factory.mktemp("sandbox")
+    with started_sandbox(tmp_path_factory.mktemp("sandbox")) as address:
+        yield address
+
+
+@contextmanager
+def started_sandbox(folder: Path, host: str = "127.0.0.1") -> Iterator[str]:
+    """A sandbox process that listens on `host`; answers its address on 127.0.0.1."""
     port = free_port()
-    command = [sys.executable, "-m", "proxyapi.sandbox", "--port", str(port)]
+    command = [sys.executable, "-m", "proxyapi.sandbox", "--host", host, "--port", str(port)]
     command += ["--db", str(folder / "world.sqlite3"), "--media-dir", str(folder / "media")]
     with (
         (folder / "log").open("w") as log,

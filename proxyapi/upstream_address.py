@@ -1,0 +1,44 @@
+"""Which accounts are of the upstream that the portal uses now (VIDEO_API_BASE_URL).
+
+A token is sent only to the upstream it was sealed for, which its account's row names. Accounts of
+any other address are paused: nothing is requested for them and nothing about them is decided. This
+is computed and never stored, so setting the former address again resumes them.
+
+A sandbox on this machine may move to another port and stays the same upstream, and so does one at
+the host `sandbox`. The two are not the same: that host is another machine with another database.
+"""
+
+from __future__ import annotations
+
+import re
+
+from django.conf import settings
+from django.db.models import Q
+
+# For Python, PostgreSQL and SQLite alike.
+SANDBOXES = (
+    r"^http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/v2$",
+    r"^http://sandbox(:[0-9]+)?/v2$",
+)
+
+
+def is_in_use(address: str) -> bool:
+    """Whether a token that was sealed for this address may be sent to the one in use."""
+    pattern = moving_sandbox()
+    if pattern is not None:
+        return re.search(pattern, address) is not None
+    return address == str(settings.VIDEO_API_BASE_URL)
+
+
+def in_use(field: str = "environment") -> Q:
+    """The same for a query; `field` is the path to `Account.environment`."""
+    pattern = moving_sandbox()
+    if pattern is not None:
+        return Q(**{f"{field}__regex": pattern})
+    return Q(**{field: settings.VIDEO_API_BASE_URL})
+
+
+def moving_sandbox() -> str | None:
+    """The pattern of all addresses of the sandbox in use; None where the upstream is none."""
+    matching = (it for it in SANDBOXES if re.search(it, settings.VIDEO_API_BASE_URL))
+    return next(matching, None)
