@@ -30,7 +30,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
     def required(self, name: str, remedy: str) -> str:
         """The variable, or a refusal to start. A placeholder is as good as nothing."""
         value: str = self.str(name, default="")
-        if not value or value.lower().startswith(
+        if not value.strip() or value.lower().startswith(
             ("change", "placeholder", "secret", "django-insecure")
         ):
             raise ImproperlyConfigured(f"{name} is not set. {remedy}")

@@ -1,5 +1,5 @@
-"""Settings, read from the environment (and from `var/env`, which `make run` writes for this
-machine).
+"""Settings, read from the environment (and from `var/env` and `var/address.env`, which `make run`
+writes for this machine).
 
 Nothing secret has a default: a process without SECRET_KEY or SEALING_KEYS does not start.
 """
@@ -18,8 +18,9 @@ from dashboard.environment import Environment
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
 VAR = Path(env.str("REELROOM_VAR", default=str(BASE_DIR / "var"))).resolve()
-if (VAR / "env").is_file():
-    env.read_env(str(VAR / "env"))
+for file in (VAR / "env", VAR / "address.env"):
+    if file.is_file():
+        env.read_env(str(file))
 
 # Core --------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
@@ -221,7 +222,12 @@ if BEHIND_TLS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
 
 # Upstream ----------------------------------------------------------------------------------------
-VIDEO_API_BASE_URL = env.filled("VIDEO_API_BASE_URL", "http://127.0.0.1:8001/v2").rstrip("/")
+# Without a default: a sandbox's would lead an installation with real tokens there by mistake.
+VIDEO_API_BASE_URL = env.required(
+    "VIDEO_API_BASE_URL",
+    "Set the address of the video API, ending in /v2. `make run` sets that of its sandbox.",
+)
+VIDEO_API_BASE_URL = VIDEO_API_BASE_URL.strip().rstrip("/")
 _upstream = urlsplit(VIDEO_API_BASE_URL)
 VIDEO_API_IS_SANDBOX = _upstream.hostname in {"127.0.0.1", "localhost", "::1", "sandbox"}
 if _upstream.scheme != "https" and not VIDEO_API_IS_SANDBOX:

@@ -38,6 +38,7 @@ def main() -> int:
         with place.take() as lock:
             place.check_ports()
             place.keep_secrets()
+            place.keep_address()
             with valkey.socket_in(place.var) as socket:
                 asyncio.run(up(place, lock, socket, started))
     except Unable as reason:

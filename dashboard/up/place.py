@@ -52,6 +52,10 @@ class Place:
     def sandbox(self) -> str:
         return f"http://{LOOPBACK}:{self.sandbox_port}"
 
+    @property
+    def video_api(self) -> str:
+        return self.upstream or f"{self.sandbox}/v2"
+
     def take(self) -> IO[str]:
         """Make the folder and lock it; the lock holds as long as the file stays open.
 
@@ -85,11 +89,11 @@ class Place:
         if path.is_file() and path.stat().st_size:
             return
         key = base64.b64encode(secrets.token_bytes(32)).decode()
-        text = f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n"
-        try:
-            private_file.write(path, text)
-        except OSError as error:
-            raise Unable(f"{path} cannot be written: {error.strerror}.") from None
+        write(path, f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n")
+
+    def keep_address(self) -> None:
+        """Write which address of the API is used, for commands that are typed beside it."""
+        write(self.var / "address.env", f"VIDEO_API_BASE_URL={self.video_api}\n")
 
     def environment(self, redis: str) -> dict[str, str]:
         return {
@@ -103,10 +107,17 @@ class Place:
             "REELROOM_VAR": str(self.var),
             "PORT": str(self.port),
             "REDIS_URL": redis,
-            "VIDEO_API_BASE_URL": self.upstream or f"{self.sandbox}/v2",
+            "VIDEO_API_BASE_URL": self.video_api,
             # What the virtual environment holds goes before what the machine holds.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
+
+
+def write(path: Path, text: str) -> None:
+    try:
+        private_file.write(path, text)
+    except OSError as error:
+        raise Unable(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def locked(file: IO[str]) -> bool:

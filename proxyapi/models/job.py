@@ -53,8 +53,8 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(stopped, state=JobState.RUNNING)
 
     def due(self, now: datetime) -> Self:
-        """Jobs whose next look is due, on tokens that work and are of the upstream in use; not those
-        that are parked."""
+        """Jobs whose next look is due, on tokens that work, of the upstream in use; not those that
+        are parked."""
         return self.filter(
             upstream_address.in_use("account__environment"),
             state=JobState.RUNNING,

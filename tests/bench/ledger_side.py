@@ -36,6 +36,7 @@ def main() -> None:
 def prepare(url: str, folder: str) -> None:
     os.environ |= {"DATABASE_URL": url, "REELROOM_VAR": folder, "LOG_LEVEL": "CRITICAL"}
     os.environ["REDIS_URL"] = f"unix://{folder}/none.sock"
+    os.environ["VIDEO_API_BASE_URL"] = "http://127.0.0.1:8001/v2"
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.bench.ledger_settings"
     from django.core.management import call_command
 

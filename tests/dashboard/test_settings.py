@@ -10,6 +10,8 @@ from uuid import uuid4
 
 import pytest
 
+from dashboard.up.place import Place
+
 IMPORT = "import dashboard.settings"
 
 
@@ -37,6 +39,34 @@ def test_g9_the_service_is_asked_over_https_and_under_its_version(address: str, 
     done = done_with(VIDEO_API_BASE_URL=address, **keys)
     assert (done.returncode == 0) is not bool(told), done.stderr
     assert told in done.stderr
+
+
+@pytest.mark.parametrize("address", [None, "", "  "])
+def test_without_the_address_of_the_service_nothing_starts(
+    address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A default would send the tokens of an installation to a sandbox."""
+    monkeypatch.delenv("VIDEO_API_BASE_URL")
+    done = done_with(**({} if address is None else {"VIDEO_API_BASE_URL": address}))
+    assert done.returncode
+    assert "VIDEO_API_BASE_URL is not set. Set the address of the video API" in done.stderr
+
+
+def test_a_command_typed_beside_make_run_uses_its_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VIDEO_API_BASE_URL", "SECRET_KEY", "SEALING_KEYS"):
+        monkeypatch.delenv(name)
+    place = Place.named_by({"REELROOM_VAR": str(tmp_path), "SANDBOX_PORT": "8081"})
+    place.keep_secrets()
+    place.keep_address()
+    print_address = f"{IMPORT} as s; print(s.VIDEO_API_BASE_URL)"
+    done = done_with(print_address, REELROOM_VAR=str(tmp_path))
+    assert done.stdout.strip() == "http://127.0.0.1:8081/v2", done.stderr
+    elsewhere = done_with(
+        print_address, REELROOM_VAR=str(tmp_path), VIDEO_API_BASE_URL="https://api.example/v2"
+    )
+    assert elsewhere.stdout.strip() == "https://api.example/v2"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +100,7 @@ def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, told: str) -
 def test_what_is_set_to_nothing_is_as_not_set() -> None:
     names = (
         *("TRUSTED_PROXIES", "DATABASE_POOL", "LOG_LEVEL", "TIME_ZONE", "REDIS_URL"),
-        *("ALLOWED_HOSTS", "EMAIL_URL", "EMAIL_FROM", "PORT", "PORTAL_URL", "VIDEO_API_BASE_URL"),
+        *("ALLOWED_HOSTS", "EMAIL_URL", "EMAIL_FROM", "PORT", "PORTAL_URL"),
     )
     print_some = f"{IMPORT} as s; print(s.PORTAL_URL, *s.ALLOWED_HOSTS)"
     done = done_with(print_some, **dict.fromkeys(names, ""), LOG_FORMAT="JSON")

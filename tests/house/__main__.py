@@ -22,6 +22,7 @@ PRODUCTION = {
     "SECRET_KEY": os.urandom(40).hex(),
     "SEALING_KEYS": f"k1:{base64.b64encode(os.urandom(32)).decode()}",
     "BEHIND_TLS": "true",
+    "VIDEO_API_BASE_URL": "https://video.example/v2",
     "ALLOWED_HOSTS": "reelroom.example",
     "REELROOM_VAR": "/nonexistent",
     "DATABASE_URL": "sqlite://:memory:",

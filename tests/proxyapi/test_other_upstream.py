@@ -55,9 +55,12 @@ class Service(NamedTuple):
 
 @pytest.fixture
 def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with started_sandbox(tmp_path_factory.mktemp("first"), "0.0.0.0") as base:  # noqa: S104
-        with httpx.Client(base_url=f"{base}/_sandbox/") as control:
-            yield Service(f"{base.replace('127.0.0.1', '127.0.0.2')}/v2", control)
+    every_name = "0.0.0.0"  # noqa: S104
+    with (
+        started_sandbox(tmp_path_factory.mktemp("first"), every_name) as base,
+        httpx.Client(base_url=f"{base}/_sandbox/") as control,
+    ):
+        yield Service(f"{base.replace('127.0.0.1', '127.0.0.2')}/v2", control)
 
 
 @pytest.fixture
