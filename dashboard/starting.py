@@ -6,18 +6,22 @@ may be started with another environment than `prepare` was.
 
 from __future__ import annotations
 
+import logging
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from django.core.checks import run_checks
+from django.core.checks import CheckMessage, run_checks
 from django.db import DEFAULT_DB_ALIAS, connection
 
 from proxyapi.checks import START
 
+log = logging.getLogger(__name__)
+
 
 def refuse_wrong_keys(**_: Any) -> None:
     """End the process with the sentences that say what is wrong; some milliseconds if nothing is.
+    What is only odd, such as accounts of another upstream, is logged.
 
     A database that does not answer is no reason to end: that passes.
     """
@@ -27,9 +31,15 @@ def refuse_wrong_keys(**_: Any) -> None:
         connection.close()
         if close_pool := getattr(connection, "close_pool", None):  # PostgreSQL alone has one
             close_pool()
-    wrong = [one for one in found if one.is_serious()]
+    wrong = [sentence(one) for one in found if one.is_serious()]
     if wrong:
-        sys.exit("\n".join(f"{one.msg} {one.hint or ''}".strip() for one in wrong))
+        sys.exit("\n".join(wrong))
+    for one in found:
+        log.warning("%s", sentence(one))
+
+
+def sentence(message: CheckMessage) -> str:
+    return f"{message.msg} {message.hint or ''}".strip()
 
 
 def refuse_wrong_keys_in_a_loop() -> None:

@@ -1,4 +1,5 @@
-"""System checks: a process with a wrong or missing key does not start at all."""
+"""System checks: a process with a wrong or missing key does not start at all; one with accounts of
+another upstream says so."""
 
 from __future__ import annotations
 
@@ -8,10 +9,11 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as CheckWarning
 from django.db import DatabaseError, connections
-from django.db.models import Model
+from django.db.models import Exists, Model, OuterRef
 
-from proxyapi import failpoints, seal
+from proxyapi import failpoints, seal, upstream_address
 from proxyapi.upstream.client import overridden
 
 START = "start"  # the tag of what has to hold in every process, however it is started
@@ -64,11 +66,45 @@ def sealed_rows_have_their_key(
     except (seal.SealError, DatabaseError):
         return []  # E001 tells it, or the tables are not there yet
     finally:
-        connection = connections[databases[0]]
-        if not connection.in_atomic_block:  # else it closes what a transaction still needs
-            connection.close_if_unusable_or_obsolete()
+        close_unusable(databases[0])
     hint = "Put the old key back behind the new one."
     return [Error(message, hint=hint, id="proxyapi.E002") for message in found if message]
+
+
+@register(Tags.database, START)
+def accounts_are_of_the_upstream_in_use(
+    *, databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """Those of another one are paused (proxyapi/upstream_address.py), which an operator may not
+    have meant."""
+    # Celery imports this module before there are tables.
+    from proxyapi.models import Account, Token
+
+    if not databases:
+        return []
+    try:
+        opened = Account.objects.using(databases[0]).exclude(upstream_address.in_use())
+        opened = opened.filter(Exists(Token.objects.standing().filter(account=OuterRef("pk"))))
+        found = list(opened.values_list("environment", flat=True))
+    except DatabaseError:
+        return []  # the tables are not there yet
+    finally:
+        close_unusable(databases[0])
+    if not found:
+        return []
+    addresses = ", ".join(sorted(set(found)))
+    message = (
+        f"{len(found)} accounts belong to another address of the service than "
+        f"VIDEO_API_BASE_URL and are paused: {addresses}. Their tokens are not sent."
+    )
+    hint = "They resume when VIDEO_API_BASE_URL is that address again."
+    return [CheckWarning(message, hint=hint, id="proxyapi.W001")]
+
+
+def close_unusable(database: str) -> None:
+    connection = connections[database]
+    if not connection.in_atomic_block:  # else it closes what a transaction still needs
+        connection.close_if_unusable_or_obsolete()
 
 
 def sealed_models() -> Iterator[type[Model]]:

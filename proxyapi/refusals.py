@@ -5,6 +5,7 @@ Refusal
 ├── AlreadyOpen        the same thing is on its way
 ├── NotReady           a precondition of the service is not met
 ├── TokenRefused       the token cannot be used or taken
+├── TooManyTries       somebody tried too often within a minute
 └── Stale              somebody changed it meanwhile
 """
 
@@ -41,6 +42,10 @@ class NotReady(Refusal):
 
 
 class TokenRefused(Refusal):
+    pass
+
+
+class TooManyTries(Refusal):
     pass
 
 

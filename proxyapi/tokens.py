@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from proxyapi import allowance, calls, door, upstream_address
+from proxyapi import allowance, calls, door, throttle, upstream_address
 from proxyapi.allowance import Lane
 from proxyapi.events import Event, publish
 from proxyapi.heirs import take_over
@@ -27,6 +27,13 @@ OF_ANOTHER = (
     "it at the address that the portal uses now, its owner removes it first."
 )
 UNCHECKED = "The service did not answer, so the token could not be checked and was not stored."
+# Wrong tokens a minute that reach the service; one that it knows does not count.
+WRONG_TOKENS_OF_MEMBER = 5
+WRONG_TOKENS_OF_TEAM = 15
+TOO_MANY = (
+    "Too many tokens were tried within a minute. This one was not sent to the service. Try again "
+    "in {wait} s."
+)
 PATIENCE = 5  # seconds to wait for a request of the allowance
 
 
@@ -37,8 +44,9 @@ def nothing(_: Token) -> None:
 def add(
     vault: Vault, owner_id: int, pasted: Secret, also: Callable[[Token], None] = nothing
 ) -> Token:
-    """Check, seal and store a token; answers its row. Raises `TokenRefused`; the value is never
-    echoed. `also` is done with the row before anybody sees it, or the row is not stored.
+    """Check, seal and store a token; answers its row. Raises `TokenRefused` or `TooManyTries`; the
+    value is never echoed. `also` is done with the row before anybody sees it, or the row is not
+    stored.
 
     One that the service refused for a while, or whose seal does not open any more, may be added
     again by its owner, in its own place.
@@ -57,7 +65,7 @@ def add(
     if again is None and same.exists():
         raise TokenRefused(KNOWN, field="token")
     asked_at = timezone.now()
-    profile = ask_who(token, secret)
+    profile = ask_who_throttled(token, secret)
     try:
         with transaction.atomic():
             token.account = account_of(vault, profile, asked_at)
@@ -74,6 +82,19 @@ def add(
     except IntegrityError:  # somebody else added it while the service was asked
         raise TokenRefused(KNOWN, field="token") from None
     return token
+
+
+def ask_who_throttled(token: Token, secret: Secret) -> dict[str, Any]:
+    """`ask_who`, as often as a member and a team may have a token checked that the service does not
+    know. Raises `TooManyTries` or `TokenRefused`."""
+    limits = {
+        f"wrong-tokens-of-member:{token.owner_id}": WRONG_TOKENS_OF_MEMBER,
+        f"wrong-tokens-of-team:{token.vault_id}": WRONG_TOKENS_OF_TEAM,
+    }
+    counted = throttle.count_try(limits, TOO_MANY)
+    profile = ask_who(token, secret)
+    throttle.take_back(limits, counted)
+    return profile
 
 
 def ask_who(token: Token, secret: Secret) -> dict[str, Any]:

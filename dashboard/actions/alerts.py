@@ -18,11 +18,14 @@ from dashboard.alerting.deliveries import schedule
 from dashboard.alerting.errors import DeliveryFailed
 from dashboard.models import AlertEvent, AlertRule, Delivery, Membership, Watch, Webhook
 from dashboard.roles import Permission
+from proxyapi import throttle
 from proxyapi.events import Event, publish
 from proxyapi.refusals import Refusal, Stale, credits
 
 TWICE = "There is this threshold already."
 CHANGED = "Somebody changed this meanwhile; it is now: {now}. Save again to set what is below."
+TESTS_OF_MEMBER, TESTS_OF_TEAM = 3, 6  # a minute
+TOO_MANY = "Too many tests were sent within a minute. Nothing was sent. Try again in {wait} s."
 WAYS = ("threshold", "active", "by_email", "by_webhook")
 
 
@@ -124,8 +127,16 @@ def remove_webhook(*, by: Membership) -> None:
 
 @transaction.atomic
 def send_test(*, by: Membership) -> list[Delivery]:
-    """An alert that says it is a test, on every way there is; the e-mail to the sender alone."""
+    """An alert that says it is a test, on every way there is; the e-mail to the sender alone.
+
+    Raises `TooManyTries`.
+    """
     check(by, Permission.MANAGE_MONEY)
+    limits = {
+        f"alert-tests-of-member:{by.user_id}": TESTS_OF_MEMBER,
+        f"alert-tests-of-team:{by.team_id}": TESTS_OF_TEAM,
+    }
+    throttle.count_try(limits, TOO_MANY)
     event = AlertEvent.objects.create(
         team=by.team,
         subject="test",

@@ -12,7 +12,7 @@ from dashboard.actions.audit import note
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges
-from proxyapi.models import Charge, ChargeState, Job, TokenState
+from proxyapi.models import Charge, ChargeState, Job, Token, TokenState
 from proxyapi.refusals import Stale, TokenRefused
 from proxyapi.watching.look import again
 
@@ -28,7 +28,7 @@ def look_at(*, by: Membership, job: Job) -> int:
     Raises `TokenRefused` where the service cannot be asked, `Stale` where nothing is open.
     """
     check(by, Permission.LOOK_AGAIN)
-    check_works(job.token.state)
+    check_works(job.token)
     runs = again(job)
     unknown = job.charges.filter(state=ChargeState.UNKNOWN)
     doubts = [charge.pk for charge in unknown if charges.again(charge)]
@@ -42,12 +42,14 @@ def look_at(*, by: Membership, job: Job) -> int:
 def look_for(*, by: Membership, charge: Charge) -> None:
     """Look for what became of a charge. Raises `TokenRefused`, or `Stale` when it is settled."""
     check(by, Permission.LOOK_AGAIN)
-    check_works(charge.token.state)
+    check_works(charge.token)
     if not charges.again(charge):
         raise Stale(ENDED)
     note(by, "charge.look_again", charge.pk, operation=charge.operation, hold=str(charge.hold))
 
 
-def check_works(state: str) -> None:
-    if state != TokenState.WORKING:
+def check_works(token: Token) -> None:
+    if token.state != TokenState.WORKING:
         raise TokenRefused(UNUSABLE)
+    if token.account.pause_reason:
+        raise TokenRefused(token.account.pause_reason)

@@ -59,7 +59,9 @@ def token_of(by: Membership) -> Token:
     mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
     token = door.openable(mine.select_related("account").best_first())
     if token is None:
-        raise TokenRefused(TOKENLESS)
+        stored = Token.objects.standing().filter(vault=by.team.vault, owner=by.user)
+        paused = (it.account.pause_reason for it in stored.select_related("account"))
+        raise TokenRefused(next(filter(None, paused), TOKENLESS))
     return token
 
 

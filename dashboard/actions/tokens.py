@@ -17,7 +17,8 @@ from proxyapi.upstream.secret import Secret
 
 
 def add_token(*, by: Membership, pasted: Secret) -> Token:
-    """Check the token with the service and store it sealed. Raises `TokenRefused`."""
+    """Check the token with the service and store it sealed. Raises `TokenRefused`, or
+    `TooManyTries`."""
     check(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:

@@ -70,9 +70,15 @@ def members_page(reader: Membership) -> MembersPage:
 
 
 def token_states(reader: Membership) -> dict[int, TokenStatus]:
-    tokens = Token.objects.standing().filter(vault=reader.team.vault_id)
-    best_last = sorted(tokens, key=lambda one: (door.opens(one), -BEST_FIRST[one.state]))
+    tokens = Token.objects.standing().filter(vault=reader.team.vault_id).select_related("account")
+    best_last = sorted(tokens, key=goodness)
     return {token.owner_id: status_of(token) for token in best_last}
+
+
+def goodness(token: Token) -> tuple[bool, bool, int]:
+    """The higher, the rather it is the one that a member is shown with."""
+    usable = token.account.is_of_current_upstream
+    return usable, door.opens(token), -BEST_FIRST[token.state]
 
 
 def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) -> MemberRow:

@@ -56,6 +56,12 @@ class Shell:
     themes: tuple[ThemeChoice, ...]
     accounts: tuple[Account, ...]
 
+    @property
+    def paused(self) -> str:
+        """The addresses of accounts that belong to another upstream; empty where all are in use."""
+        paused = {it.environment for it in self.accounts if not it.is_of_current_upstream}
+        return ", ".join(sorted(paused))
+
 
 def shell_of(membership: Membership, rows: QuerySet[Account] | None = None) -> Shell:
     """`rows`: `accounts_of` or `known_accounts_of` the vault, with what else the page wants."""

@@ -15,6 +15,8 @@ from dashboard.templatetags.reelroom import clock
 from proxyapi import door
 from proxyapi.models import Account, JobState, Plan, Token, TokenState
 
+OF_ANOTHER = "Paused: belongs to another address of the service"
+
 
 @dataclass(frozen=True, slots=True)
 class TokenStatus:
@@ -141,6 +143,8 @@ def status_of(token: Token) -> TokenStatus:
         return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
     if not door.opens(token):
         return TokenStatus("failed", "Does not open: add it again")
+    if not token.account.is_of_current_upstream:
+        return TokenStatus("paused", OF_ANOTHER)
     if token.state == TokenState.PAUSED:
         return TokenStatus("paused", "Paused: no paid plan")
     return TokenStatus("completed", "Working")

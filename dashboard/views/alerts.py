@@ -110,7 +110,11 @@ def webhook_removals(request: TeamRequest) -> HttpResponse:
 @require_POST
 def tests(request: TeamRequest) -> HttpResponse:
     """A test on every way; the log says how it went."""
-    rows = actions.send_test(by=request.membership)
+    try:
+        rows = actions.send_test(by=request.membership)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+        return redirect("alerts")
     ways = {row.get_channel_display().lower() for row in rows}
     messages.info(request, f"A test is on its way by {' and '.join(sorted(ways))}. See the log.")
     return redirect("alerts")

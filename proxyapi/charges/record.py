@@ -20,7 +20,7 @@ from proxyapi import costs, failpoints
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING, STARTS_RENDERING
-from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
+from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, NotReady, Stale
 from proxyapi.upstream.catalog import operation
 from proxyapi.watching.clock import PUT_BACK
 
@@ -71,12 +71,14 @@ def record(intent: Intent) -> Charge:
     """Write the charge and reserve its hold, or answer the one this form already made.
 
     Raises `AlreadyOpen` when the same operation is under way, `Stale` when the job is no longer
-    what was decided on, `NotEnoughCredits` when the hold does not fit. The account row is locked
-    meanwhile: two members cannot both pass on the last credit.
+    what was decided on, `NotEnoughCredits` when the hold does not fit, `NotReady` when the account
+    is of another upstream. The account row is locked meanwhile: two members cannot both pass on the
+    last credit.
     """
     account = lock(intent)
     if existing := made_before(intent):
         return existing
+    check_upstream(account)
     job = check_open(intent)
     check_fits(account, intent.hold)
     return write(intent, account, job, ChargeState.HELD)
@@ -91,6 +93,7 @@ def ask(intent: Intent) -> Charge:
     account = lock(intent)
     if existing := made_before(intent):
         return existing
+    check_upstream(account)
     return write(intent, account, check_open(intent), ChargeState.DRAFT)
 
 
@@ -100,7 +103,8 @@ def release(charge: Charge, price: Decimal | None = None) -> Charge:
 
     As a charge it is of now: a budget counts it in the period of the consent. `price`: what it
     costs now, where that is less than what was seen.
-    Raises `NotEnoughCredits`, and `Stale` when it was withdrawn or its video is another by now.
+    Raises `NotEnoughCredits`, `NotReady` when the account is of another upstream, and `Stale` when
+    it was withdrawn or its video is another by now.
     """
     account = Account.objects.select_for_update().get(pk=charge.account_id)
     charge.refresh_from_db()
@@ -108,6 +112,7 @@ def release(charge: Charge, price: Decimal | None = None) -> Charge:
         return charge
     if charge.state != ChargeState.DRAFT:
         raise Stale("This was decided already. Nothing was sent.")
+    check_upstream(account)
     check_as_asked(charge)
     if price is not None:
         charge.quote, charge.hold = price, costs.hold_of(charge.operation, price)
@@ -212,6 +217,12 @@ def check_as_asked(charge: Charge) -> None:
     has_changed = any(charge.created_at < at <= now for at in times)
     if charge.operation in STARTS_RENDERING and has_changed:
         raise Stale("This video changed since it was asked for. Nothing was sent. Ask again.")
+
+
+def check_upstream(account: Account) -> None:
+    """Raise `NotReady` for an account of another upstream than the one in use."""
+    if account.pause_reason:
+        raise NotReady(f"Not sent. {account.pause_reason} Nothing was charged.")
 
 
 def check_fits(account: Account, hold: Decimal) -> None:

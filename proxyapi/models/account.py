@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 SMALLEST = Decimal("0.0001")
 
+ELSEWHERE = (
+    "This account belongs to another address of the service, {address}. It is paused until the "
+    "portal uses that address again."
+)
+
 # A time outside of them is a mistake or means "never ends", and breaks calendars.
 YEARS = range(2000, 2200)
 
@@ -127,6 +132,11 @@ class Account(models.Model):
     def is_of_current_upstream(self) -> bool:
         """Whether its tokens may be sent to the address in use; else the account is paused."""
         return upstream_address.is_in_use(self.environment)
+
+    @property
+    def pause_reason(self) -> str:
+        """Why nothing is requested for it now, for people; empty where its upstream is in use."""
+        return "" if self.is_of_current_upstream else ELSEWHERE.format(address=self.environment)
 
     def held(self) -> Decimal:
         """Credits that open charges have reserved."""

@@ -45,6 +45,8 @@ def ask(
     account = Account.objects.select_for_update().get(pk=token.account_id)
     if earlier := account.top_up_changes.filter(nonce=nonce).first():
         return earlier, False
+    if account.pause_reason:
+        raise NotReady(f"Not saved. {account.pause_reason}")
     if account.plan != Plan.PAID:
         raise NotReady(f"Not saved. {words.PLANLESS[Plan(account.plan)]}")
     if account.top_up_changes.open().exists():

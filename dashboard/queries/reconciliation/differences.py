@@ -78,8 +78,8 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
     parts = [unknown, owed, overdue(ledger).filter(refund_owed_at__isnull=True)]
     first, *others = (
         part.filter(account=account)
-        .select_related("job", "member", "token")
-        .defer("token__sealed")
+        .select_related("job", "member", "token", "account")
+        .defer("token__sealed", "account__costs", "account__options")
         .order_by()
         for part in parts
     )
@@ -146,7 +146,9 @@ def of_ledger(ledger: Ledger, now: datetime, *, may_act: bool) -> Iterator[Item]
 
 def unknown(charge: Charge, now: datetime, reader: Membership) -> Item:
     sent = charge.sent_at or charge.created_at
-    if is_left_open(charge, now):
+    if paused := charge.account.pause_reason:
+        text = f"The answer got lost. {paused} Then it is read back."
+    elif is_left_open(charge, now):
         text = (
             "The answer got lost, and no entry of the ledger fits for certain. Say which one it "
             "is, or write it off."
@@ -174,7 +176,8 @@ def acts_of(charge: Charge, now: datetime, reader: Membership) -> tuple[Act, ...
     if not is_left_open(charge, now):
         return ()
     acts = []
-    if can(reader, Permission.LOOK_AGAIN) and charge.token.state == TokenState.WORKING:
+    works = charge.token.state == TokenState.WORKING and charge.account.is_of_current_upstream
+    if can(reader, Permission.LOOK_AGAIN) and works:
         acts.append(Act("Look again", reverse("charge-looks", args=[charge.pk]), post=True))
     if can(reader, Permission.MANAGE_MONEY):
         acts += [

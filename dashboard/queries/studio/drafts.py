@@ -43,12 +43,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftList:
-    """`stopped` says that the reader had a token and the service takes it no more."""
+    """`stopped` says that the reader had a token and the service takes it no more, `elsewhere`
+    why it is paused."""
 
     drafts: tuple[Draft, ...]
     may_start: bool
     needs_token: bool
     stopped: bool
+    elsewhere: str
     notice: Notice | None
     more: bool
 
@@ -68,12 +70,14 @@ def drafts_of(reader: Membership) -> DraftList:
     rows = [draft_of(job) for job in jobs]
     may = can(reader, Permission.RENDER)
     token = token_of(reader) if may else None
-    usable = token is not None and token.state != TokenState.REVOKED
+    elsewhere = token.account.pause_reason if token else ""
+    usable = token is not None and token.state != TokenState.REVOKED and not elsewhere
     return DraftList(
         drafts=tuple(rows[:SHOWN]),
         may_start=may,
         needs_token=may and not usable,
         stopped=token is not None and not usable,
+        elsewhere=elsewhere,
         notice=account_notice(token.account) if token and usable else None,
         more=len(rows) > SHOWN,
     )
@@ -96,6 +100,8 @@ def draft_of(job: Job) -> Draft:
 
 
 def token_of(reader: Membership) -> Token | None:
-    """The reader's own token that new drafts run on; else one that stopped."""
+    """The reader's own token that new drafts run on; else one that stopped or is paused."""
     mine = Token.objects.standing().filter(vault=reader.team.vault_id, owner=reader.user_id)
-    return door.openable(mine.select_related("account").best_first())
+    best = list(mine.select_related("account").best_first())
+    ready = [token for token in best if token.account.is_of_current_upstream]
+    return door.openable(ready or best)

@@ -32,6 +32,8 @@ def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
 def token_notice(job: Job, reader: Membership) -> Notice | None:
     token = job.token
     stopped = token.state in (TokenState.REVOKED, TokenState.REMOVED)
+    if not stopped and job.account.pause_reason:
+        return Notice("paused", "This draft is paused.", job.account.pause_reason)
     if not stopped and door.opens(token):
         return None
     mine = token.owner_id == reader.user_id

@@ -122,6 +122,8 @@ def state_and_reason(job: Job) -> tuple[str, str]:
         return "none", job.quote_error or none_yet
     if job.quote_error:
         return "none", job.quote_error
+    if not job.priced and job.account.pause_reason:
+        return "none", job.account.pause_reason
     return ("known", "") if job.priced else ("pending", "")
 
 
@@ -152,6 +154,8 @@ def needs_of(job: Job, options: Options) -> tuple[Need, ...]:
 
 def token_need(job: Job) -> Need | None:
     """Why the service can be asked for nothing with the draft's token; None where it can."""
+    if not job.account.is_of_current_upstream:
+        return Need("The portal uses the address of this account", False)
     if job.token.state == TokenState.PAUSED:
         return Need("The account has a paid plan", False)
     if job.token.state != TokenState.WORKING or not door.opens(job.token):

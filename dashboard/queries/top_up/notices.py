@@ -75,6 +75,8 @@ def of_form(row: TopUp, is_stale: bool, change: TopUpChange | None) -> Notice | 
 def of_reading(facts: Facts) -> Notice | None:
     account, row = facts.account, facts.row
     seen = f"What you see is from {clock(row.read_at)}." if row.read_at else ""
+    if account.pause_reason:
+        return Notice("paused", "Top-up is paused.", f"{account.pause_reason} {seen}".rstrip())
     if not facts.is_reachable:
         return Notice("paused", UNREACHABLE, f"{seen} {ADD_ONE}".lstrip())
     if account.plan != Plan.PAID:

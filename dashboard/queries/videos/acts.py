@@ -77,7 +77,7 @@ def page_acts(
 
 def wants_a_look(job: Job, charges: Sequence[Charge], state: str) -> bool:
     """Whether nobody looks by themselves any more, or seldom, or the last look told nothing."""
-    if job.token.state != TokenState.WORKING:
+    if job.token.state != TokenState.WORKING or job.account.pause_reason:
         return False
     if state in ("running", "late"):
         return state == "late" or job.left_alone or bool(job.look_error)
@@ -103,15 +103,17 @@ def ask_acts(charges: Sequence[Charge], reader: Membership) -> list[Button]:
 
 
 def retry(job: Job, kind: str = "") -> Button:
-    works = job.token.state == TokenState.WORKING
+    why = job.account.pause_reason
+    if job.token.state != TokenState.WORKING:
+        why = UNUSABLE
     return Button(
         label="Retry",
         url=reverse("video-retries", args=[job.pk]),
         icon="arrow-path",
         kind=kind,
         price=costs.retry(job),
-        disabled=not works,
-        why="" if works else UNUSABLE,
+        disabled=bool(why),
+        why=why,
         dialog=True,
     )
 

@@ -69,7 +69,7 @@ def whole(told: Told) -> str:
     """The full sentences for the video's own page."""
     charge = told.open_charge
     if charge is not None:
-        return of_charge(charge, told.now)
+        return of_charge(charge, told.now, told.job.account.pause_reason)
     match told.state.name:
         case "failed":
             return of_failure(told)
@@ -91,13 +91,16 @@ def is_left_open(charge: Charge, now: datetime) -> bool:
     return charge.state == ChargeState.UNKNOWN and stopped
 
 
-def of_charge(charge: Charge, now: datetime) -> str:
+def of_charge(charge: Charge, now: datetime, paused: str = "") -> str:
+    """`paused`: why nobody reads it back now."""
     what = deed(charge.operation)
     if charge.state == ChargeState.UNKNOWN:
         sent_at = charge.sent_at or charge.created_at
         until = clock(sent_at + DECIDED_WITHIN)
         ending = f"the ledger decides, at the latest by {until}."
-        if is_left_open(charge, now):
+        if paused:
+            ending = f"it is read back later. {paused}"
+        elif is_left_open(charge, now):
             ending = "no entry of the ledger fits for certain. The treasurer or the owner decides."
         return (
             f"We do not know whether {credits(charge.price)} cr were spent. The {what} was "
@@ -156,6 +159,8 @@ def stopped(told: Told) -> str:
     token = told.token
     whose, since = f"{token.owner.first_name}’s", token.state_since
     match token.state:
+        case TokenState.WORKING | TokenState.PAUSED if told.job.account.pause_reason:
+            return told.job.account.pause_reason
         case TokenState.REVOKED:
             return f"{whose} token stopped working at {clock(since)}."
         case TokenState.REMOVED:
@@ -167,6 +172,8 @@ def stopped(told: Told) -> str:
 
 
 def afterwards(told: Told) -> str:
+    if told.job.account.pause_reason:
+        return "Nothing is lost: watching goes on by itself then."
     if is_trial(told):
         return f"{READABLE} Watching is paused and goes on by itself when a plan is paid."
     if told.token.state == TokenState.PAUSED:

@@ -52,7 +52,7 @@ def shown(job: Job, charge: Charge | None, token: Token, *, late: bool) -> Shown
         return Shown(name, WRITING if writes else word)
     if job.state != JobState.RUNNING:
         return Shown(*RESTING[job.state])
-    if token.state in OUT_OF_SIGHT:
+    if token.state in OUT_OF_SIGHT or not job.account.is_of_current_upstream:
         return Shown("paused", "Paused")
     return Shown("late" if late else "running", upstream_word(job.raw_status))
 

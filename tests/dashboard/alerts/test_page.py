@@ -11,9 +11,10 @@ from django.db import connection
 from dashboard.actions.alerts import in_a_word
 from dashboard.alerting import webhook
 from dashboard.alerting.rules import give_usual
-from dashboard.models import AlertRule, AuditEvent, Delivery, Watch, Webhook
+from dashboard.models import AlertRule, AuditEvent, Delivery, Role, Watch, Webhook
 from dashboard.queries.shell import shell_of
 from tests.dashboard.alerts.conftest import NOON
+from tests.factories import MembershipFactory
 
 HTMX = {"HX-Request": "true"}
 
@@ -294,3 +295,19 @@ def test_without_a_rule_it_offers_one_and_no_empty_table(thea, client_of):
     html = page(client_of(thea))
     assert "Nothing is watched. Add a threshold" in html
     assert "<th scope" not in html[html.index("rules-title") : html.index("Nothing is watched")]
+
+
+def test_a_test_is_sent_three_times_a_minute_by_a_member_and_six_by_a_team(
+    thea, mira, northlight, client_of
+):
+    browser, deliveries = client_of(thea), Delivery.objects.filter(channel="email")
+    for _ in range(8):
+        assert browser.post("/alerts/tests/").url == "/alerts/"
+    assert deliveries.count() == 3
+    assert "Too many tests were sent within a minute. Nothing was sent. Try again in" in page(
+        browser
+    )
+    third = MembershipFactory(team=northlight, role=Role.TREASURER)
+    for member in (mira, mira, third, third):
+        client_of(member).post("/alerts/tests/")
+    assert deliveries.count() == 6
