@@ -170,8 +170,11 @@ def fetch_script(job: Job) -> None:
 def quote(job: Job) -> None:
     """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not raised.
 
-    Several askings of one change end in one request: who comes second finds the price there.
+    Several askings of one change end in one request: who comes second finds the price there. While
+    the account is of another upstream it stays due.
     """
+    if not job.account.is_of_current_upstream:
+        return
     asked_at, edited_at = timezone.now(), job.edited_at
     found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
     is_short = bool(missing(job.wanted)) and not has_unread_script(job)

@@ -50,7 +50,7 @@ def wait_under(name: str, limit: int, id: str) -> int:
         *_, tries, oldest = pipeline.execute()
     if tries <= limit:
         return 0
-    return max(1, round(oldest[0][1] + WINDOW_S - now))
+    return max(1, round(float(oldest[0][1]) + WINDOW_S - now))
 
 
 def take_back(names: Iterable[str], id: str) -> None:

@@ -53,7 +53,7 @@ def refresh(account: Account) -> None:
     """
     usable = account.tokens.usable().select_related("account").order_by("state_since")
     token = door.openable(usable)
-    if not claim(account):
+    if not account.is_of_current_upstream or not claim(account):
         return
     if account.plan != Plan.PAID or token is None:
         untold(account, TOKENLESS if token is None else PLANLESS[Plan(account.plan)])

@@ -65,6 +65,7 @@ def test_celery_finds_the_settings_by_itself(tmp_path) -> None:
     """In production nobody names them: `make run` and manage.py do."""
     place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
     place.keep_secrets()
+    place.keep_address()
     environ = {"PATH": os.environ["PATH"], "REELROOM_VAR": str(tmp_path)}
 
     command = [sys.executable, "-m", "celery", "-A", "dashboard", "inspect", "--help"]

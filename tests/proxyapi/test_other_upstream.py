@@ -198,6 +198,22 @@ def test_what_was_not_sent_is_given_up_after_its_quarter_of_an_hour(
     assert charge.reason.endswith("Nothing was charged.")
 
 
+def test_a_price_is_asked_when_the_upstream_is_back(
+    token: Token, second: Service, move: Move
+) -> None:
+    now = timezone.now()
+    wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice.", "voice_id": 1, "genre_id": 1}
+    job = JobFactory(token=token, account=token.account, wanted=wanted, quote_due_at=now)
+    home = token.account.environment
+    move(second.address)
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert (job.quote_due_at, job.quote_error, job.sent) == (now, "", {})
+    assert (list(due.quotes()), second.requests()) == ([], 0)
+    move(home)
+    assert list(due.quotes()) == [job.pk]
+
+
 def test_a_charge_whose_worker_died_is_unknown_and_waits_for_its_upstream(
     token: Token, second: Service, move: Move
 ) -> None:

@@ -71,6 +71,8 @@ def chosen(wanted: str | None) -> list[Account]:
 def read(account: Account, *, reread: bool) -> list[str]:
     """Bring the mirror and the exact balance up to date; what kept it from that, for people."""
     source = reader(account, Lane.MIRRORING, PATIENCE)
+    if source is None and account.pause_reason:
+        return [account.pause_reason]
     if source is None:
         return ["No token opens this account any more, so nothing could be read."]
     try:
