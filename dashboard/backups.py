@@ -20,8 +20,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from django.conf import settings
 from django.db import connection
 
+from dashboard.up.place import locked
 from proxyapi import seal
 from proxyapi.checks import sealed_models
 
@@ -112,19 +114,29 @@ def is_empty() -> bool:
 
 
 def check_nobody_works() -> None:
-    """Raises `BackupError` while other processes are connected to PostgreSQL."""
+    """Raises `BackupError` while `make run` runs here, or others are connected to PostgreSQL."""
+    lock = settings.VAR / "lock"
+    if lock.exists():
+        with lock.open() as file:
+            if not locked(file):
+                raise BackupError(f"Reelroom runs in {settings.VAR}. Stop it first.")
+    if others := other_connections():
+        raise BackupError(
+            f"{others} other connections to the database are open. Stop the web servers, workers "
+            "and beats first."
+        )
+
+
+def other_connections() -> int:
+    """To PostgreSQL; SQLite knows of none."""
     if connection.vendor != "postgresql":
-        return
+        return 0
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        if others := cursor.fetchone()[0]:
-            raise BackupError(
-                f"{others} other connections to the database are open. Stop the web servers, "
-                "workers and beats first."
-            )
+        return int(cursor.fetchone()[0])
 
 
 def sealing_keys() -> list[str]:
@@ -150,8 +162,7 @@ def restore_sqlite(database: Path) -> Path | None:
     current = Path(str(connection.settings_dict["NAME"]))
     kept = current.with_name(f"{current.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     connection.close()
-    if current.exists():
-        take_out_of_use(current)
+    if current.exists() and take_out_of_use(current):
         current.replace(kept)
     fresh = current.with_name(f"{current.name}.restored")
     shutil.copyfile(database, fresh)
@@ -160,12 +171,14 @@ def restore_sqlite(database: Path) -> Path | None:
     return kept if kept.exists() else None
 
 
-def take_out_of_use(database: Path) -> None:
-    """Bring SQLite's log into its file, so that the file is whole, and see that nobody uses it."""
+def take_out_of_use(database: Path) -> bool:
+    """Bring SQLite's log into its file, so that the file is whole, and see that nobody uses it;
+    whether there is anything in it."""
     with closing(sqlite3.connect(database, timeout=1)) as last:
         try:
             last.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             last.execute("PRAGMA journal_mode=DELETE")
+            return bool(last.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
         except sqlite3.OperationalError:
             raise BackupError("The database is in use. Stop Reelroom first.") from None
 
@@ -193,9 +206,10 @@ def restore_postgresql(database: Path) -> None:
 
 
 def run_tool(program: str, *arguments: str) -> None:
-    """One of PostgreSQL's own programs, with the password in its environment alone."""
-    settings = connection.settings_dict
-    (_, *to_database), env = connection.client.settings_to_cmd_args_env(settings, [])
+    """One of PostgreSQL's own programs, with the password in its environment alone. Raises
+    `BackupError`."""
+    named = connection.settings_dict
+    (_, *to_database), env = connection.client.settings_to_cmd_args_env(named, [])
     *options, name = to_database
     command = [program, *options, *arguments, f"--dbname={name}"]
     try:

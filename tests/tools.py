@@ -18,4 +18,4 @@ def use_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
         tools = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
         monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
-        monkeypatch.setattr(backups, "check_nobody_works", lambda: None)
+        monkeypatch.setattr(backups, "other_connections", lambda: 0)

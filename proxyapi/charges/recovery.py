@@ -72,8 +72,8 @@ class Report:
     def sentences(self) -> list[str]:
         """For whoever runs the portal."""
         found = (
-            f"{len(self.recovered)} charges were sent after the backup and are restored. "
-            f"{len(self.unsure)} may have been sent after it; they are not sent again."
+            f"Charges that were sent after the backup and are restored: {len(self.recovered)}. "
+            f"That may have been sent after it and are not sent again: {len(self.unsure)}."
         )
         return [found] + [f"Not restored: {sentence}" for sentence in self.lost]
 

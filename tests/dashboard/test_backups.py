@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import zipfile
@@ -99,6 +100,15 @@ def test_a_backup_whose_keys_are_missing_is_refused_before_anything_changes(tmp_
     with pytest.raises(CommandError, match="SEALING_KEYS does not hold k1"):
         run("restore", tmp_path / "monday.zip", "--replace")
     assert Token.objects.exists()
+
+
+def test_nothing_is_restored_under_a_running_reelroom(tmp_path, settings):
+    run("backup", tmp_path / "monday.zip")
+    settings.VAR = tmp_path
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(CommandError, match="Reelroom runs in"):
+            run("restore", tmp_path / "monday.zip", "--replace")
 
 
 def test_missing_tools_are_named(tmp_path, monkeypatch):

@@ -37,6 +37,6 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was restored. {error}") from None
         self.stdout.write(f"Restored the database as of {manifest.taken_at}.")
         if kept:
-            self.stdout.write(f"The one of before is kept as {kept}.")
+            self.stdout.write(f"The previous file is kept as {kept}.")
         schema.bring_up_to_date()
         call_command("after_restore", stdout=self.stdout)

@@ -208,7 +208,7 @@ def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent, held):
     call_command("after_restore", stdout=out)
     assert "has every charge of the log" in out.getvalue()
     call_command("after_restore", "--doubt-all", stdout=out)
-    assert "1 may have been sent" in out.getvalue()
+    assert "may have been sent after it and are not sent again: 1" in out.getvalue()
     waiting.refresh_from_db()
     assert waiting.state == ChargeState.UNKNOWN
 
