@@ -1,4 +1,5 @@
-FROM python:3.13-slim
+# How a digest is put behind the tag: docs/decisions/0021-three-locks.md.
+FROM python:3.13.15-slim-trixie
 
 # Two heaps for all threads: one of each thread would keep the size of its largest request.
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 \
@@ -6,11 +7,13 @@ ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 \
     MALLOC_ARENA_MAX=2
 WORKDIR /app
 
+# The sandbox's image is built with LOCK=requirements-media.lock, whose wheels hold GPL libraries.
+ARG LOCK=requirements.lock
 # Only wheels, each with its hash; this layer changes with the lock alone.
-COPY requirements.lock .
+COPY ${LOCK} requirements.lock
 RUN pip install --no-deps --only-binary :all: --require-hashes -r requirements.lock
 
-COPY manage.py LICENSE ./
+COPY manage.py LICENSE docs/reference/licences.md ./
 COPY dashboard dashboard
 COPY proxyapi proxyapi
 COPY templates templates

@@ -1,10 +1,13 @@
 # Six verbs, for a laptop and for CI. Each makes .venv first, when it is not up to date.
 PYTHON ?= python3
 IN = .venv/bin/python
+# `MEDIA=no make run` leaves out what only the sandbox's narrated films need.
+MEDIA ?= yes
+RUN_LOCK = requirements$(if $(filter no,$(MEDIA)),,-media).lock
 .DEFAULT_GOAL := help
 # A verb starts dozens of processes; each would compile all of Reelroom for itself.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help run check test bench drill fix packages
+.PHONY: help run check test bench drill fix packages packages-dev python
 
 help:  ## list the verbs
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -12,25 +15,31 @@ help:  ## list the verbs
 run: packages  ## start everything on this machine; Ctrl-C stops it
 	@$(IN) -m dashboard.up
 
-check: packages  ## style, types, imports, templates, budgets, lock, secrets
+check: packages-dev  ## style, types, imports, templates, budgets, locks, licences, secrets
 	@$(IN) -m tests.house
 
-test: packages  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=true: all of them)
+test: packages-dev  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=true: all of them)
 	@$(IN) -m tests
 
-bench: packages  ## measure watching, the sandbox, starting, the pages and their streams
+bench: packages-dev  ## measure watching, the sandbox, starting, the pages and their streams
 	@$(IN) -m tests.bench
 
-drill: packages  ## every fault, kill and outage in full, one line a figure (about an hour)
+drill: packages-dev  ## every fault, kill and outage in full, one line a figure (about an hour)
 	@$(IN) -m tests.drills
 
-fix: packages  ## format, and repair what can be repaired alone
+fix: packages-dev  ## format, and repair what can be repaired alone
 	@$(IN) -m ruff check --fix-only --quiet .
 	@$(IN) -m ruff format --quiet .
 	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
 	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py document
 	@$(IN) -m proxyapi.sandbox.document
+	@$(IN) -m tests.house.licences
 
-packages:
+packages: python
+	@$(PYTHON) -m dashboard.install $(RUN_LOCK)
+
+packages-dev: python
+	@$(PYTHON) -m dashboard.install requirements-dev.lock
+
+python:
 	@command -v $(PYTHON) >/dev/null || { echo "reelroom: There is no $(PYTHON) on the PATH." >&2; exit 1; }
-	@$(PYTHON) -m dashboard.install

@@ -1,9 +1,10 @@
-"""Makes `.venv` and installs the lock into it: `python3 -m dashboard.install`.
+"""Makes `.venv` and installs a lock into it: `python3 -m dashboard.install requirements.lock`.
 
 Runs on whatever Python the machine calls `python3`, so it is written for old ones too and imports
-nothing but the standard library. One lock serves run and test (docs/decisions/0001-one-lock.md).
-Does nothing when `.venv` already holds this lock for this Python. Whatever goes wrong ends in one
-sentence and exit code 1.
+nothing but the standard library. Each lock holds all of the one before it in the same versions
+(docs/decisions/0021-three-locks.md), so `.venv` grows from run to develop and nothing in it is
+replaced. Does nothing when `.venv` already holds the lock for this Python. Whatever goes wrong ends
+in one sentence and exit code 1.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-LOCK = ROOT / "requirements.lock"
+# From the smallest to the largest, with the megabytes that `.venv` takes afterwards.
+LOCKS = {
+    "requirements.lock": 180,
+    "requirements-media.lock": 380,
+    "requirements-dev.lock": 800,
+}
 STAMP = VENV / "installed"
 OLDEST = (3, 11)
 OPTIONS = [
@@ -32,7 +38,9 @@ OPTIONS = [
         "2",
     ),
     # Only wheels: a bare machine has no compiler, and a source build runs somebody's code.
-    *("--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement", str(LOCK)),
+    *("--require-hashes", "--no-deps", "--only-binary", ":all:"),
+    # Python compiles what it imports; of all there is, that is a third, and saves 40 MB and time.
+    "--no-compile",
 ]
 BEGUN = "Installing collected packages"  # as pip says it, once it has all of them
 REASONS = [
@@ -44,7 +52,7 @@ REASONS = [
         r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Connection refused",
         "The package index does not answer. Check the network or pip's settings, then try again.",
     ),
-    (r"No space left", "The disk is full. The packages need about 900 MB."),
+    (r"No space left", "The disk is full. Free some space, then try again."),
     (
         r"No matching distribution found for (\S+)|is not a supported wheel",
         "There is no ready-made package of {} for this machine; Linux and macOS have them all.",
@@ -56,9 +64,9 @@ class Unable(Exception):
     """What stands in the way, as one sentence for the person at the terminal."""
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     try:
-        return install()
+        return install(*arguments)
     except Unable as reason:
         print(f"reelroom: {reason}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -66,38 +74,52 @@ def main() -> int:
     return 1
 
 
-def install() -> int:
+def install(name: str) -> int:
     if sys.version_info < OLDEST:
         version = "{}.{}".format(*sys.version_info[:2])
         raise Unable(
             f"Reelroom needs Python 3.11 or newer; {sys.executable} is {version}. "
             "Name a newer one: make PYTHON=python3.13 run"
         )
-    held = STAMP.read_text() if STAMP.is_file() and PYTHON.exists() else ""
-    if held == stamp():
+    stamp = STAMP.read_text() if STAMP.is_file() and PYTHON.exists() else ""
+    if holds(stamp, name):
         return 0
-    print("reelroom: Installing the packages into .venv (about 900 MB, once).", flush=True)
-    is_kept = python_of(held) == python_of(stamp())
+    print(f"reelroom: Installing packages: .venv takes about {LOCKS[name]} MB.", flush=True)
+    is_kept = python_of(stamp) == this_python()
     if not is_kept:
         make_venv()
     STAMP.unlink(missing_ok=True)  # who is interrupted begins with a fresh one
-    done = run([*pip(), "install", *OPTIONS])
+    done = run([*pip(), "install", *OPTIONS, "--requirement", str(ROOT / name)])
     if done.returncode != 0:
         if is_kept and BEGUN not in done.stdout:
-            STAMP.write_text(held)  # nothing was touched: the release before runs on
+            STAMP.write_text(stamp)  # nothing was touched: the release before runs on
         raise Unable(why(done.stdout))
-    STAMP.write_text(stamp())
+    STAMP.write_text(stamp_for(name))
     return 0
 
 
-def stamp() -> str:
-    """What `.venv` must hold: this lock, for this Python."""
-    version = "{}.{}.{}".format(*sys.version_info[:3])
-    return f"{hashlib.sha256(LOCK.read_bytes()).hexdigest()} {version}"
+def holds(stamp: str, name: str) -> bool:
+    """Whether a `.venv` with this stamp has all of the lock, for this Python."""
+    return digest(name) in stamp.split() and python_of(stamp) == this_python()
 
 
-def python_of(stamped: str) -> str:
-    return stamped.partition(" ")[2]
+def stamp_for(name: str) -> str:
+    """What `.venv` holds with this lock: the locks up to it, and for which Python."""
+    names = list(LOCKS)
+    held = names[: names.index(name) + 1]
+    return " ".join([*map(digest, held), this_python()])
+
+
+def digest(name: str) -> str:
+    return hashlib.sha256((ROOT / name).read_bytes()).hexdigest()
+
+
+def this_python() -> str:
+    return "{}.{}.{}".format(*sys.version_info[:3])
+
+
+def python_of(stamp: str) -> str:
+    return stamp.rpartition(" ")[2]
 
 
 def make_venv() -> None:
@@ -143,4 +165,4 @@ def last_line(output: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

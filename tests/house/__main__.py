@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from tests.house import budgets, endpoints, lock, words
+from tests.house import budgets, endpoints, licences, lock, words
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -64,7 +64,8 @@ RULES: list[Rule] = [
     ("sandbox's table", program(sys.executable, "-m", "proxyapi.sandbox.document", "--check")),
     ("sandbox's endpoints", ours(endpoints.broken)),
     ("packages", program(str(BIN / "uv"), "pip", "check", "--python", sys.executable)),
-    ("lock", ours(lock.broken)),
+    ("locks", ours(lock.broken)),
+    ("licences", ours(licences.broken)),
     ("budgets", ours(budgets.broken)),
     ("words", ours(words.broken)),
 ]

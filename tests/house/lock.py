@@ -1,51 +1,117 @@
-"""requirements.lock says what pyproject.toml asks for, with hashes and without addresses.
+"""Three lock files say what pyproject.toml asks for, with hashes and without addresses.
 
-After a change of the dependencies, write it anew with:
+`requirements.lock` is what the product needs, `requirements-media.lock` adds the extra `media`,
+`requirements-dev.lock` adds the tools for developing. Each holds all of the one before it, in the
+same versions. After a change of the dependencies, this command writes them anew (it needs the
+package index; versions that still fit stay; `--upgrade` takes the newest):
 
-    .venv/bin/uv pip compile pyproject.toml --all-extras --group dev --universal \\
-        --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.lock
+    .venv/bin/python -m tests.house.lock
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+COMMAND = ".venv/bin/python -m tests.house.lock"
+UV = (str(Path(sys.executable).parent / "uv"), "pip", "compile", "pyproject.toml", "--quiet")
+FORMAT = (
+    *("--universal", "--python-version", "3.11"),
+    *("--generate-hashes", "--no-header", "--no-annotate"),
+)
 PIN = re.compile(
     r"^(?P<name>[A-Za-z0-9_.\-]+)==(?P<version>[^\s;]+)(?P<rest>.*?)(?=^\S|\Z)", re.M | re.S
 )
 
 
+class Lock(NamedTuple):
+    file: str
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+# From the smallest to the largest.
+LOCKS = (
+    Lock("requirements.lock"),
+    Lock("requirements-media.lock", extras=("media",)),
+    Lock("requirements-dev.lock", extras=("media",), groups=("dev",)),
+)
+
+
 def broken(root: Path) -> Iterator[str]:
     project = tomllib.loads((root / "pyproject.toml").read_text())
-    yield from differences(wanted(project), (root / "requirements.lock").read_text())
+    texts = {lock.file: (root / lock.file).read_text() for lock in LOCKS}
+    complaints = [
+        complaint
+        for lock in LOCKS
+        for complaint in differences(requirements(project, lock), lock.file, texts[lock.file])
+    ]
+    for smaller, larger in pairwise(texts):
+        complaints += other_versions(smaller, texts[smaller], larger, texts[larger])
+    yield from complaints
+    if complaints:
+        yield f"Write the locks anew: {COMMAND}"
 
 
-def wanted(project: dict[str, dict[str, object]]) -> list[str]:
-    """Every requirement: of the site, of its extras, of the tests."""
-    metadata, groups = project["project"], project.get("dependency-groups", {})
+def requirements(project: dict[str, Any], lock: Lock) -> list[str]:
+    """What pyproject.toml asks for in this lock."""
+    metadata = project["project"]
     lists = [metadata["dependencies"]]
-    lists += list((metadata.get("optional-dependencies") or {}).values())  # type: ignore[attr-defined]
-    lists += list(groups.values())
-    return [text for group in lists for text in group]  # type: ignore[attr-defined]
+    lists += [metadata["optional-dependencies"][extra] for extra in lock.extras]
+    lists += [project["dependency-groups"][group] for group in lock.groups]
+    return [text for one in lists for text in one]
 
 
-def differences(requirements: list[str], lock: str) -> Iterator[str]:
+def differences(requirements: list[str], file: str, lock: str) -> Iterator[str]:
     if "://" in lock:
-        yield "requirements.lock holds an address: it may name no index and no file"
-    pins: dict[str, list[str]] = {}
+        yield f"{file} holds an address: it may name no index and no file"
     for pin in PIN.finditer(lock):
-        pins.setdefault(canonicalize_name(pin["name"]), []).append(pin["version"])
         if "--hash=sha256:" not in pin["rest"]:
-            yield f"requirements.lock: {pin['name']} has no hash"
+            yield f"{file}: {pin['name']} has no hash"
+    pins = versions(lock)
     for text in requirements:
         requirement = Requirement(text)
-        versions = pins.get(canonicalize_name(requirement.name), [])
-        if not any(requirement.specifier.contains(version) for version in versions):
-            found = ", ".join(versions) or "nothing"
-            yield f"requirements.lock: {text} is not in it (found: {found})"
+        found = pins.get(canonicalize_name(requirement.name), set())
+        if not any(requirement.specifier.contains(version) for version in found):
+            yield f"{file}: {text} is not in it (found: {', '.join(sorted(found)) or 'nothing'})"
+
+
+def other_versions(smaller: str, text: str, larger: str, whole: str) -> Iterator[str]:
+    """What the larger lock does not pin exactly as the smaller one does."""
+    all_pins = versions(whole)
+    for name, pinned in versions(text).items():
+        if all_pins.get(name) != pinned:
+            yield f"{larger}: {name} is not as in {smaller} ({', '.join(sorted(pinned))})"
+
+
+def versions(lock: str) -> dict[str, set[str]]:
+    """By name; there are several where another Python gets another version."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for pin in PIN.finditer(lock):
+        found[canonicalize_name(pin["name"])].add(pin["version"])
+    return found
+
+
+def write(root: Path, *options: str) -> None:
+    """Compile each lock under the versions of the one before it."""
+    fixed: tuple[str, ...] = ()
+    for lock in LOCKS:
+        chosen = [f"--extra={extra}" for extra in lock.extras]
+        chosen += [f"--group={group}" for group in lock.groups]
+        command = (*UV, *FORMAT, *chosen, *fixed, *options, "--output-file", lock.file)
+        subprocess.run(command, cwd=root, check=True)
+        fixed = ("--constraint", lock.file)
+
+
+if __name__ == "__main__":
+    write(Path(__file__).resolve().parents[2], *sys.argv[1:])

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import budgets, endpoints, lock, words
+from tests.house import budgets, endpoints, licences, lock, words
 
+ROOT = Path(__file__).resolve().parents[2]
 VIEW, TASKS, MODEL = (
     Path("dashboard/views/studio.py"),
     Path("proxyapi/tasks.py"),
@@ -61,7 +62,62 @@ LOCKED = "amqp==5.4.2 \\\n    --hash=sha256:00\ncelery==5.7.0 \\\n    --hash=sha
 def test_the_lock_holds_what_is_asked_for_with_hashes_and_without_addresses(
     requirement, text, complaints
 ):
-    assert len(list(lock.differences([requirement], text))) == complaints
+    assert len(list(lock.differences([requirement], "x.lock", text))) == complaints
+
+
+@pytest.mark.parametrize(
+    ("larger", "complaints"),
+    [
+        (LOCKED + "pytest==9.2 \\\n    --hash=sha256:00\n", 0),
+        (LOCKED.replace("celery==5.7.0", "celery==5.7.1"), 1),
+        (LOCKED.replace("amqp==5.4.2", "kombu==5.7.0"), 1),
+        (LOCKED + "celery==5.6.9 ; python_version < '3.12' \\\n    --hash=sha256:00\n", 1),
+    ],
+)
+def test_the_larger_lock_pins_what_the_smaller_one_pins_in_the_same_version(larger, complaints):
+    assert len(list(lock.other_versions("run.lock", LOCKED, "dev.lock", larger))) == complaints
+
+
+def test_a_lock_that_was_forgotten_is_told_with_the_command_that_writes_all_of_them(tmp_path):
+    for name in ("pyproject.toml", *(one.file for one in lock.LOCKS)):
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    assert list(lock.broken(tmp_path)) == []
+
+    media = tmp_path / "requirements-media.lock"
+    media.write_text(media.read_text().replace("\npillow==", "\nwillow=="))
+
+    *_, last = told = list(lock.broken(tmp_path))
+    assert any("pillow" in one for one in told)
+    assert last.endswith(lock.COMMAND)
+
+
+@pytest.mark.parametrize(
+    ("licence", "complaints"),
+    [
+        ("MIT", 0),
+        ("LGPL-3.0-only", 0),
+        ("GNU Lesser General Public License v3 (LGPLv3)", 0),
+        ("Apache-2.0 OR GPL-2.0-only", 0),
+        ("", 1),
+        ("GPL-3.0-or-later", 1),
+        ("GNU General Public License v3 (GPLv3)", 1),
+        ("GNU Affero General Public License v3", 1),
+        ("BSD-3-Clause; holds x264 and x265: GPL-2.0-or-later", 1),
+    ],
+)
+def test_a_package_of_the_product_is_not_under_the_gpl(licence, complaints):
+    assert len(list(licences.complaints({"package": licence}))) == complaints
+
+
+def test_the_page_of_licences_follows_the_locks(tmp_path):
+    (tmp_path / licences.PAGE).parent.mkdir(parents=True)
+    for name in (licences.PAGE, *(one.file for one in lock.LOCKS)):
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    assert list(licences.broken(tmp_path)) == []
+
+    with (tmp_path / licences.PRODUCT).open("a") as product:
+        product.write("unheard-of==1.0\n")
+    assert len(list(licences.broken(tmp_path))) == 2, "an unknown licence, and the page is not so"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ FORBIDDEN = {
 # A token that says of itself that it opens nothing.
 HARMLESS = re.compile(r"canary|example|harmless|0{8}|A{20}", re.IGNORECASE)
 SKIPPED = {".git", ".venv", "var", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
-SKIPPED |= {".hypothesis", ".import_linter_cache", ".env", "requirements.lock"}
+SKIPPED |= {".hypothesis", ".import_linter_cache", ".env"}
 
 
 def broken(root: Path) -> Iterator[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from dashboard import install
 from dashboard.install import Unable
+from tests.house import lock
 
 PIP_SAYS = [
     (
@@ -40,11 +43,56 @@ def test_what_pip_says_becomes_one_sentence(output, sentence):
     assert "\n" not in said
 
 
+@pytest.fixture
+def venv(monkeypatch, tmp_path):
+    """A folder with three locks and a `.venv`; `ran` lists what pip was asked to install."""
+    (tmp_path / "python").touch()
+    for name in install.LOCKS:
+        (tmp_path / name).write_text(f"{name}, first edition")
+    monkeypatch.setattr(install, "ROOT", tmp_path)
+    monkeypatch.setattr(install, "STAMP", tmp_path / "installed")
+    monkeypatch.setattr(install, "PYTHON", tmp_path / "python")
+    venv = Venv(tmp_path)
+    monkeypatch.setattr(install, "run", venv.pip)
+    monkeypatch.setattr(install, "make_venv", lambda: venv.ran.append("fresh"))
+    return venv
+
+
+class Venv:
+    def __init__(self, root):
+        self.root, self.ran = root, []
+        self.answer = subprocess.CompletedProcess([], 0, stdout="")
+
+    def pip(self, command):
+        self.ran.append(Path(command[-1]).name)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+    def install(self, name):
+        """What pip was asked for in this one start."""
+        self.ran.clear()
+        install.install(name)
+        return self.ran.copy()
+
+    def change(self, *names):
+        for name in names:
+            with (self.root / name).open("a") as lock:
+                lock.write(", revised")
+
+
+PRODUCT, MEDIA, DEVELOP = install.LOCKS
+
+
 def test_an_old_python_is_named_with_the_way_out(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
 
     with pytest.raises(Unable, match=r"needs Python 3\.11 or newer; .* is 3\.9"):
-        install.install()
+        install.install(PRODUCT)
+
+
+def test_the_locks_are_those_that_are_checked():
+    assert list(install.LOCKS) == [one.file for one in lock.LOCKS]
 
 
 def test_a_python_without_venv_is_told_what_to_install(monkeypatch, tmp_path):
@@ -55,68 +103,83 @@ def test_a_python_without_venv_is_told_what_to_install(monkeypatch, tmp_path):
         install.make_venv()
 
 
-def test_an_environment_that_holds_the_lock_is_left_alone(monkeypatch, tmp_path):
-    (tmp_path / "installed").write_text(install.stamp())
-    monkeypatch.setattr(install, "STAMP", tmp_path / "installed")
-    monkeypatch.setattr(install, "PYTHON", tmp_path / "installed")
-    monkeypatch.setattr(install, "run", lambda command: pytest.fail(f"ran {command}"))
+def test_what_run_installed_is_not_installed_again_for_the_tests_nor_the_other_way_round(venv):
+    """Each lock holds all of the one before it, so `make run` has nothing to do after a test."""
+    assert venv.install(MEDIA) == ["fresh", MEDIA]
+    assert venv.install(MEDIA) == []
+    assert venv.install(DEVELOP) == [DEVELOP]
+    assert [venv.install(name) for name in install.LOCKS] == [[], [], []]
 
-    assert install.install() == 0
+
+def test_who_left_the_media_out_gets_them_when_they_are_asked_for(venv):
+    assert venv.install(PRODUCT) == ["fresh", PRODUCT]
+    assert venv.install(PRODUCT) == []
+    assert venv.install(MEDIA) == [MEDIA]
 
 
-def test_an_update_that_is_interrupted_begins_with_a_fresh_environment(monkeypatch, tmp_path):
+def test_a_lock_that_changed_is_installed_into_the_environment_that_is_there(venv):
+    venv.install(DEVELOP)
+    venv.change(DEVELOP)
+    assert venv.install(MEDIA) == []
+    assert venv.install(DEVELOP) == [DEVELOP]
+    venv.change(*install.LOCKS)
+    assert venv.install(MEDIA) == [MEDIA]
+    assert venv.install(PRODUCT) == []
+    assert venv.install(DEVELOP) == [DEVELOP]
+
+
+def test_another_python_gets_a_fresh_environment(venv, monkeypatch):
+    venv.install(MEDIA)
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
+    assert venv.install(MEDIA) == ["fresh", MEDIA]
+
+
+def test_an_environment_of_a_release_with_one_lock_is_kept(venv):
+    """Its stamp is the digest of the one lock and the Python."""
+    (venv.root / "installed").write_text(f"one-lock {install.this_python()}")
+    assert venv.install(MEDIA) == [MEDIA]
+
+
+def test_an_update_that_is_interrupted_begins_with_a_fresh_environment(venv):
     """Half of its packages may be the new lock's; the first attempt keeps what there is."""
-    made: list[str] = []
-
-    def interrupted(command: list[str]) -> None:
-        raise KeyboardInterrupt
-
-    held = tmp_path / "installed"
-    held.write_text(f"another-lock {install.python_of(install.stamp())}")
-    monkeypatch.setattr(install, "STAMP", held)
-    monkeypatch.setattr(install, "PYTHON", tmp_path)
-    monkeypatch.setattr(install, "make_venv", lambda: made.append("fresh"))
-    monkeypatch.setattr(install, "run", interrupted)
-    for fresh in ([], ["fresh"]):
+    venv.install(MEDIA)
+    venv.answer = KeyboardInterrupt()
+    for ran in ([DEVELOP], ["fresh", DEVELOP]):
         with pytest.raises(KeyboardInterrupt):
-            install.install()
-        assert (made, held.exists()) == (fresh, False)
+            venv.install(DEVELOP)
+        assert (venv.ran, (venv.root / "installed").exists()) == (ran, False)
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
-    [("ERROR: ConnectTimeout", True), (f"{install.BEGUN}: a, b\nNo space left", False)],
+    ("said", "again"),
+    [("ERROR: ConnectTimeout", []), (f"{install.BEGUN}: a, b\nNo space left", ["fresh", MEDIA])],
 )
-def test_an_update_that_fails_before_it_begins_leaves_the_release_before(
-    monkeypatch, tmp_path, said, kept
-):
-    """Its packages are all there: who goes back to it has no index to ask."""
-    was = f"another-lock {install.python_of(install.stamp())}"
-    held = tmp_path / "installed"
-    held.write_text(was)
-    monkeypatch.setattr(install, "STAMP", held)
-    monkeypatch.setattr(install, "PYTHON", tmp_path)
-    failed = subprocess.CompletedProcess([], 1, stdout=said)
-    monkeypatch.setattr(install, "run", lambda command: failed)
-    with pytest.raises(install.Unable):
-        install.install()
-    assert held.exists() is kept
-    assert not kept or held.read_text() == was
+def test_an_update_that_fails_before_it_begins_leaves_what_is_there(said, again, venv):
+    """Its packages are all there: who goes on without the new ones has no index to ask."""
+    venv.install(MEDIA)
+    venv.answer = subprocess.CompletedProcess([], 1, stdout=said)
+    with pytest.raises(Unable):
+        venv.install(DEVELOP)
+    venv.answer = subprocess.CompletedProcess([], 0, stdout="")
+    assert venv.install(MEDIA) == again
 
 
-def test_the_stamp_changes_with_the_lock_and_with_the_python(monkeypatch, tmp_path):
-    before = install.stamp()
-    lock = tmp_path / "requirements.lock"
-    lock.write_text("other==1\n")
-    monkeypatch.setattr(install, "LOCK", lock)
-    other_lock = install.stamp()
-    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
-
-    assert len({before, other_lock, install.stamp()}) == 3
+@pytest.mark.parametrize(
+    ("command", "lock"),
+    [
+        (["run"], MEDIA),
+        (["run", "MEDIA=no"], PRODUCT),
+        (["packages"], MEDIA),
+        *([[verb], DEVELOP] for verb in ("check", "test", "bench", "drill", "fix")),
+    ],
+)
+def test_each_verb_installs_what_it_needs(command, lock):
+    done = subprocess.run(["make", "--dry-run", *command], capture_output=True, text=True)
+    assert re.findall(r"dashboard\.install (\S+)", done.stdout) == [lock]
 
 
 def test_a_refusal_is_printed_without_a_traceback(monkeypatch, capsys):
     monkeypatch.setattr(sys, "version_info", (3, 7, 0))
 
-    assert install.main() == 1
+    assert install.main([PRODUCT]) == 1
     assert capsys.readouterr().err.startswith("reelroom: Reelroom needs Python 3.11")
