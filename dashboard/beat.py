@@ -7,17 +7,30 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import redis
 from redbeat import RedBeatScheduler, RedBeatSchedulerEntry
 from redbeat.schedulers import get_redis
 from redis.exceptions import LockError
+from redis.lock import Lock
+
+from dashboard.health_file import touch_health_file
 
 log = logging.getLogger(__name__)
 LONGEST = 1000  # messages in a queue; then nobody serves it, or who does is far behind
 PUT_BACK = timedelta(seconds=2)  # a clock that is so much behind its last beat was put back
 AWAY_PAUSE = 1.0  # seconds between two tries of a Redis that does not answer
+
+
+class WaitingLock(Lock):
+    """Each try that Redis answers shows that this beat goes on, also while another one has it."""
+
+    def do_acquire(self, token: str) -> bool:
+        is_acquired = bool(super().do_acquire(token))
+        touch_health_file()
+        return is_acquired
 
 
 class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
@@ -30,6 +43,11 @@ class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
 
     unsure = False  # whether the schedule is written down: Redis was away, and may come back empty
 
+    def __init__(self, app: Any, **options: Any) -> None:
+        super().__init__(app, **options)
+        client = get_redis(app)  # the one that the library makes its lock with
+        client.lock = partial(client.lock, lock_class=WaitingLock)
+
     def setup_schedule(self) -> None:
         super().setup_schedule()
         self.last = self.app.now()
@@ -40,7 +58,9 @@ class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
             if self.unsure:
                 self.setup_schedule()
                 self.unsure = False
-            return self.go_on(*args, **options)
+            pause = self.go_on(*args, **options)
+            touch_health_file()
+            return pause
         except (redis.ConnectionError, redis.TimeoutError):
             if not self.unsure:
                 log.warning("Redis is away; the beat waits for it")

@@ -13,9 +13,10 @@ import ssl
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_init
+from celery.signals import beat_init, heartbeat_sent, worker_init
 from django.conf import settings
 
+from dashboard.health_file import touch_health_file
 from dashboard.starting import refuse_wrong_keys
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
@@ -103,3 +104,4 @@ app.autodiscover_tasks(["proxyapi", "dashboard"])
 # Before anything of Redis is asked: a beat would wait for its lock first.
 worker_init.connect(refuse_wrong_keys)
 beat_init.connect(refuse_wrong_keys)
+heartbeat_sent.connect(touch_health_file)

@@ -257,6 +257,8 @@ CHARGE_SILENCE = env.number("CHARGE_SILENCE", 15, 0, 3600)
 CELERY_BROKER_URL = (
     REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL
 )
+# Workers and beats touch it while they go on, for the health check of a container.
+HEALTH_FILE = env.filled("HEALTH_FILE", "")
 
 # Logs --------------------------------------------------------------------------------------------
 DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.reports.Discreet"

@@ -90,7 +90,7 @@ def test_a_redis_that_goes_as_the_schedule_is_written_down_gets_it_later(beat, m
     assert planned_by(beat) == planned
 
 
-def away_again(_):
+def away_again(*_):
     raise redis.ConnectionError
 
 
@@ -122,6 +122,40 @@ def test_a_queue_that_nobody_empties_does_not_grow_for_ever(beat, monkeypatch):
     assert RedBeatSchedulerEntry.from_key(key, app=beat.app).total_run_count == 5
     get_redis(beat.app).lpop(queue)
     assert ring() == 3
+
+
+def test_its_health_file_is_touched_at_each_turn_but_not_while_redis_is_away(
+    beat, health_file, monkeypatch
+):
+    beat.tick()
+    assert health_file.exists()
+    health_file.unlink()
+    monkeypatch.setattr(Scheduler, "go_on", away_again)
+    beat.tick()
+    assert not health_file.exists()
+
+
+def test_a_beat_that_waits_for_another_one_is_well_too(beat, health_file):
+    """Two run in production, and one of them has the lock."""
+    get_redis(beat.app).set(beat.lock_key, "another beat's", px=300)
+    assert not beat.lock.acquire(blocking=False)
+    assert health_file.exists()
+
+
+def test_a_worker_touches_its_health_file_with_each_heartbeat(health_file):
+    signals.heartbeat_sent.send(sender=None)
+    assert health_file.exists()
+
+
+def test_a_health_file_that_cannot_be_written_ends_nothing(beat, settings):
+    settings.HEALTH_FILE = "/nowhere/alive"
+    assert beat.tick() >= 0
+
+
+@pytest.fixture
+def health_file(settings, tmp_path):
+    settings.HEALTH_FILE = str(tmp_path / "alive")
+    return tmp_path / "alive"
 
 
 def planned_by(beat):

@@ -1,0 +1,116 @@
+"""docker-compose.yml: who gets which secret, and what says that a container is well.
+
+There is no Docker here: the commands in the file are run as they stand, in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+import yaml
+
+from dashboard.install import ROOT
+from dashboard.up import valkey
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES = COMPOSE["services"]
+BACKGROUND = ("worker", "slow", "beat")
+OURS = ("web", *BACKGROUND, "sandbox")
+SECRETS = ("SECRET_KEY", "SEALING_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
+
+
+def test_the_sandbox_gets_nothing_of_the_portal() -> None:
+    sandbox = SERVICES["sandbox"]
+    assert "env_file" not in sandbox
+    assert [name for name in sandbox["environment"] if not name.startswith("SANDBOX_")] == []
+    assert not [name for name in SECRETS if name in yaml.safe_dump(sandbox)]
+
+
+def test_each_secret_goes_only_where_it_is_used() -> None:
+    given = {
+        name: {secret for secret in SECRETS if f"${{{secret}" in yaml.safe_dump(service)}
+        for name, service in SERVICES.items()
+    }
+    both = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+    others = {"sandbox": set(), "db": {"POSTGRES_PASSWORD"}, "redis": {"REDIS_PASSWORD"}}
+    assert given == dict.fromkeys(("web", *BACKGROUND), both) | others
+    assert [name for name, it in SERVICES.items() if "env_file" in it] == ["web", *BACKGROUND]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_container_has_a_health_check_and_limits(name: str) -> None:
+    service = SERVICES[name]
+    assert service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+    assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+    assert service["pids_limit"] > 0
+
+
+def test_images_have_exact_versions() -> None:
+    (base,) = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)
+    foreign = [SERVICES[name]["image"] for name in ("db", "redis")]
+    for image in (base, *foreign):
+        assert re.search(r":\d+\.\d+(\.\d+)?-[a-z]+", image), image
+    assert {name for name in SERVICES if "build" in SERVICES[name]} == set(OURS)
+
+
+def test_only_the_image_of_the_sandbox_holds_the_media() -> None:
+    builds = {SERVICES[name]["image"]: SERVICES[name]["build"] for name in OURS}
+    media = {"context": ".", "args": {"LOCK": "requirements-media.lock"}}
+    assert builds == {"reelroom": ".", "reelroom-sandbox": media}
+
+
+@pytest.mark.parametrize(("age", "code"), [(0, 0), (50, 0), (70, 1), (None, 1)])
+@pytest.mark.parametrize("name", BACKGROUND)
+def test_a_worker_is_well_while_its_file_is_young(
+    name: str, age: int | None, code: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "alive"
+    if age is not None:
+        file.touch()
+        os.utime(file, (time.time() - age,) * 2)
+    named = SERVICES[name]["environment"]["HEALTH_FILE"]
+    command = shell_of(SERVICES[name]["healthcheck"]["test"][-1]).replace(named, str(file))
+    assert str(file) in command
+    assert subprocess.run(["sh", "-c", command], stderr=subprocess.DEVNULL).returncode == code
+
+
+def test_redis_wants_its_password_and_shows_it_to_nobody(tmp_path: Path) -> None:
+    """The command of the file, with an entrypoint that adds where this one listens."""
+    socket, password = tmp_path / "s", "canary0pass0word"
+    here = f"--port 0 --unixsocket {socket} --dir {tmp_path}"
+    entrypoint = tmp_path / "docker-entrypoint.sh"
+    entrypoint.write_text(f'#!/bin/sh\nshift\nexec {valkey.server()} {here} "$@"\n')
+    entrypoint.chmod(0o700)
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VALKEYCLI_AUTH": password}
+    command = [shell_of(word) for word in SERVICES["redis"]["command"]]
+    with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as server:
+        try:
+            wait_for(socket)
+            with pytest.raises(redis.AuthenticationError):
+                redis.Redis(unix_socket_path=str(socket)).ping()
+            known = redis.Redis(unix_socket_path=str(socket), password=password)
+            assert known.ping()
+            assert known.config_get("maxmemory*")["maxmemory-policy"] == "noeviction"
+            assert password not in " ".join(psutil.Process(server.pid).cmdline())
+        finally:
+            server.terminate()
+    assert server.returncode == 0, "it is the first process, so it hears that it is to end"
+
+
+def shell_of(text: str) -> str:
+    """As Compose hands it on: two dollars are one."""
+    return text.replace("$$", "$")
+
+
+def wait_for(path: Path) -> None:
+    until = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < until, f"{path} does not come"
+        time.sleep(0.05)
