@@ -52,6 +52,12 @@ def test_each_container_has_a_health_check_and_limits(name: str) -> None:
     assert service["pids_limit"] > 0
 
 
+@pytest.mark.parametrize("name", ["web", "worker", "slow"])
+def test_who_sends_and_who_restores_share_the_charge_log(name: str) -> None:
+    """The containers are read-only but for what is mounted (docs/decisions/0016-charge-log.md)."""
+    assert SERVICES[name]["volumes"] == ["var:/app/var"]
+
+
 def test_images_have_exact_versions() -> None:
     (base,) = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)
     foreign = [SERVICES[name]["image"] for name in ("db", "redis")]
