@@ -1,5 +1,5 @@
 """The portal starts at another address of the service than its tokens were sealed for, and goes
-back: web, worker and two beats as real processes, beside two real sandboxes (R1 of the repairs)."""
+back: web, worker and two beats as real processes, beside two real sandboxes."""
 
 from __future__ import annotations
 
