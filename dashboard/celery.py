@@ -52,6 +52,7 @@ app.conf.update(
         "proxyapi.tasks.mirror_ledger": SLOW,
         "proxyapi.tasks.recount_days": SLOW,
         "proxyapi.tasks.prune_calls": SLOW,
+        "proxyapi.tasks.prune_charge_log": SLOW,
         "proxyapi.tasks.answer_slow": SLOW,
         "dashboard.tasks.foresee_alerts": SLOW,
         "dashboard.tasks.prune_alerts": SLOW,

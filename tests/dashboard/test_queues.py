@@ -27,11 +27,13 @@ WAYS = {
     "post": {"deliver_alert"},
     "slow": {
         *("answer_slow", "foresee_alerts", "mirror_ledger", "prune_alerts", "prune_calls"),
+        "prune_charge_log",
         *("recount_days", "refresh_account", "refresh_top_up", "send_long_charge"),
     },
     "work": {
         *("deliver_due_alerts", "evaluate_alerts", "evaluate_all_alerts", "evaluate_forecasts"),
         *("keep_top_ups", "look_at", "mirror_ledgers", "quote", "recount_moved_days"),
+        "recover_if_restored",
         *("refresh_accounts", "save_top_up", "send_charge", "settle_charge", "tick"),
     },
 }
