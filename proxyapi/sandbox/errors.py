@@ -15,6 +15,7 @@ Refusal
 ├── WrongArguments          400  GEN-WRONG-ARGS
 ├── MethodNotAllowed        405  code not shown in the spec
 ├── EmailConflict           409  body not shown in the spec
+├── PayloadTooLarge         413  not shown in the spec
 └── TooManyRequests         429  code not shown in the spec
 Invalid                     422  message and errors by field, no code
 """
@@ -101,6 +102,10 @@ class MethodNotAllowed(Refusal):
 
 class EmailConflict(Refusal):
     status, code, text = 409, "EMAIL-NOT-VERIFIED", "Verify your email address first."
+
+
+class PayloadTooLarge(Refusal):
+    status, code, text = 413, "GEN-PAYLOAD-TOO-LARGE", "The request is too large."
 
 
 class TooManyRequests(Refusal):

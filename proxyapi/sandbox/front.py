@@ -1,7 +1,8 @@
 """The front of the sandbox: everything a request passes before and after the routes.
 
-For /v2: the rate limit, then faults, then the routes, then the journal, then saving; only
-then is the request answered. The control plane and media are neither limited nor journaled.
+For /v2: token and rate limit by the headers alone, then the body, then faults, then the routes,
+then the journal, then saving; only then is the request answered. The control plane and media are
+neither limited nor journaled.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import logging
 from hashlib import sha256
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxyapi.sandbox import envelope, faults, limits, tokens, top_up
-from proxyapi.sandbox.errors import Refusal, TooManyRequests
+from proxyapi.sandbox import envelope, faults, limits, tokens, top_up, uploads
+from proxyapi.sandbox.errors import PayloadTooLarge, Refusal, TooManyRequests
 from proxyapi.sandbox.faults import Answer
 from proxyapi.sandbox.records import Charge, Fault, Visit
 from proxyapi.sandbox.studio import Studio
@@ -54,12 +56,18 @@ class Front:
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         world, method, path = self._world, scope["method"], scope["path"]
-        body = await _read(receive)
-        if body is None:
-            return  # the client left before its request was whole
         presented = tokens.bearer(scope["headers"])
         key = tokens.digest(presented) if presented else NOBODY
         token = world.tokens.get(key)
+        allowance = limits.take(world, key)
+        body, refused = b"", None if allowance.allowed else TooManyRequests()
+        if refused is None and token is not None and not token.revoked:  # else nobody reads it
+            try:
+                body = await _read(scope, receive, uploads.largest_body(world.settings))
+            except PayloadTooLarge as error:
+                refused = error
+            except ClientDisconnect:
+                return
         visit = Visit(
             id=world.number("visit"),
             at=world.now,
@@ -73,14 +81,13 @@ class Front:
         scope["sandbox.wait"] = [0.0]
         charges: list[Charge] = []
         scope["sandbox.charges"] = charges
-        allowance = limits.take(world, key)
         told = [
             (name.lower().encode(), value.encode())
             for name, value in allowance.headers(world.now).items()
         ]
         fault = None
-        if not allowance.allowed:
-            answer = _refused(TooManyRequests(), world)
+        if refused is not None:
+            answer = _refused(refused, world)
         else:
             fault = faults.pick(world, method, path, token.account_id if token else None)
             answer = await self._work(scope, body, fault)
@@ -174,15 +181,22 @@ def _refused(error: Refusal, world: World) -> Answer:
     return Answer(response.status_code, list(response.raw_headers), bytes(response.body))
 
 
-async def _read(receive: Receive) -> bytes | None:
-    parts = []
-    while True:
+async def _read(scope: Scope, receive: Receive, most: int) -> bytes:
+    """The body. Raises PayloadTooLarge without keeping more than `most` bytes of it, and
+    ClientDisconnect when the client left before it was whole; the server throws the rest away."""
+    lengths = [value for name, value in scope["headers"] if name.lower() == b"content-length"]
+    if any(length.isdigit() and int(length) > most for length in lengths):
+        raise PayloadTooLarge
+    body, is_more = bytearray(), True
+    while is_more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(parts)
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        is_more = message.get("more_body", False)
+        if len(body) > most:
+            raise PayloadTooLarge
+    return bytes(body)
 
 
 async def _capture(app: ASGIApp, scope: Scope, body: bytes) -> Answer:

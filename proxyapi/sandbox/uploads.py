@@ -6,9 +6,19 @@ from fastapi import UploadFile
 
 from proxyapi.sandbox.errors import Invalid
 from proxyapi.sandbox.scraping import reading
+from proxyapi.sandbox.settings import Settings
 
 IMAGES = ("jpg", "png", "webp")
+MOST_SAMPLES = 3  # of a voice clone
+BESIDE_FILES = 1_000_000  # bytes of a form's other fields; a file a little too large is a 422
 _SOUNDS = {b"ID3": "mp3", b"OggS": "ogg", b"fLaC": "flac", b"\x1aE\xdf\xa3": "webm"}
+
+
+def largest_body(settings: Settings) -> int:
+    """Bytes of the largest body that any endpoint takes."""
+    samples = MOST_SAMPLES * settings.sample_bytes
+    files = max(samples, settings.character_image_bytes, settings.upload_bytes)
+    return files + BESIDE_FILES
 
 
 async def image(upload: UploadFile, field: str, most: int) -> tuple[bytes, str]:

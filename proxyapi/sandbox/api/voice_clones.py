@@ -16,7 +16,6 @@ from proxyapi.sandbox.holdings import Clone
 from proxyapi.sandbox.voice_clones import clone, slots
 from proxyapi.sandbox.world import World
 
-MOST_SAMPLES = 3
 _TRUE, _FALSE = ("true", "on", "yes"), ("false", "off", "no")
 
 
@@ -51,8 +50,8 @@ async def create_clone(
     if not _flag(call, "terms", terms):
         raise Invalid({"terms": ["The terms must be accepted."]})
     buy = purchase_addon is not None and _flag(call, "purchase_addon", purchase_addon)
-    if len(samples) > MOST_SAMPLES:
-        raise Invalid({"samples": [f"There must not be more than {MOST_SAMPLES} samples."]})
+    if len(samples) > uploads.MOST_SAMPLES:
+        raise Invalid({"samples": [f"There must not be more than {uploads.MOST_SAMPLES} samples."]})
     most = call.world.settings.sample_bytes
     heard = [await uploads.sound(it, f"samples.{n}", most) for n, it in enumerate(samples)]
     size = sum(map(len, heard))
