@@ -12,6 +12,8 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from proxyapi import redis_client
+
 log = logging.getLogger(__name__)
 EVALUATE, DELIVER = "dashboard.tasks.evaluate_alerts", "dashboard.tasks.deliver_alert"
 
@@ -22,6 +24,9 @@ def ring(name: str, id: UUID) -> None:
 
 def _ring(name: str, id: str) -> None:
     try:
-        current_app.send_task(name, (id,), retry=False)
+        if redis_client.answers():  # the queue itself would be waited for for 5 s
+            current_app.send_task(name, (id,), retry=False)
+            return
     except OperationalError:
-        log.warning("the doorbell of %s is dead; beat finds it", name)
+        pass
+    log.warning("the doorbell of %s is dead; beat finds it", name)

@@ -126,8 +126,13 @@ DATABASES = {
 REDIS_URL = env.redis("REDIS_URL", VAR / "valkey.sock")
 # What was sent, outside of the database: a restored one has forgotten it (proxyapi/charge_log.py).
 CHARGE_LOG_DIR = VAR / "charge-log"
+# Counts attempts to sign in, and nothing else: somebody waits for each use of it.
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 0.3, "socket_connect_timeout": 0.3},  # seconds
+    }
 }
 
 # People ------------------------------------------------------------------------------------------

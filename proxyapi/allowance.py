@@ -28,13 +28,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from functools import lru_cache
 from pathlib import Path
 from threading import Event
 from typing import NamedTuple, cast
 
 import redis
-from django.conf import settings
+
+from proxyapi import redis_client
 
 DEFAULT_LIMIT = 30  # requests a minute, the spec's default
 # Two requests granted a minute apart can reach the service closer together than that.
@@ -260,13 +260,8 @@ def peek(store: redis.Redis, name: str) -> Level:
 
 
 def connection() -> redis.Redis:
-    """The Redis of the setting REDIS_URL; one pool of connections a process."""
-    return _connected(settings.REDIS_URL)
-
-
-@lru_cache(maxsize=4)
-def _connected(url: str) -> redis.Redis:
-    return redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+    """The Redis of this process."""
+    return redis_client.connect()
 
 
 def _numbers(lane: Lane) -> list[int]:

@@ -10,15 +10,17 @@ import json
 import logging
 from dataclasses import dataclass
 from enum import StrEnum
+from threading import Thread
 from uuid import UUID
 
 import redis
 from django.db import transaction
 
-from proxyapi import failpoints
+from proxyapi import failpoints, redis_client
 from proxyapi.allowance import connection
 
 CHANNEL = "reelroom:events"
+NOT_ANNOUNCED = "an event was not announced: Redis is away"
 log = logging.getLogger(__name__)
 
 
@@ -60,4 +62,16 @@ def _send(news: News) -> None:
     try:
         connection().publish(CHANNEL, news.dump())
     except redis.RedisError:
-        log.warning("an event was not announced: Redis is away")
+        if redis_client.is_hasty():
+            Thread(target=_send_patiently, args=(news,), daemon=True).start()
+        else:
+            log.warning(NOT_ANNOUNCED)
+
+
+def _send_patiently(news: News) -> None:
+    """Those who listen end the streams of their pages after 4 s without Redis (dashboard/live.py).
+    Of a shorter silence they know nothing: what is announced in it must come once it is over."""
+    try:
+        redis_client.connect_patiently().publish(CHANNEL, news.dump())
+    except redis.RedisError:
+        log.warning(NOT_ANNOUNCED)

@@ -15,7 +15,17 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from proxyapi import call_record, charge_log, day_sums, drafts, failpoints, ledger, tokens, top_up
+from proxyapi import (
+    call_record,
+    charge_log,
+    day_sums,
+    drafts,
+    failpoints,
+    ledger,
+    redis_client,
+    tokens,
+    top_up,
+)
 from proxyapi.allowance import AllowanceExhausted, connection
 from proxyapi.charges import recovery, send, settle
 from proxyapi.models import Account, Charge, ChargeState, Job, Plan, TopUpChange
@@ -36,7 +46,7 @@ BARE_REFRESH_AFTER = timedelta(seconds=50)  # the next round
 
 
 def ring(task: Task[[str], None], id: UUID) -> None:
-    """Ring for a worker after commit. A dead broker costs time, not the work: see `tick`."""
+    """Ring for a worker after commit. Without the queue it is done later: see `tick`."""
     transaction.on_commit(lambda: _ring(task, str(id)))
 
 
@@ -44,9 +54,12 @@ def _ring(task: Task[[str], None], id: str) -> None:
     if task in (send_charge, send_long_charge):
         failpoints.reach("enqueue")
     try:
-        task.apply_async((id,), retry=False)
+        if redis_client.answers():  # the queue itself would be waited for for 5 s
+            task.apply_async((id,), retry=False)
+            return
     except OperationalError:
-        log.warning("the doorbell of %s is dead; the tick finds it", task.name)
+        pass
+    log.warning("the doorbell of %s is dead; the tick finds it", task.name)
 
 
 @shared_task
