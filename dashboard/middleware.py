@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from dashboard.models import Membership
@@ -41,6 +43,14 @@ class DoorMiddleware(LoginRequiredMiddleware):
             self.get_redirect_field_name(view_func),
         )
         return HttpResponseClientRedirect(door.url) if part else door
+
+
+class PermissionsPolicyMiddleware(MiddlewareMixin):
+    """What no page of ours uses is denied to all of them, and to what may be laid into them."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response.headers.setdefault("Permissions-Policy", settings.PERMISSIONS_POLICY)
+        return response
 
 
 class TeamMiddleware:

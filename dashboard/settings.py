@@ -58,6 +58,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "dashboard.middleware.PermissionsPolicyMiddleware",
     "dashboard.assets.AssetsMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -210,6 +211,13 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
+# A page that comes to use one of these takes it out; films use fullscreen and picture-in-picture.
+UNUSED_FEATURES = """accelerometer bluetooth browsing-topics camera clipboard-read compute-pressure
+    display-capture gamepad geolocation gyroscope hid identity-credentials-get idle-detection
+    local-fonts magnetometer microphone midi otp-credentials payment publickey-credentials-create
+    publickey-credentials-get screen-wake-lock serial sync-xhr usb window-management
+    xr-spatial-tracking"""
+PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True

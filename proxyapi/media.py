@@ -35,6 +35,7 @@ LARGEST = 2 * 1024**3  # bytes
 LONGEST = 2 * 3600  # seconds; whoever watches may pause, whoever drips bytes may not stay
 TIMEOUT = httpx.Timeout(20, connect=5)
 NAT64 = IPv6Network("64:ff9b::/96")
+GLOBAL_UNICAST = IPv6Network("2000::/3")
 
 
 class MediaError(Exception):
@@ -134,7 +135,11 @@ def allowed(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
 
 
 def public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the open internet, also when it wraps another one."""
+    """Whether an address is one of the open internet, also when it wraps another one.
+
+    Of IPv6, only what is given out to networks: Python calls much of the rest global, such as the
+    old site-local addresses and those that once stood for IPv4 (`::127.0.0.1`).
+    """
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if address.teredo is not None:
@@ -143,6 +148,8 @@ def public(address: IPv4Address | IPv6Address) -> bool:
             inner = IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return public(inner)
+        if address not in GLOBAL_UNICAST:
+            return False
     return address.is_global and not address.is_multicast
 
 

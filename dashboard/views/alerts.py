@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check
@@ -25,7 +25,7 @@ PAGE, TOLD = "dashboard/alerts/page.html", "dashboard/alerts/_told.html"
 LOG, ADDITION = "dashboard/alerts/_log.html", "dashboard/alerts/_addition.html"
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 def alerts(request: TeamRequest) -> HttpResponse:
     """The page; for htmx one part of it, what was told or the log."""
@@ -35,7 +35,7 @@ def alerts(request: TeamRequest) -> HttpResponse:
     return render(request, part, {"page": page_of(request.membership)})
 
 
-@require_GET
+@require_safe
 def notices(request: TeamRequest) -> HttpResponse:
     """How many of the reader's alerts are not read, for the bell."""
     return render(request, "components/bell_news.html")

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check, fetch_budget
@@ -24,7 +24,7 @@ PAGE, BODY = "dashboard/budgets/page.html", "dashboard/budgets/_body.html"
 ADDITION, LIMITS = "dashboard/budgets/_addition.html", "dashboard/budgets/_limits.html"
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 def budgets(request: TeamRequest) -> HttpResponse:
     """The page; for htmx the part of it that changes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.access import check
 from dashboard.http import TeamRequest
@@ -13,7 +13,7 @@ from dashboard.queries.shell import shell_of
 from dashboard.roles import Permission
 
 
-@require_GET
+@require_safe
 def costs(request: TeamRequest) -> HttpResponse:
     """`?account=` names the one whose list is shown."""
     check(request.membership, Permission.SEE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.access import fetch_account
 from dashboard.forms.forecast import BatchForm
@@ -15,7 +15,7 @@ from dashboard.queries.forecast.verdict import Wish
 PAGE, OUTLOOK = "dashboard/forecast/page.html", "dashboard/forecast/_outlook.html"
 
 
-@require_GET
+@require_safe
 def forecast(request: TeamRequest) -> HttpResponse:
     """The page; for htmx the part that follows the ledger."""
     account, accounts = fetch_account(request, request.GET.get("account", ""))

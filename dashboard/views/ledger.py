@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
@@ -24,7 +24,7 @@ LIST = "dashboard/ledger/list.html"
 FORM = "ledger-filters"
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 def ledger(request: TeamRequest) -> HttpResponse:
     """The page; `?part=` is one part of it, which fetches itself when entries came."""
@@ -51,7 +51,7 @@ def known_of(request: TeamRequest) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-@require_GET
+@require_safe
 def charts(request: TeamRequest) -> HttpResponse:
     check(request.membership, Permission.SEE)
     filters = filters_of(request.GET.dict())
@@ -61,7 +61,7 @@ def charts(request: TeamRequest) -> HttpResponse:
     return render(request, template, context)
 
 
-@require_GET
+@require_safe
 def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse:
     found = fetch_entry(request, account_id, position)
     return render(request, "dashboard/ledger/entry.html", {"entry": entry_of(found)})

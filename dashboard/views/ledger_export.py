@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from asgiref.sync import sync_to_async
 from django.http import HttpResponseBase, StreamingHttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.access import check
 from dashboard.database import give_back, let_thread_go
@@ -18,15 +18,14 @@ from dashboard.queries.ledger.filters import Filters, Place, filters_of
 from dashboard.roles import Permission
 
 
-@require_GET
+@require_safe
 async def export(request: TeamRequest) -> HttpResponseBase:
     check(request.membership, Permission.SEE)
     filters = filters_of(request.GET.dict())
     # It may last for minutes: the connection that the middleware used goes back before.
     await sync_to_async(give_back)()
-    response = StreamingHttpResponse(
-        written(request.team, filters), content_type="text/csv; charset=utf-8"
-    )
+    lines = nothing() if request.method == "HEAD" else written(request.team, filters)
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name_of(filters)}"'
     response["X-Accel-Buffering"] = "no"
     # GZipMiddleware makes each part of a stream a gzip of its own, and browsers read the first one.
@@ -44,6 +43,12 @@ async def written(team: Team, filters: Filters) -> AsyncIterator[str]:
         yield text
         if place is None:
             return
+
+
+async def nothing() -> AsyncIterator[str]:
+    """The body of an answer to HEAD."""
+    for _ in ():
+        yield ""
 
 
 def name_of(filters: Filters) -> str:

@@ -9,14 +9,14 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio
 from dashboard.actions.looks import LOOKED_FOR, look_at
-from dashboard.http import TeamRequest, go_to
+from dashboard.http import ASKS_OR_ACTS, TeamRequest, go_to
 from dashboard.queries.videos.filters import filters_of
 from dashboard.queries.videos.library import library_of
 from dashboard.queries.videos.pages import video_and_acts, video_of
@@ -41,7 +41,7 @@ class RetryForm(forms.Form):
     note = forms.CharField(required=False)
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 def library(request: TeamRequest) -> HttpResponse:
     filters = filters_of(request.GET.dict())
@@ -52,7 +52,7 @@ def library(request: TeamRequest) -> HttpResponse:
     return push_url(answer, filters.url()) if request.htmx.trigger == FORM else answer
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The page; `?part=news` is what a push of it would bring, for a page without a stream."""
@@ -62,7 +62,7 @@ def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render(request, PAGE, page_of(request, job))
 
 
-@require_GET
+@require_safe
 def acts(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The reader's own buttons; a pushed card has only the place for them."""
     job, head = fetch_job(request, job_id), request.GET.get("at") == "head"
@@ -72,11 +72,11 @@ def acts(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render(request, name, context)
 
 
-@require_http_methods(["GET", "POST"])
+@ASKS_OR_ACTS
 def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Ask with the price; a POST retries once for each drawing of the form."""
     job = fetch_job(request, job_id, Permission.RENDER)
-    if request.method == "GET":
+    if request.method != "POST":
         return ask(request, job, RETRY, {"retry": retry_of(job, request.membership)})
     form = RetryForm(request.POST)
     try:
@@ -98,10 +98,10 @@ def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return go_to(request, "video", job.pk)
 
 
-@require_http_methods(["GET", "POST"])
+@ASKS_OR_ACTS
 def hiding(request: TeamRequest, job_id: UUID) -> HttpResponse:
     job = fetch_job(request, job_id, Permission.RENDER)
-    if request.method == "GET":
+    if request.method != "POST":
         return ask(request, job, HIDING, {"card": video_of(job).card, "url": request.path})
     studio.hide(by=request.membership, job=job)
     messages.success(request, f"“{job.title}” is hidden.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import check, fetch_membership
 from dashboard.actions.team import change_role, set_zone
@@ -17,7 +17,7 @@ from dashboard.roles import Permission
 from proxyapi.refusals import Refusal
 
 
-@require_GET
+@require_safe
 def members(request: TeamRequest) -> HttpResponse:
     return listed(request)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.access import check
 from dashboard.http import TeamRequest
@@ -16,7 +16,7 @@ from dashboard.roles import Permission
 PAGE = "dashboard/overview/page.html"
 
 
-@require_GET
+@require_safe
 def overview(request: TeamRequest) -> HttpResponse:
     """`?span=month` looks back on this month; `?part=` answers one part, for its own place."""
     check(request.membership, Permission.SEE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.http import TeamRequest
 from dashboard.middleware import TEAM_IN_SESSION
@@ -43,7 +43,7 @@ def session(request: TeamRequest) -> HttpResponse:
     return HttpResponse(status=204)
 
 
-@require_GET
+@require_safe
 def service(request: TeamRequest) -> HttpResponse:
     """Whether the service answers, for a page that missed it; else what is left of the reader's own
     requests, and nothing for who has no token any more."""

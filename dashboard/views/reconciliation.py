@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.access import check, fetch_account, fetch_charge, fetch_rewrite
@@ -32,7 +32,7 @@ LET_GO = "dashboard/reconciliation/_let_go.html"
 ROOM = "dashboard/reconciliation"
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 def reconciliation(request: TeamRequest) -> HttpResponse:
     """`?account=` names one; `?part=body` is what changes of the page, `let-go` comes after it."""

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from dashboard.access import fetch_account, fetch_credit_pack
@@ -42,7 +42,7 @@ SETTING, WHAT_IF = "dashboard/top_up/_setting.html", "dashboard/top_up/_what_if.
 CONFIRM = "dashboard/top_up/_confirm.html"
 
 
-@require_GET
+@require_safe
 def top_up(request: TeamRequest) -> HttpResponse:
     """The page; `replay` draws the what-if into it, for who has no script."""
     account, accounts = fetch_account(request, request.GET.get("account", ""), MONEY)
@@ -51,7 +51,7 @@ def top_up(request: TeamRequest) -> HttpResponse:
     return show(request, facts_of(account, accounts))
 
 
-@require_GET
+@require_safe
 def state(request: TeamRequest) -> HttpResponse:
     """What is known now, and the form too while a change of it is on its way."""
     facts = facts_in(request)
@@ -69,7 +69,7 @@ def state(request: TeamRequest) -> HttpResponse:
     return render(request, STATE, context)
 
 
-@require_GET
+@require_safe
 def what_if(request: TeamRequest) -> HttpResponse:
     """The last thirty days under the setting on the form; an unfinished one is not replayed."""
     facts = facts_in(request)

@@ -192,6 +192,17 @@ def test_a_role_that_may_not_is_told_so(
             assert answer.status_code not in (403, 405), role
 
 
+@pytest.mark.parametrize("name", [name for name, route in ROUTES.items() if route.get])
+def test_head_is_answered_as_get_is_without_a_body(
+    name: str, job: Job, mira: Membership, priya: Membership, client_of: Browser
+) -> None:
+    """And does nothing: where a POST acts, HEAD only asks."""
+    browser = client_of(priya if name in OWN_ALONE else mira)
+    asked, head = browser.get(address(name, job)), browser.head(address(name, job))
+    assert (head.status_code, head.content) == (asked.status_code, b"")
+    assert not job.hidden_at and not type(job).objects.get(pk=job.pk).hidden_at
+
+
 @pytest.mark.parametrize(("name", "method"), WITH_OBJECT)
 def test_what_another_team_has_does_not_exist(
     name: str, method: str, job: Job, otto: Membership, client_of: Browser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import check
 from dashboard.actions import studio as actions
@@ -18,7 +18,7 @@ from proxyapi.refusals import Refusal
 LIST = "dashboard/studio/list.html"
 
 
-@require_GET
+@require_safe
 def studio(request: TeamRequest) -> HttpResponse:
     context = {"list": drafts_of(request.membership), "form": NewForm()}
     return render(request, LIST, context)

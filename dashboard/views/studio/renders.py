@@ -7,11 +7,10 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries.address import amount_or_none, text
 from dashboard.queries.studio import Slug, act_of, confirm_of, price_of
 from dashboard.roles import Permission
@@ -19,7 +18,7 @@ from dashboard.views.studio.answers import away, is_closed, show_step
 from proxyapi.refusals import Refusal
 
 
-@require_http_methods(["GET", "POST"])
+@ASKS_OR_ACTS
 def price(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The price card as it stands in our own database; POST has it asked again, free of charge."""
     posted = request.method == "POST"
@@ -34,7 +33,7 @@ def price(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render(request, f"dashboard/studio/{part}", context)
 
 
-@require_http_methods(["GET", "POST"])
+@ASKS_OR_ACTS
 def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The question with the price; POST holds the credits, sends, and goes to the video."""
     job = fetch_job(request, job_id, Permission.RENDER)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.views.decorators.http import require_http_methods
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
 from dashboard.caps import OverBudget
 from dashboard.forms.studio import FORMS, StepForm, WriteForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries.studio import Options, Slug, options_in
 from dashboard.roles import Permission
 from dashboard.views.studio.answers import away, is_closed, script_part, show_step
@@ -19,7 +18,7 @@ from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
 
-@require_http_methods(["GET", "POST"])
+@ASKS_OR_ACTS
 def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Ask the service for a script; GET is the part of the page that waits for it."""
     posted = request.method == "POST"

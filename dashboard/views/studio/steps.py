@@ -6,12 +6,11 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
 from dashboard.forms.studio import FORMS, StepForm
-from dashboard.http import TeamRequest
+from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.queries.studio import Slug, options_in, writing_of
 from dashboard.roles import Permission
 from dashboard.views.studio.answers import away, is_closed, show_saved, show_step
@@ -23,7 +22,7 @@ WRITING = (
 )
 
 
-@require_http_methods(["GET", "POST"])
+@ASKS_OR_ACTS
 def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
     slug = slug_of(step)
     posted = request.method == "POST"
