@@ -10,6 +10,8 @@ import re
 import sys
 
 import structlog
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.http.multipartparser import MultiPartParserError
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from dashboard.outages import is_outage
@@ -17,6 +19,7 @@ from dashboard.outages import is_outage
 SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr|whsec)_[A-Za-z0-9_\-+/=]{8,}")
 # What a person reading along does not need: the first half of every request, and the watchers.
 PROBES = ("/healthz", "/readyz")
+VISITORS = (BadRequest, MultiPartParserError, SuspiciousOperation)
 CHATTER = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}
 
 
@@ -30,12 +33,23 @@ def struck(text: str) -> str:
 
 def without_outages(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """An outage is one sentence: where we asked when the database went away explains nothing."""
-    error = event.get("exc_info")
-    error = sys.exc_info() if error is True else error
-    error = error[1] if isinstance(error, tuple) else error
+    error = raised(event)
     if not (isinstance(error, BaseException) and is_outage(error)):
         return event
     return {**event, "exc_info": None, "event": f"{event.get('event')} (away: {first_line(error)})"}
+
+
+def without_visitors_tracebacks(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """What a visitor sends that cannot be read is one line: it is no error of ours."""
+    error = raised(event)
+    return {**event, "exc_info": None} if isinstance(error, VISITORS) else event
+
+
+def raised(event: EventDict) -> object:
+    """The error that a line is about, however it came along."""
+    error = event.get("exc_info")
+    error = sys.exc_info() if error is True else error
+    return error[1] if isinstance(error, tuple) else error
 
 
 def first_line(error: BaseException) -> str:
@@ -69,6 +83,7 @@ def formatter(style: str) -> logging.Formatter:
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
         without_outages,
+        without_visitors_tracebacks,
         structlog.processors.format_exc_info,
     ]
     last: Processor = structlog.processors.JSONRenderer() if style == "json" else for_people
@@ -87,6 +102,7 @@ def join() -> None:
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
             without_outages,
+            without_visitors_tracebacks,
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],

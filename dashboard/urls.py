@@ -127,6 +127,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/<uuid:token_id>/removals/", tokens.removals, name="token-removals"),
 ]
 
+handler400 = "dashboard.views.errors.bad_request"
 handler403 = "dashboard.views.errors.forbidden"
 handler404 = "dashboard.views.errors.missing"
 handler500 = "dashboard.views.errors.broken"

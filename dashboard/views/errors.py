@@ -5,12 +5,32 @@ from __future__ import annotations
 import sys
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
 
 from dashboard.middleware import enter_team
 from dashboard.outages import RETRY_AFTER, is_full_disk, is_outage
+
+NOTHING = "Nothing was saved and nothing was charged."
+TOO_LARGE = f"What was sent is larger than 2.5 MB, the most that is accepted. {NOTHING}"
+TOO_MANY = f"What was sent has more than 1,000 fields, the most that is accepted. {NOTHING}"
+UNREADABLE = f"Part of what was sent is missing or damaged. {NOTHING}"
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """For what a visitor sends that cannot be read: 413 for too much of it, else 400. htmx gets the
+    sentence alone, and shows it where it was pressed (static/js/shell/failed.js)."""
+    status, sentence = 400, UNREADABLE
+    if isinstance(exception, RequestDataTooBig):
+        status, sentence = 413, TOO_LARGE
+    elif isinstance(exception, (TooManyFieldsSent, TooManyFilesSent)):
+        sentence = TOO_MANY
+    if "HX-Request" in request.headers:
+        return HttpResponse(sentence, status=status, content_type="text/plain; charset=utf-8")
+    add_team(request)
+    return render(request, f"{status}.html", {"sentence": sentence}, status=status)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -21,11 +41,17 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Shows the sentence of the Http404; an address that never was has none, and no view either
     that the team was put into the request for."""
-    if request.user.is_authenticated and not hasattr(request, "membership"):
-        enter_team(request)
+    add_team(request)
     said = exception.args[0] if exception and exception.args else ""
     sentence = said if isinstance(said, str) and said.endswith(".") else ""
     return render(request, "404.html", {"sentence": sentence}, status=404)
+
+
+def add_team(request: HttpRequest) -> None:
+    """For an error before the view, with the shell around it; not for one before the session."""
+    user = getattr(request, "user", None)
+    if user is not None and user.is_authenticated and not hasattr(request, "membership"):
+        enter_team(request)
 
 
 @login_not_required

@@ -14,6 +14,7 @@
   }
 
   function words({ elt, xhr, requestConfig: { verb } }) {
+    if (xhr.getResponseHeader("Content-Type")?.startsWith("text/plain") && [400, 413].includes(xhr.status)) return xhr.responseText;
     if (xhr.status >= 400 && xhr.status < 500) return OLD;
     if (xhr.status === 507) return FULL;
     if (verb === "get") return AGAIN;
