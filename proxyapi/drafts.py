@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import redis
+from django.conf import settings
 from django.utils import timezone
 from redis.lock import Lock
 
@@ -24,6 +25,10 @@ from proxyapi.models.job import IN_DOUBT
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
 
+DRAFT_FIELDS = (
+    *("remote_id", "wanted", "sent", "edited_at"),
+    *("lost_creations", "create_again_at"),
+)
 LOCK = 45.0  # seconds; longer than one request and its waits, and begun anew before the next
 TURN = 3.0  # seconds to wait for another process that holds the lock
 SELDOM = 240.0  # seconds to the next try to fetch a script, or another price than an old one
@@ -33,6 +38,9 @@ UNFIT = (errors.NotFound, errors.Precondition, errors.Invalid)  # of this draft 
 NEEDS_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
 AT_CREATION = ("type", "title", "topic")
+# To the next try after a lost answer, in `CHARGE_AGAIN_AFTER`: 30 s, 5 minutes, then 10. Each try
+# may leave a draft that nobody finds again, because the service shows no list of them.
+CREATE_AGAIN_AFTER = (3, 30, 60)
 
 
 def missing(wanted: dict[str, Any]) -> list[str]:
@@ -60,6 +68,27 @@ class DraftBusy(AllowanceExhausted):
         return "Nothing was sent yet. The draft is on its way to the service; it goes on by itself."
 
 
+class CreationWaits(AllowanceExhausted):
+    """The answer to the making of this draft was lost; it is tried again in `wait` seconds."""
+
+    @property
+    def user_message(self) -> str:
+        return (
+            "The service did not answer when it was to make this draft. Nothing was charged. "
+            f"It is tried again in {max(1, round(self.wait))} s."
+        )
+
+
+class DraftNotMade(errors.Unsendable):
+    """It was tried as often as drafts nobody finds again may be left; a person is told."""
+
+    code = "DRAFT-NOT-MADE"
+    sentence = (
+        f"The service did not answer {len(CREATE_AGAIN_AFTER)} tries to make this draft. Nothing "
+        "was charged, and nothing is sent for ten minutes. Then try again."
+    )
+
+
 @contextmanager
 def alone(job: Job) -> Iterator[Lock]:
     """One process at a time puts a draft upstream: two differences must not cross on the way.
@@ -74,7 +103,7 @@ def alone(job: Job) -> Iterator[Lock]:
     if not held:
         raise DraftBusy(TURN)
     try:
-        job.refresh_from_db(fields=["remote_id", "wanted", "sent", "edited_at"])
+        job.refresh_from_db(fields=DRAFT_FIELDS)
         yield lock
     finally:
         with suppress(redis.RedisError):  # lost or run out: it ends by itself
@@ -110,13 +139,35 @@ def read(job: Job, lane: Lane, patience: float) -> dict[str, Any]:
 
 
 def create(job: Job, lane: Lane, patience: float) -> None:
+    check_creation(job)
     first = {name: job.wanted[name] for name in AT_CREATION if job.wanted.get(name)}
-    reply = calls.call(job.token, "faceless.create", lane, patience=patience, json=first)
-    job.remote_id, job.sent = new_id(job, record(reply.data)), first
+    try:
+        reply = calls.call(job.token, "faceless.create", lane, patience=patience, json=first)
+        job.remote_id, job.sent = new_id(job, record(reply.data)), first
+    except errors.UpstreamError as error:
+        if error.outcome is errors.Outcome.UNKNOWN:
+            note_lost_creation(job)
+        raise
     # The lock may have been lost with Redis. The first one stays: it may be the one that is paid.
     free = Job.objects.filter(pk=job.pk, remote_id__isnull=True)
     if not free.update(remote_id=job.remote_id, sent=job.sent):
         job.refresh_from_db(fields=["remote_id", "sent"])
+
+
+def check_creation(job: Job) -> None:
+    """Raises `CreationWaits`, and `DraftNotMade` after the last try, until it may be made again."""
+    left = (job.create_again_at - timezone.now()).total_seconds() if job.create_again_at else 0
+    if left > 0 and job.lost_creations >= len(CREATE_AGAIN_AFTER):
+        raise DraftNotMade(operation("faceless.create"))
+    if left > 0:
+        raise CreationWaits(left)
+
+
+def note_lost_creation(job: Job) -> None:
+    wait = CREATE_AGAIN_AFTER[min(job.lost_creations, len(CREATE_AGAIN_AFTER) - 1)]
+    job.create_again_at = timezone.now() + wait * timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
+    job.lost_creations += 1
+    job.save(update_fields=["lost_creations", "create_again_at"])
 
 
 def new_id(job: Job, record: dict[str, Any]) -> str:
@@ -214,9 +265,14 @@ def quote(job: Job) -> None:
 
 
 def is_wanted_anew(job: Job, now: datetime) -> bool:
-    """Whether somebody is to consent to a price that is old."""
+    """Whether somebody is to consent to a price that is old, or that a person had asked again."""
     is_old = job.estimate_as_of is not None and job.estimate_as_of < now - PRICE_KEEPS
-    return is_old and job.charges.filter(state=ChargeState.DRAFT).exists()
+    return (is_old or job.quote_due_at is not None) and awaits_consent(job)
+
+
+def awaits_consent(job: Job) -> bool:
+    """Whether somebody was asked to consent to the price, and has not decided yet."""
+    return job.charges.filter(state=ChargeState.DRAFT).exists()
 
 
 def later(job: Job, asked_at: datetime, seconds: float) -> None:

@@ -90,11 +90,17 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
 
 
 def ask_price(*, by: Membership, job: Job) -> None:
-    """Have the price asked in the background, if all that the service needs is there."""
+    """Have the price asked in the background, if all that the service needs is there.
+
+    A price that an approver was shown stays until another is there: without one the approval
+    would end as if the video had changed.
+    """
     check(by, Permission.RENDER)
     if not drafts.missing(job.wanted) or drafts.has_unread_script(job):
         due_at = timezone.now() + tasks.SWEEP_AFTER
-        Job.objects.filter(pk=job.pk).update(estimate=None, quote_error="", quote_due_at=due_at)
+        keeps = job.priced and drafts.awaits_consent(job)
+        gone = {} if keeps else {"estimate": None}
+        Job.objects.filter(pk=job.pk).update(quote_error="", quote_due_at=due_at, **gone)
         tasks.ring(tasks.quote, job.pk)
 
 

@@ -106,6 +106,12 @@ class Job(models.Model):
     crashes = models.PositiveSmallIntegerField(
         default=0, help_text="Times in a row that handling it raised; parked at five."
     )
+    lost_creations = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Tries to make the draft upstream without an answer."
+    )
+    create_again_at = models.DateTimeField(
+        null=True, blank=True, help_text="Not before; each lost answer may have left a draft."
+    )
     hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
     edited_at = models.DateTimeField(default=timezone.now)

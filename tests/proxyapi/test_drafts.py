@@ -270,3 +270,17 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
         drafts.sync(job)
     assert "The draft is on its way" in busy.value.user_message
     assert upstream.requests == []
+
+
+def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
+    job: Job, upstream: Upstream
+) -> None:
+    """It stays until another one is there (dashboard/actions/studio.py)."""
+    upstream.on(*ESTIMATE, answer({"credits": 120}))
+    ChargeFactory(job=job, state=ChargeState.DRAFT)
+    due_at = timezone.now()
+    Job.objects.update(remote_id="7", sent=READY, estimate=96, quote_due_at=due_at)
+    for _ in range(2):
+        drafts.quote(Job.objects.get())
+    assert (Job.objects.get().estimate, Job.objects.get().quote_due_at) == (120, None)
+    assert len(upstream.asked(*ESTIMATE)) == 1

@@ -280,3 +280,18 @@ def test_decisions_stand_in_the_history(ask, thea, client_of, rung):
     html = client_of(thea).get("/budgets/").content.decode()
     assert "declined 106 cr for Priya: “Not before the fair is paid.”" in html
     assert "Waiting for a word" not in html
+
+
+def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(ask, thea, priya, rung):
+    """Nothing of it changed: it is approved at the price it was asked for at."""
+    studio.ask_price(by=priya, job=Job.objects.get(pk=ask.charge.job_id))
+    asks.approve(by=thea, ask=ask)
+    ask.refresh_from_db()
+    assert (ask.decision, ask.charge.state) == ("approved", ChargeState.HELD)
+
+
+def test_dearer_by_then_it_is_not_sent(ask, thea, priya, rung):
+    Job.objects.filter(pk=ask.charge.job_id).update(estimate=Decimal(120))
+    asks.approve(by=thea, ask=ask)
+    ask.refresh_from_db()
+    assert (ask.decision, ask.charge.state) == ("stale", ChargeState.REFUSED)
