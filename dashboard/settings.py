@@ -150,6 +150,13 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 ACCOUNT_ADAPTER = "dashboard.accounts.Adapter"
+ACCOUNT_FORMS = {
+    "login": "dashboard.forms.account.LoginForm",
+    "change_password": "dashboard.forms.account.ChangePasswordForm",
+    "reset_password": "dashboard.forms.account.ResetPasswordForm",
+    "reset_password_from_key": "dashboard.forms.account.ResetPasswordKeyForm",
+    "reauthenticate": "dashboard.forms.account.ReauthenticateForm",
+}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None

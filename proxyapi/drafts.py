@@ -228,6 +228,7 @@ def quote(job: Job) -> None:
         return
     asked_at, edited_at = timezone.now(), job.edited_at
     found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
+    found["quote_fields"] = None
     is_short = bool(missing(job.wanted)) and not has_unread_script(job)
     is_known = job.priced and not is_wanted_anew(job, asked_at)
     if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or is_known:
@@ -257,6 +258,7 @@ def quote(job: Job) -> None:
             later(job, asked_at, SELDOM)  # the price of before keeps its age
             return
         found["quote_error"] = error.user_message
+        found["quote_fields"] = error.field_sentences if isinstance(error, errors.Invalid) else None
         if has_unread_script(job) and not isinstance(error, calls.LASTING):
             found["quote_due_at"] = asked_at + timedelta(seconds=SELDOM)
     # Whoever changed it meanwhile has asked again; this price is not theirs.

@@ -17,7 +17,10 @@ from proxyapi.refusals import Refusal, Stale
 
 NO_REASON = "Say why, in a few words. It is kept with the charge."
 NO_WHY = "Say why, in a few words. It is kept with the difference."
-UNREADABLE = "This form was not complete. Nothing was changed."
+UNREADABLE = (
+    "Nothing was changed: the difference in this form is missing or damaged. Reload the page and "
+    "try again."
+)
 NO_ENTRY = "Choose the entry that it is."
 ALL_LOOKED_AT = "Somebody has looked at these rows meanwhile. Nothing was changed."
 LOOKED_AT = "Somebody has looked at this row meanwhile. Nothing was changed."

@@ -10,6 +10,7 @@ from django import forms
 from django.forms import BoundField
 
 from dashboard.actions.alerts import Wanted, in_a_word
+from dashboard.forms.plain import VERSION, PlainForm
 from dashboard.models import AlertRule, Watch
 from dashboard.queries.alerts import SENTENCES
 
@@ -55,7 +56,7 @@ class RuleRow(NamedTuple):
     by_webhook: BoundField
 
 
-class RulesForm(forms.Form):
+class RulesForm(PlainForm):
     """A threshold and three boxes for each rule, and hidden how the rule was `drawn`; one that the
     form was drawn without stays as it is."""
 
@@ -70,7 +71,7 @@ class RulesForm(forms.Form):
         self.rules = rules
         for rule in rules:
             self.fields[f"drawn-{rule.pk}"] = forms.CharField(
-                required=False, widget=forms.HiddenInput
+                required=False, widget=forms.HiddenInput, label=VERSION
             )
             for way in WAYS:
                 self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
@@ -114,7 +115,7 @@ def drawn_of(rule: AlertRule) -> dict[str, Any]:
     return {**boxes, f"threshold-{rule.pk}": threshold, f"drawn-{rule.pk}": in_a_word(rule)}
 
 
-class RuleForm(forms.Form):
+class RuleForm(PlainForm):
     """One more threshold of something that has them."""
 
     watch = forms.ChoiceField(
@@ -145,7 +146,7 @@ class RuleForm(forms.Form):
         return threshold
 
 
-class WebhookForm(forms.Form):
+class WebhookForm(PlainForm):
     url = forms.URLField(
         label="Address",
         max_length=500,

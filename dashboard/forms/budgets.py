@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from django import forms
 
+from dashboard.forms.plain import VERSION, PlainForm
 from dashboard.models import Budget, Period, Team, User
 from dashboard.queries.budgets import Answer
 
@@ -32,12 +33,12 @@ class Limit(forms.DecimalField):
         self.limit = limit
 
 
-class LimitsForm(forms.Form):
+class LimitsForm(PlainForm):
     """The two limits of a budget; `drawn` are those the form was drawn with."""
 
     hard = Limit(label="Refuse above", help_text="Nothing is sent that would go over it.")
     soft = Limit(label="Warn from", help_text="An alert, once in each period. Empty: no alert.")
-    drawn = forms.CharField(widget=forms.HiddenInput, required=False)
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION)
 
     def __init__(self, data: Any = None, budget: Budget | None = None) -> None:
         first = {"hard": whole(budget.hard), "soft": whole(budget.soft)} if budget else {}
@@ -82,7 +83,7 @@ class BudgetForm(LimitsForm):
         return self.members.get(self.cleaned_data["who"])
 
 
-class ApprovalForm(forms.Form):
+class ApprovalForm(PlainForm):
     """Once, or with a higher limit from now on; `drawn`: the budgets that were shown in the way."""
 
     # With room for it by now, the dialog asks neither.
@@ -90,7 +91,7 @@ class ApprovalForm(forms.Form):
         choices=[("once", "This once"), ("raise", "Raise")], initial="once", required=False
     )
     hard = Limit(label="New limit")
-    drawn = forms.CharField(widget=forms.HiddenInput, required=False)
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION)
 
     def __init__(self, data: Any, answer: Answer) -> None:
         initial = {"hard": answer.raised, "drawn": answer.drawn}

@@ -6,13 +6,14 @@ from typing import Any
 
 from django import forms
 
+from dashboard.forms.plain import PlainForm
 from proxyapi.forecast.batch import MOST
 
 COUNT = f"A whole number, 1 to {MOST:,}."
 EACH = "Credits, more than 0, such as 96 or 12.16."
 
 
-class BatchForm(forms.Form):
+class BatchForm(PlainForm):
     n = forms.IntegerField(
         label="How many",
         min_value=1,

@@ -6,6 +6,8 @@ from zoneinfo import available_timezones
 
 from django import forms
 
+from dashboard.forms.plain import PlainForm
+
 HELP = "Its days are the days of budgets, sums and the forecast. The service counts in UTC days."
 
 
@@ -15,5 +17,5 @@ def zones() -> list[tuple[str, str]]:
     return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in places)]
 
 
-class ZoneForm(forms.Form):
+class ZoneForm(PlainForm):
     time_zone = forms.ChoiceField(label="Time zone", help_text=HELP, choices=zones)

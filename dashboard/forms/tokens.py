@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 
-from dashboard.forms.studio.fields import no_nul
+from dashboard.forms.plain import PlainForm
 from proxyapi.upstream.secret import Secret
 
 HELP = (
@@ -15,7 +13,7 @@ HELP = (
 )
 
 
-class TokenForm(forms.Form):
+class TokenForm(PlainForm):
     # Nothing is checked or stripped here: the field must not judge, quote or shorten a secret.
     token = forms.CharField(
         label="API token",
@@ -27,10 +25,6 @@ class TokenForm(forms.Form):
             attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"},
         ),
     )
-
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        no_nul(self.fields["token"])
 
     def clean_token(self) -> Secret:
         """Wrapped from here on: no report of an error finds it in a variable on its way."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 
+from dashboard.forms.plain import PlainForm
 from proxyapi.models import CreditPack, TopUpType
 from proxyapi.top_up import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
 
@@ -41,7 +42,7 @@ class PackChoice:
     chosen: bool
 
 
-class TopUpForm(forms.Form):
+class TopUpForm(PlainForm):
     """`seen` is the setting that the form was drawn from."""
 
     enabled = forms.BooleanField(required=False)
@@ -141,7 +142,7 @@ def initial_of(drawn: Setting) -> dict[str, Any]:
     }
 
 
-class PackForm(forms.Form):
+class PackForm(PlainForm):
     """A credit pack as its page at the service describes it."""
 
     plan_id = forms.IntegerField(

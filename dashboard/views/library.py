@@ -16,6 +16,7 @@ from django_htmx.http import push_url
 from dashboard.access import fetch_job
 from dashboard.actions import studio
 from dashboard.actions.looks import LOOKED_FOR, look_at
+from dashboard.forms.plain import PlainForm
 from dashboard.http import ASKS_OR_ACTS, TeamRequest, go_to
 from dashboard.queries.videos.filters import filters_of
 from dashboard.queries.videos.library import library_of
@@ -30,15 +31,16 @@ ASKED = "dashboard/video/asked.html"
 RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
 FORM = "library-filters"
 LOOKED_AT = "It is looked at as soon as its token has a request to spare. What is seen shows here."
-UNREADABLE = "This form was not complete. Nothing was sent; look at the price and press again."
+UNSEEN = "A character that cannot be seen is in your message. Type it anew; nothing was sent."
 
 
-class RetryForm(forms.Form):
+class RetryForm(PlainForm):
     """`price`: the one that was shown. `note` comes with the button that asks for it instead."""
 
+    drawn_hidden = {"nonce": "its own number", "price": "the price"}
     nonce = forms.UUIDField()
     price = forms.DecimalField(max_digits=14)
-    note = forms.CharField(required=False)
+    note = forms.CharField(required=False, error_messages={"null_characters_not_allowed": UNSEEN})
 
 
 @require_safe
@@ -81,7 +83,7 @@ def retries(request: TeamRequest, job_id: UUID) -> HttpResponse:
     form = RetryForm(request.POST)
     try:
         if not form.is_valid():
-            raise Refusal(UNREADABLE)
+            raise Refusal(form.first_error())
         words = form.cleaned_data["note"] if "ask" in request.POST else None
         studio.retry(
             by=request.membership,

@@ -88,6 +88,9 @@ class Job(models.Model):
         null=True, blank=True, help_text="Set while a price is being asked; when to ask again."
     )
     quote_error = models.TextField(blank=True, help_text="Why there is no price now, for people.")
+    quote_fields = models.JSONField(
+        null=True, blank=True, help_text="What the service said of single settings then."
+    )
     media_url = models.TextField(blank=True)
     media_as_of = models.DateTimeField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True, help_text="Length of the finished film.")

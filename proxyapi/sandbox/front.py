@@ -60,7 +60,8 @@ class Front:
         key = tokens.digest(presented) if presented else NOBODY
         token = world.tokens.get(key)
         allowance = limits.take(world, key)
-        body, refused = b"", None if allowance.allowed else TooManyRequests()
+        body = b""
+        refused: Refusal | None = None if allowance.allowed else TooManyRequests()
         if refused is None and token is not None and not token.revoked:  # else nobody reads it
             try:
                 body = await _read(scope, receive, uploads.largest_body(world.settings))

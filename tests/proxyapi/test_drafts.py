@@ -284,3 +284,20 @@ def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
         drafts.quote(Job.objects.get())
     assert (Job.objects.get().estimate, Job.objects.get().quote_due_at) == (120, None)
     assert len(upstream.asked(*ESTIMATE)) == 1
+
+
+def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
+    job: Job, upstream: Upstream
+) -> None:
+    said = "The script field must not be greater than 5000 characters."
+    body = {"message": said, "errors": {"script": [said, "Another."]}}
+    upstream.on("PATCH", "/faceless/7", httpx.Response(422, json=body))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert job.quote_error == (f"The service does not accept this: “{said}” Nothing was charged.")
+    assert job.quote_fields == {"script": said}
+    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
+    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    drafts.quote(job)
+    job.refresh_from_db()
+    assert (job.quote_error, job.quote_fields) == ("", None)

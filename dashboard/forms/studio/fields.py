@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.core.validators import ProhibitNullCharactersValidator
 
 from dashboard.queries.studio.options import BOX, Choice, Options
 from dashboard.queries.studio.script import MAX_WORDS, length_of
@@ -14,8 +13,7 @@ from dashboard.queries.studio.steps import LABELS
 
 TITLE_LENGTH = 200
 TOPIC_LENGTH = 500
-TOO_LONG = "At most %(limit_value)d characters fit here, these are %(show_value)d."
-UNSEEN = "A character that cannot be seen is in it. Type it anew, or paste it as plain text."
+SCRIPT_LENGTH = 30_000  # the spec shows none; more is no 20 minutes in any language
 NO_TITLE = "A video needs a title, for the team to find it by."
 NO_TOPIC = "Say what the script is about."
 NO_SCRIPT = "Write or paste a script first, or have the service write one."
@@ -28,19 +26,8 @@ NO_CHOICE = {
 }
 
 
-def no_nul(field: forms.Field) -> None:
-    """Say in our words that a text has a character in it that nothing can keep."""
-    for validator in field.validators:
-        if isinstance(validator, ProhibitNullCharactersValidator):
-            validator.message = UNSEEN
-
-
 class Words(forms.CharField):
     """A text as typed, with one kind of line end and nothing invisible around it."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        no_nul(self)
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n").replace("\r", "\n")
@@ -50,9 +37,7 @@ class Title(forms.CharField):
     limit = f"{TITLE_LENGTH} characters"
 
     def __init__(self) -> None:
-        messages = {"required": NO_TITLE, "max_length": TOO_LONG}
-        super().__init__(max_length=TITLE_LENGTH, error_messages=messages)
-        no_nul(self)
+        super().__init__(max_length=TITLE_LENGTH, error_messages={"required": NO_TITLE})
 
 
 class Topic(Words):
@@ -63,21 +48,26 @@ class Topic(Words):
             required=required,
             max_length=TOPIC_LENGTH,
             widget=forms.Textarea(attrs={"rows": 3}),
-            error_messages={"required": NO_TOPIC, "max_length": TOO_LONG},
+            error_messages={"required": NO_TOPIC},
         )
 
 
 class Script(Words):
     """An own script: not empty where it is required, and not longer than a video can be."""
 
-    limit = f"up to {MAX_WORDS:,} words"
+    limit = f"up to {MAX_WORDS:,} words, {SCRIPT_LENGTH:,} characters"
 
     def __init__(self, *, required: bool, rows: int) -> None:
         super().__init__(
             required=required,
+            max_length=SCRIPT_LENGTH,
             widget=forms.Textarea(attrs={"rows": rows, "data-count": str(MAX_WORDS)}),
             error_messages={"required": NO_SCRIPT},
         )
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        """Without maxlength: a browser would cut what is pasted, and say nothing."""
+        return {}
 
     def validate(self, value: str) -> None:
         super().validate(value)

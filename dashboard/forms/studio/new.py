@@ -6,12 +6,13 @@ from typing import Any
 
 from django import forms
 
+from dashboard.forms.plain import PlainForm
 from dashboard.forms.studio.fields import NO_SCRIPT, Script, Title, Topic
 
 SOURCES = [("topic", "From a topic"), ("script", "My own script")]
 
 
-class NewForm(forms.Form):
+class NewForm(PlainForm):
     title = Title()
     source = forms.ChoiceField(
         choices=SOURCES,

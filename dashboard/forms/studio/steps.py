@@ -13,18 +13,21 @@ from typing import Any, ClassVar, Self
 
 from django import forms
 
+from dashboard.forms.plain import VERSION, PlainForm
 from dashboard.forms.studio.fields import Offered, OptionField, Script, Title
 from dashboard.queries.studio.options import TYPES, Options
 from dashboard.queries.studio.steps import CAPTIONS, Slug
 from proxyapi.models import Job
 
+SERVICE_SAYS = "The service does not accept it: “{}”"
 
-class StepForm(forms.Form):
+
+class StepForm(PlainForm):
     """A step of one draft. `kept` are its fields, in the service's names."""
 
     kept: ClassVar[tuple[str, ...]] = ()
-    edited_at = forms.CharField(required=False, widget=forms.HiddenInput)
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+    edited_at = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION)
+    seen = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION)
 
     def __init__(self, job: Job, options: Options, data: Any = None) -> None:
         self.job, self.options = job, options
@@ -55,9 +58,12 @@ class StepForm(forms.Form):
             if isinstance(field, OptionField)
         }
 
-    def first_error(self) -> str:
-        """The sentence of the first field that is not usable; empty for a valid form."""
-        return next((str(sentences[0]) for sentences in self.errors.values()), "")
+    def with_service_errors(self) -> Self:
+        """Show at its field what the service said of it when the price was asked last."""
+        said = (self.job.quote_fields or {}) if self.job.quote_error else {}
+        for name in self.fields.keys() & said.keys():
+            self.errors[name] = self.error_class([SERVICE_SAYS.format(said[name])])
+        return self
 
     def changes(self) -> dict[str, Any]:
         """What the draft does not hold yet. Needs a valid form."""

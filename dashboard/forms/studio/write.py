@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from dashboard.forms.plain import PlainForm
 from dashboard.forms.studio.fields import Topic
 from dashboard.queries.studio.options import Options
 from dashboard.queries.studio.script import DURATIONS, span
@@ -14,10 +15,10 @@ from dashboard.queries.studio.script import DURATIONS, span
 STYLES = ("Explainer", "Story", "Documentary", "List", "News")
 TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
 ANY = [("", "As the topic suggests")]
-INCOMPLETE = "This form was not complete. Nothing was sent; look at the price and press again."
 
 
-class WriteForm(forms.Form):
+class WriteForm(PlainForm):
+    drawn_hidden = {"nonce": "its own number", "price": "the price"}
     nonce = forms.UUIDField(widget=forms.HiddenInput)
     # The one on the button, drawn anew with it.
     price = forms.DecimalField(max_digits=14)
@@ -39,11 +40,6 @@ class WriteForm(forms.Form):
         # The languages that a voice can read.
         choices = ANY + [(word, word) for word in options.languages()]
         self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
-
-    @property
-    def trouble(self) -> str:
-        """What is wrong with what nobody typed."""
-        return INCOMPLETE if self.errors.keys() & {"nonce", "price"} else ""
 
     def asked_for(self) -> dict[str, Any]:
         """As `actions.studio.write_script` takes it."""

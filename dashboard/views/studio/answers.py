@@ -33,7 +33,7 @@ def show_step(
     page = page_of(job, request.membership, slug)
     context = {"page": page, "form": form, "refusal": refusal, **more}
     if form is None and slug in FORMS:
-        context["form"] = FORMS[slug](job, page.options)
+        context["form"] = FORMS[slug](job, page.options).with_service_errors()
     if slug == Slug.SCRIPT:
         context.setdefault("write", write_form(page, job))
     if slug == Slug.VOICE:
@@ -61,7 +61,7 @@ def script_part(
     if not request.htmx:
         return redirect("studio-step", job.pk, Slug.SCRIPT)
     page = page_of(job, request.membership, Slug.SCRIPT)
-    drawn = FORMS[Slug.SCRIPT](job, page.options) if form is None else form
+    drawn = form or FORMS[Slug.SCRIPT](job, page.options).with_service_errors()
     context = {"page": page, "form": drawn, "oob": True, **more}
     context.setdefault("write", write_form(page, job))
     return render(request, "dashboard/studio/steps/script.html", context)

@@ -29,7 +29,7 @@ def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
         return script_part(request, job)
     options = options_in(job.account.options)
     write = WriteForm(options, request.POST)
-    refusal, over = write.trouble, False
+    refusal, over = write.form_error(), False
     if write.is_valid():
         try:
             words, asked = "" if "ask" in request.POST else None, write.asked_for()

@@ -35,7 +35,7 @@ def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
     if not form.is_valid():
         if request.htmx:
             return show_saved(request, job, form, slug, form.first_error())
-        return show_step(request, job, slug, form)
+        return show_step(request, job, slug, form, form.form_error())
     refusal = save(request, job, form)
     if not refusal and not request.htmx:
         return redirect("studio-step", job.pk, after(slug))

@@ -138,6 +138,19 @@ class Invalid(Refused):
     code = "INVALID"
     sentence = "The service does not accept one of the values. Nothing was charged."
 
+    @property
+    def user_message(self) -> str:
+        """Quotes what the service says of the first field, where we have no sentence for it."""
+        said = next(iter(self.field_sentences.values()), "")
+        if not said or type(self) is not Invalid:
+            return self.sentence
+        return f"The service does not accept this: “{said}” Nothing was charged."
+
+    @property
+    def field_sentences(self) -> dict[str, str]:
+        """The upstream's first sentence of each field."""
+        return {name: lines[0] for name, lines in self.fields.items() if lines}
+
 
 class GenreMissing(Invalid):
     code = "GENRE-MISSING"

@@ -71,7 +71,8 @@ def test_a_price_that_is_none_was_not_drawn_by_us_and_nothing_is_asked_for(
     priya: Membership, draft: Job, client_of: Browser, price: str
 ) -> None:
     answer = client_of(priya).post(to(draft, "scripts"), asked(price=price), headers=HTMX)
-    assert "This form was not complete. Nothing was sent" in answer.content.decode()
+    said = "Nothing was saved or sent: the price in this form is missing or damaged. Reload"
+    assert said in answer.content.decode()
     assert not Charge.objects.exists()
 
 
@@ -260,3 +261,35 @@ def test_only_those_who_render_ask_for_scripts(
         for member in (vera, thea, otto)
     ]
     assert statuses == [403, 403, 404]
+
+
+def test_the_form_states_the_limits_before_it_is_sent_and_cuts_nothing(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    html = page(client_of(priya), at(draft, "script"))
+    assert "up to 3,000 words, 30,000 characters" in html
+    assert 'maxlength="30000"' not in html
+
+
+def test_a_script_of_too_many_characters_stays_in_the_form_and_is_not_saved(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    words = "Gletscherspaltenfrost. " * 1400
+    html = client_of(priya).post(at(draft, "script"), {"script": words}).content.decode()
+    assert "At most 30000 characters fit here, these are 32199." in html
+    assert words.strip() in html
+    draft.refresh_from_db()
+    assert "script" not in draft.wanted
+
+
+def test_what_the_service_says_of_a_field_stands_at_that_field_until_it_is_changed(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    said = "The script field must not be greater than 5000 characters."
+    Job.objects.update(estimate=None, quote_error="No.", quote_fields={"script": said, "x": "y"})
+    browser = client_of(priya)
+    html = page(browser, at(ready, "script"))
+    assert f"The service does not accept it: “{said}”" in html
+    assert 'aria-invalid="true"' in html
+    browser.post(at(ready, "script"), {"script": "Ice moves."})
+    assert said not in page(browser, at(ready, "script"))

@@ -1,0 +1,43 @@
+"""The forms of allauth, with the words of ours for what is wrong with a field."""
+
+from __future__ import annotations
+
+from allauth.account import forms as account
+from django.forms import Field
+
+from dashboard.forms.plain import PlainForm
+
+MISSING = {
+    "login": "Enter your e-mail address.",
+    "email": "Enter your e-mail address.",
+    "password": "Enter your password.",
+    "oldpassword": "Enter your current password.",
+    "password1": "Enter a new password.",
+    "password2": "Enter the new password once more.",
+}
+
+
+class AccountForm(PlainForm):
+    def words_of(self, name: str, field: Field) -> dict[str, str]:
+        words = super().words_of(name, field)
+        return {**words, "required": MISSING.get(name, words["required"])}
+
+
+class LoginForm(AccountForm, account.LoginForm):  # type: ignore[misc]
+    pass
+
+
+class ChangePasswordForm(AccountForm, account.ChangePasswordForm):  # type: ignore[misc]
+    pass
+
+
+class ResetPasswordForm(AccountForm, account.ResetPasswordForm):  # type: ignore[misc]
+    pass
+
+
+class ResetPasswordKeyForm(AccountForm, account.ResetPasswordKeyForm):  # type: ignore[misc]
+    pass
+
+
+class ReauthenticateForm(AccountForm, account.ReauthenticateForm):  # type: ignore[misc]
+    pass
