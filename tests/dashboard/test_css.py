@@ -12,7 +12,11 @@ ROOT = Path(settings.BASE_DIR)
 SHEETS = sorted((ROOT / "static/css").rglob("*.css"))
 SCRIPTS = sorted((ROOT / "static/js").rglob("*.js"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
-# Parts of the look whose pages are still to come: the ledger, storyboards.
+PAGES = sorted((ROOT / "dashboard").rglob("*.py"))
+WORD = r"-?[A-Za-z_][\w-]*"
+# A value in quotes, which may hold quotes inside of template tags.
+QUOTED = re.compile(r'"((?:\{%.*?%\}|\{\{.*?\}\}|[^"\n])*)"|[\'`]([^\'`\n]*)[\'`]')
+BLOCK = re.compile(r"\{% (?:block wide|partialdef look) %\}(.*?)\{% end")
 COLOUR = re.compile(
     r"#[0-9a-f]{3,8}\b(?!\))|\b(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color)\("
     r"|(?<![\w-])(?:black|white|gr[ae]y|red|green|blue|orange|purple|yellow|pink)(?![\w-])",
@@ -59,3 +63,28 @@ def test_a_behaviour_fits_on_a_page_and_says_what_it_does(script: Path) -> None:
     lines = script.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 50
     assert lines[0].startswith("// ")
+
+
+def classes_of(sheet: Path) -> set[str]:
+    """Those that its selectors name."""
+    return set(re.findall(rf"\.({WORD})", re.sub(r"\{[^{}]*\}", "{}", rules(sheet))))
+
+
+def written_by(text: str) -> set[str]:
+    """Classes in a template or a script; `dot--{{ tone }}` is in it as `dot--`."""
+    text = re.sub(r"\{% comment %\}.*?\{% endcomment %\}", "", text, flags=re.S)
+    values = ["".join(found) for found in QUOTED.findall(text)] + BLOCK.findall(text)
+    return set(re.findall(WORD, " ".join(values)))
+
+
+def test_a_class_of_a_style_sheet_is_used() -> None:
+    """By a template or a script, or with a word that Python chooses: `dot--` and `outside`."""
+    used = {word for file in (*TEMPLATES, *SCRIPTS) for word in written_by(file.read_text())}
+    chosen = used | {word for file in PAGES for word in written_by(file.read_text())}
+    unused = {
+        f"{sheet.name} .{found}"
+        for sheet in SHEETS
+        for found in classes_of(sheet) - chosen
+        if not ((parts := found.rpartition("--"))[0] + "--" in used and parts[2] in chosen)
+    }
+    assert unused == set()
