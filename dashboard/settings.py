@@ -219,7 +219,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 # A page that comes to use one of these takes it out; films use fullscreen and picture-in-picture.
-UNUSED_FEATURES = """accelerometer bluetooth browsing-topics camera clipboard-read compute-pressure
+UNUSED_FEATURES = """accelerometer browsing-topics camera clipboard-read compute-pressure
     display-capture gamepad geolocation gyroscope hid identity-credentials-get idle-detection
     local-fonts magnetometer microphone midi otp-credentials payment publickey-credentials-create
     publickey-credentials-get screen-wake-lock serial sync-xhr usb window-management

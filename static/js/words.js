@@ -1,7 +1,14 @@
 // Counts the words of textarea[data-count] while one types: "151 of 3,000 words, 60 s" at the label's end.
-// data-count is the most words that fit; the server says so too, this only says it sooner.
+// data-count is the most words that fit, data-characters the most characters, which are named once they are near; the
+// server says so too, this only says it sooner.
 (() => {
   const WORDS_A_SECOND = 2.5;
+
+  const NEAR = 0.8;
+
+  function of(count, most) {
+    return `${count.toLocaleString("en")} of ${most.toLocaleString("en")}`;
+  }
 
   function span(seconds) {
     if (seconds <= 90) return `${seconds} s`;
@@ -14,8 +21,11 @@
     if (!label) return;
     const words = (area.value.match(/\S+/g) || []).length;
     const most = Number(area.dataset.count);
-    label.textContent = `${words.toLocaleString("en")} of ${most.toLocaleString("en")} words, ${span(Math.round(words / WORDS_A_SECOND))}`;
-    label.toggleAttribute("data-over", words > most);
+    const characters = [...area.value.trim()].length;
+    const longest = Number(area.dataset.characters);
+    const length = characters > NEAR * longest ? `${of(characters, longest)} characters` : span(Math.round(words / WORDS_A_SECOND));
+    label.textContent = `${of(words, most)} words, ${length}`;
+    label.toggleAttribute("data-over", words > most || characters > longest);
   }
 
   function countAll(root) {

@@ -51,7 +51,7 @@ def sentences(field: forms.Field) -> Iterator[str]:
 def test_no_field_says_it_in_djangos_words_or_repeats_what_was_sent(form: type[PlainForm]) -> None:
     made = PlainForm()
     made.fields = deepcopy(form.base_fields)
-    made.drawn_hidden = form.drawn_hidden
+    vars(made)["drawn_hidden"] = form.drawn_hidden
     for name, field in made.fields.items():
         use_plain_words(field, made.words_of(name, field))
         for sentence in sentences(field):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle
 from typing import Any
 from uuid import uuid4
@@ -99,7 +100,8 @@ def test_pages_and_presses_take_a_second_at_most(
     priya: Membership, draft: Job, client_of: Browser, hang: Any, pages_process: None
 ) -> None:
     browser, step = client_of(priya), reverse("studio-step", args=[draft.pk, "voice"])
-    asks = {name: lambda name=name: browser.get(reverse(name)) for name in PAGES}
+    asks: dict[str, Callable[[], Any]] = {}
+    asks |= {name: partial(browser.get, reverse(name)) for name in PAGES}
     asks["studio-step"] = lambda: browser.get(step)
     asks["a draft"] = lambda: post_draft(browser)
     voices = cycle(["7", "11"])

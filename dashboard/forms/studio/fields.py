@@ -14,6 +14,7 @@ from dashboard.queries.studio.steps import LABELS
 TITLE_LENGTH = 200
 TOPIC_LENGTH = 500
 SCRIPT_LENGTH = 30_000  # the spec shows none; more is no 20 minutes in any language
+LIMITS = {"data-count": str(MAX_WORDS), "data-characters": str(SCRIPT_LENGTH)}
 NO_TITLE = "A video needs a title, for the team to find it by."
 NO_TOPIC = "Say what the script is about."
 NO_SCRIPT = "Write or paste a script first, or have the service write one."
@@ -61,7 +62,7 @@ class Script(Words):
         super().__init__(
             required=required,
             max_length=SCRIPT_LENGTH,
-            widget=forms.Textarea(attrs={"rows": rows, "data-count": str(MAX_WORDS)}),
+            widget=forms.Textarea(attrs={"rows": rows, **LIMITS}),
             error_messages={"required": NO_SCRIPT},
         )
 
