@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('proxyapi', '0036_api_problem_at'),
+        ('proxyapi', '0037_database_epoch'),
     ]
 
     operations = [
