@@ -1,4 +1,4 @@
-"""How allauth behaves here: people come by invitation, sign-up is closed."""
+"""How allauth behaves here: sign-up is closed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages: ClassVar[dict[str, str]] = {
         **DefaultAccountAdapter.error_messages,
         "email_password_mismatch": "The e-mail address or the password is wrong.",
-        "too_many_login_attempts": "Too many wrong passwords. The door opens in a few minutes.",
-        "account_inactive": "This account is switched off. An owner or admin can switch it on.",
-        "invalid_password_reset": "This link works no more. A new one is sent in a minute.",
-        "incorrect_password": "This is not your password.",
-        "enter_current_password": "This is not your present password.",
+        "too_many_login_attempts": "Too many wrong passwords. Wait 5 minutes, or reset your password.",
+        "account_inactive": "This account is disabled. Ask an owner or admin of your team.",
+        "invalid_password_reset": "This link is no longer valid.",
+        "enter_current_password": "This is not your current password.",
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 # Files beside the zones, which are other ones on another machine.
 OF_A_MACHINE = ("localtime", "posixrules", "Factory")
+SECRET_LENGTH, SECRET_DISTINCT = 32, 8  # characters, and how many different ones
 REDIS_SCHEMES = ("redis", "rediss", "unix")
 
 
@@ -34,6 +35,16 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
             ("change", "placeholder", "secret", "django-insecure")
         ):
             raise ImproperlyConfigured(f"{name} is not set. {remedy}")
+        return value
+
+    def secret(self, name: str, remedy: str) -> str:
+        """The variable, or a refusal to start: a short or uniform value can be guessed."""
+        value = self.required(name, remedy)
+        if len(value) < SECRET_LENGTH or len(set(value)) < SECRET_DISTINCT:
+            raise ImproperlyConfigured(
+                f"{name} needs at least {SECRET_LENGTH} characters, {SECRET_DISTINCT} of them "
+                f"different. {remedy}"
+            )
         return value
 
     def filled(self, name: str, default: str) -> str:

@@ -24,10 +24,15 @@ for file in (VAR / "env", VAR / "address.env"):
 
 # Core --------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = env.required(
+SECRET_KEY = env.secret(
     "SECRET_KEY", "`make run` writes one; in production set 50 random characters."
 )
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+if "*" in ALLOWED_HOSTS and not DEBUG:
+    raise ImproperlyConfigured(
+        "ALLOWED_HOSTS is * and so accepts every host name. Name the hosts that people use, such "
+        "as reelroom.example.com."
+    )
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", default=[])
 BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
 ROOT_URLCONF = "dashboard.urls"
@@ -180,6 +185,10 @@ DEFAULT_FROM_EMAIL = env.filled("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
     raise ImproperlyConfigured("EMAIL_FROM is the address that alerts come from, with an @ in it.")
 # What links in e-mails and webhooks begin with.
+if BEHIND_TLS and not env.filled("PORTAL_URL", "").startswith("https://"):
+    raise ImproperlyConfigured(
+        "BEHIND_TLS needs PORTAL_URL, where links in e-mails lead: https://reelroom.example.com."
+    )
 PORTAL_URL = env.filled("PORTAL_URL", f"http://127.0.0.1:{env.filled('PORT', '8000')}").rstrip("/")
 if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("http", "https"):
     raise ImproperlyConfigured(
@@ -302,5 +311,7 @@ LOGGING = {
         name: {"level": "WARNING"}
         for name in ("httpx", "httpcore", "celery.app.trace", "celery.beat", "redbeat.schedulers")
     }
-    | {"django.request": {"level": "ERROR"}},
+    | {"django.request": {"level": "ERROR"}}
+    # Scanners ask under any host name. They get a 400, and the log stays as it is.
+    | {"django.security.DisallowedHost": {"level": "CRITICAL"}},
 }

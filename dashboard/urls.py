@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path
+from allauth.account import views as allauth
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from dashboard.views import (
     alerts,
     asks,
     budgets,
     costs,
-    errors,
     forecast,
     health,
     ledger,
@@ -26,14 +26,33 @@ from dashboard.views import (
     top_up,
 )
 
+# The pages of allauth that Reelroom uses, under the names by which allauth links them. Its other
+# pages do not exist here: people are added by an operator and keep their address.
+ACCOUNT_URLS = [
+    path("login/", allauth.login, name="account_login"),
+    path("logout/", allauth.logout, name="account_logout"),
+    path("inactive/", allauth.account_inactive, name="account_inactive"),
+    path("signup/", allauth.signup, name="account_signup"),
+    path("password/change/", allauth.password_change, name="account_change_password"),
+    path("password/reset/", allauth.password_reset, name="account_reset_password"),
+    path("password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"),
+    re_path(
+        r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        allauth.password_reset_from_key,
+        name="account_reset_password_from_key",
+    ),
+    path(
+        "password/reset/key/done/",
+        allauth.password_reset_from_key_done,
+        name="account_reset_password_from_key_done",
+    ),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     # For whoever watches over the process
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    # People come by invitation and keep their address: these pages of allauth do not exist here.
-    path("accounts/email/", errors.nowhere),
-    path("accounts/confirm-email/", errors.nowhere),
-    path("accounts/", include("allauth.account.urls")),
+    path("accounts/", include(ACCOUNT_URLS)),
     # The person and the shell
     path("preferences/theme/", preferences.theme, name="theme"),
     path("preferences/team/", preferences.team, name="team"),

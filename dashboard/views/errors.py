@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.exceptions import (
+    DisallowedHost,
+    RequestDataTooBig,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
 
@@ -16,12 +21,15 @@ from dashboard.outages import RETRY_AFTER, is_full_disk, is_outage
 NOTHING = "Nothing was saved and nothing was charged."
 TOO_LARGE = f"What was sent is larger than 2.5 MB, the most that is accepted. {NOTHING}"
 TOO_MANY = f"What was sent has more than 1,000 fields, the most that is accepted. {NOTHING}"
+FOREIGN_HOST = "This portal is not reached at this address."
 UNREADABLE = f"Part of what was sent is missing or damaged. {NOTHING}"
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """For what a visitor sends that cannot be read: 413 for too much of it, else 400. htmx gets the
     sentence alone, and shows it where it was pressed (static/js/shell/failed.js)."""
+    if isinstance(exception, DisallowedHost):  # no page: its addresses would be that host's
+        return HttpResponse(FOREIGN_HOST, status=400, content_type="text/plain; charset=utf-8")
     status, sentence = 400, UNREADABLE
     if isinstance(exception, RequestDataTooBig):
         status, sentence = 413, TOO_LARGE
@@ -52,12 +60,6 @@ def add_team(request: HttpRequest) -> None:
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and not hasattr(request, "membership"):
         enter_team(request)
-
-
-@login_not_required
-def nowhere(request: HttpRequest) -> HttpResponse:
-    """An address of a package that this site does not have."""
-    raise Http404
 
 
 def broken(request: HttpRequest) -> HttpResponse:

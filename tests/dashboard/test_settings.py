@@ -97,6 +97,35 @@ def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, told: str) -
     assert done.returncode
 
 
+LONG_KEY = "a key for tests, 40 characters, harmless"
+
+
+@pytest.mark.parametrize(
+    "value", ["canar", "0" * 64, "canary" * 10, "0123456789 canary, 31 charact."]
+)
+def test_a_secret_key_that_can_be_guessed_is_refused(value: str) -> None:
+    done = done_with(SECRET_KEY=value)
+    assert "SECRET_KEY needs at least 32 characters, 8 of them different." in done.stderr
+    assert value not in done.stderr
+
+
+def test_a_secret_key_of_32_characters_is_taken() -> None:
+    assert done_with(SECRET_KEY=LONG_KEY[:32]).returncode == 0
+
+
+@pytest.mark.parametrize("hosts", ["*", "reelroom.example, *"])
+def test_a_portal_that_answers_to_every_host_does_not_start(hosts: str) -> None:
+    assert "ALLOWED_HOSTS is * and so accepts every host" in done_with(ALLOWED_HOSTS=hosts).stderr
+    assert done_with(ALLOWED_HOSTS=hosts, DEBUG="true").returncode == 0
+
+
+@pytest.mark.parametrize("address", ["", "http://reelroom.example"])
+def test_behind_tls_the_address_for_links_has_to_be_set(address: str) -> None:
+    done = done_with(BEHIND_TLS="true", PORTAL_URL=address)
+    assert "BEHIND_TLS needs PORTAL_URL, where links in e-mails lead" in done.stderr
+    assert done_with(BEHIND_TLS="true", PORTAL_URL="https://reelroom.example").returncode == 0
+
+
 def test_what_is_set_to_nothing_is_as_not_set() -> None:
     names = (
         *("TRUSTED_PROXIES", "DATABASE_POOL", "LOG_LEVEL", "TIME_ZONE", "REDIS_URL"),

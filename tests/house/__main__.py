@@ -24,6 +24,7 @@ PRODUCTION = {
     "BEHIND_TLS": "true",
     "VIDEO_API_BASE_URL": "https://video.example/v2",
     "ALLOWED_HOSTS": "reelroom.example",
+    "PORTAL_URL": "https://reelroom.example",
     "REELROOM_VAR": "/nonexistent",
     "DATABASE_URL": "sqlite://:memory:",
 }
