@@ -1,18 +1,24 @@
-"""How allauth behaves here: sign-up is closed."""
+"""How allauth behaves here: sign-up is closed, wrong passwords are limited and recorded."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+
+from dashboard.models import SignInOutcome, User
+from dashboard.sign_in.history import record, record_limited
+from dashboard.sign_in.limits import remember_client, take_try
 
 
 class Adapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages: ClassVar[dict[str, str]] = {
         **DefaultAccountAdapter.error_messages,
         "email_password_mismatch": "The e-mail address or the password is wrong.",
-        "too_many_login_attempts": "Too many wrong passwords. Wait 5 minutes, or reset your password.",
+        "too_many_login_attempts": (
+            "Too many wrong passwords. Wait 5 minutes, or reset your password."
+        ),
         "account_inactive": "This account is disabled. Ask an owner or admin of your team.",
         "invalid_password_reset": "This link is no longer valid.",
         "enter_current_password": "This is not your current password.",
@@ -20,3 +26,25 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Replaces allauth's own limits. It takes back what `_login_failed_rl_usage` counted when
+        the password is right."""
+        self._login_failed_rl_usage = take_try(request, credentials["email"])
+        if self._login_failed_rl_usage is None:
+            record_limited(request, credentials["email"])
+            raise self.validation_error("too_many_login_attempts")
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        record(request, SignInOutcome.WRONG, credentials["email"])
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        record(request, SignInOutcome.DISABLED, user.email, user)
+        response: HttpResponse = super().respond_user_inactive(request, user)
+        return response
+
+    def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
+        record(request, SignInOutcome.SIGNED_IN, user.email, user)
+        response: HttpResponse = super().post_login(request, user, **more)
+        remember_client(response, user.email)
+        return response

@@ -56,7 +56,10 @@ app.conf.update(
         "proxyapi.tasks.answer_slow": SLOW,
         "dashboard.tasks.foresee_alerts": SLOW,
         "dashboard.tasks.prune_alerts": SLOW,
+        "dashboard.tasks.prune_sign_ins": SLOW,
         "dashboard.tasks.deliver_alert": POST,
+        "dashboard.tasks.send_password_changed": POST,
+        "dashboard.tasks.send_password_reset": POST,
     },
     task_time_limit=540,
     task_soft_time_limit=500,
@@ -99,6 +102,7 @@ app.conf.update(
         "old-calls": every(21_600.0, "proxyapi.tasks.prune_calls"),
         "old-charge-log": every(21_600.0, "proxyapi.tasks.prune_charge_log"),
         "old-alerts": every(21_600.0, "dashboard.tasks.prune_alerts"),
+        "old-sign-ins": every(86_400.0, "dashboard.tasks.prune_sign_ins"),
     },
 )
 app.autodiscover_tasks(["proxyapi", "dashboard"])

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django.utils import timezone
@@ -22,6 +24,7 @@ from dashboard.models import Membership
 from dashboard.next_page import path_of
 
 TEAM_IN_SESSION = "team"
+BY_ITSELF = frozenset({"live", "video-media"})
 
 
 class DoorMiddleware(LoginRequiredMiddleware):
@@ -76,6 +79,30 @@ class TeamMiddleware:
         if not enter_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "dashboard/teamless.html", status=403)
         return HttpResponseClientRefresh() if is_of_another_team(request) else None
+
+
+class SessionUseMiddleware:
+    """Puts off the end of the session when a person used a page (dashboard/sign_in/sessions.py)."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> None:
+        if request.user.is_authenticated and is_by_a_person(request):
+            with suppress(OperationalError):  # a full disk keeps nobody from reading
+                request.session.put_off_end()  # type: ignore[attr-defined]
+
+
+def is_by_a_person(request: HttpRequest) -> bool:
+    """Whether a person asked. A page also asks by itself: for its stream, for posters, and through
+    htmx, where static/js/shell/used.js marks what a press or a key led to."""
+    if "HX-Request" in request.headers:
+        return "X-Used" in request.headers
+    match = request.resolver_match
+    return match is not None and match.url_name not in BY_ITSELF
 
 
 def is_of_another_team(request: HttpRequest) -> bool:

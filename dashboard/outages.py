@@ -7,12 +7,14 @@ import errno
 import sqlite3
 from collections.abc import Iterator
 
+import kombu.exceptions
 import redis
 from django.db import InterfaceError, OperationalError
 
 AWAY: tuple[type[BaseException], ...] = (
     *(OperationalError, InterfaceError),
     *(redis.ConnectionError, redis.TimeoutError),  # neither is the other's kind
+    kombu.exceptions.OperationalError,  # Redis as the queue
 )
 RETRY_AFTER = 10  # seconds
 

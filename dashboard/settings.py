@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "dashboard.middleware.TeamMiddleware",
+    "dashboard.middleware.SessionUseMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]
 
@@ -168,6 +169,13 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_FORMS = {"reset_password": "dashboard.forms.accounts.PasswordResetForm"}
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+# Wrong passwords have limits of our own (dashboard/sign_in/limits.py), which `login` would undo: a
+# stranger in the same network could use it up.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
+PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a link of a mail works
 # How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.whole("TRUSTED_PROXIES", 0, 0, 10)
 
@@ -180,6 +188,8 @@ except (KeyError, ValueError, ImproperlyConfigured):
         "EMAIL_URL cannot be read. It is smtp://, smtp+tls:// or smtp+ssl:// with "
         "user:password@host:port, or consolemail://."
     ) from None
+# Without a mail server a working link would stand in the log. That is fine on one's own machine.
+RESETS_PASSWORDS_BY_EMAIL = not BEHIND_TLS or vars()["EMAIL_BACKEND"].endswith("smtp.EmailBackend")
 EMAIL_TIMEOUT = 15  # seconds; one slow mail server does not keep a worker
 DEFAULT_FROM_EMAIL = env.filled("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
@@ -199,6 +209,8 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
 ALERTS_KEPT_DAYS = env.whole("ALERTS_KEPT_DAYS", 400, 35, 3650)
 # Of calls that only looked; those that charged stay.
 CALLS_KEPT_DAYS = env.whole("CALLS_KEPT_DAYS", 30, 1, 3650)
+
+SIGN_INS_KEPT_DAYS = env.whole("SIGN_INS_KEPT_DAYS", 180, 7, 3650)
 
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
@@ -237,7 +249,9 @@ PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_AGE = 24 * 3600
+SESSION_ENGINE = "dashboard.sign_in.sessions"
+SESSION_COOKIE_AGE = 24 * 3600  # seconds from sign-in, however much it is used
+SESSION_IDLE_MINUTES = env.whole("SESSION_IDLE_MINUTES", 480, 30, 1440)
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
 if BEHIND_TLS:

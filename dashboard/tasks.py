@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from dashboard.alerting.deliveries import deliver, mend
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.pruning import prune
 from dashboard.models import Delivery, Team
+from dashboard.sign_in import history, mails
+from dashboard.sign_in.sessions import SessionStore
 from proxyapi.tasks import send_charge, send_long_charge, settle_charge
 
 
@@ -61,6 +64,24 @@ def deliver_due_alerts() -> None:
 def prune_alerts() -> None:
     """Four times a day: what is older than ALERTS_KEPT_DAYS, and is over."""
     prune()
+
+
+@shared_task
+def prune_sign_ins() -> None:
+    """Once a day: sessions that ended, and the record of sign-ins after SIGN_INS_KEPT_DAYS."""
+    SessionStore.clear_expired()
+    history.prune()
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5, expires=3600)
+def send_password_reset(address: str) -> None:
+    """To the person with this address, if there is one; the argument tells of nobody."""
+    mails.send_reset_link(address)
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
+def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None:
+    mails.send_password_changed(user_id, datetime.fromisoformat(changed_at), client_ip)
 
 
 @task_postrun.connect(sender=send_charge)

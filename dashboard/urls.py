@@ -6,6 +6,7 @@ from allauth.account import views as allauth
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from dashboard.views import (
+    accounts,
     alerts,
     asks,
     budgets,
@@ -34,11 +35,11 @@ ACCOUNT_URLS = [
     path("inactive/", allauth.account_inactive, name="account_inactive"),
     path("signup/", allauth.signup, name="account_signup"),
     path("password/change/", allauth.password_change, name="account_change_password"),
-    path("password/reset/", allauth.password_reset, name="account_reset_password"),
+    path("password/reset/", accounts.password_reset, name="account_reset_password"),
     path("password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        allauth.password_reset_from_key,
+        accounts.PasswordResetFromKey.as_view(),
         name="account_reset_password_from_key",
     ),
     path(

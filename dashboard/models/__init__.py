@@ -8,6 +8,7 @@ from dashboard.models.audit_event import AuditEvent
 from dashboard.models.budget import Budget, Period
 from dashboard.models.delivery import Channel, Delivery, DeliveryState, Webhook
 from dashboard.models.membership import Membership, Role
+from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.team import Team
 from dashboard.models.user import User
 
@@ -24,6 +25,8 @@ __all__ = [
     "Membership",
     "Period",
     "Role",
+    "SignInEvent",
+    "SignInOutcome",
     "Team",
     "User",
     "Watch",

@@ -24,10 +24,11 @@ from tests.factories import ChargeFactory
 
 OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
-    "post": {"deliver_alert"},
+    "post": {"deliver_alert", "send_password_changed", "send_password_reset"},
     "slow": {
         *("answer_slow", "foresee_alerts", "mirror_ledger", "prune_alerts", "prune_calls"),
         "prune_charge_log",
+        "prune_sign_ins",
         *("recount_days", "refresh_account", "refresh_top_up", "send_long_charge"),
     },
     "work": {

@@ -156,3 +156,20 @@ def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
     print_name = f"{IMPORT} as s; print(s.DATABASES['default']['NAME'])"
     told = done_with(print_name, REELROOM_VAR=str(var), DATABASE_URL="").stdout
     assert told.strip() == f"{var}/reelroom.sqlite3"
+
+
+@pytest.mark.parametrize(
+    ("environ", "resets"),
+    [
+        ({"EMAIL_URL": ""}, "True"),
+        ({"EMAIL_URL": "", "BEHIND_TLS": "true"}, "False"),
+        ({"EMAIL_URL": "consolemail://", "BEHIND_TLS": "true"}, "False"),
+        ({"EMAIL_URL": "smtp+tls://mail.example:587", "BEHIND_TLS": "true"}, "True"),
+    ],
+)
+def test_behind_tls_no_link_for_a_password_is_written_to_the_log(
+    environ: dict[str, str], resets: str
+) -> None:
+    print_it = f"{IMPORT} as s; print(s.RESETS_PASSWORDS_BY_EMAIL)"
+    done = done_with(print_it, PORTAL_URL="https://reelroom.example", **environ)
+    assert done.stdout.strip() == resets, done.stderr

@@ -1,0 +1,37 @@
+"""A sign-in, a refused one, or a changed password: who, when and from where. Never the password."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class SignInOutcome(models.TextChoices):
+    SIGNED_IN = "signed_in", "signed in"
+    WRONG = "wrong", "wrong address or password"
+    LIMITED = "limited", "too many wrong passwords"
+    DISABLED = "disabled", "right password of a disabled account"
+    PASSWORD_CHANGED = "password_changed", "password changed"
+    PASSWORD_RESET = "password_reset", "password set by a link"
+
+
+class SignInEvent(models.Model):
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        db_index=False,  # the index below begins with it
+        related_name="sign_in_events",
+        help_text="None where no account has the address.",
+    )
+    address = models.EmailField(help_text="As it was typed, in small letters.")
+    outcome = models.CharField(max_length=16, choices=SignInOutcome)
+    client_ip = models.GenericIPAddressField()
+    user_agent = models.CharField(max_length=200, blank=True)
+    happened_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-happened_at"], name="sign_ins_of_user")]
+
+    def __str__(self) -> str:
+        return f"{self.address}: {self.get_outcome_display()}"

@@ -1,0 +1,46 @@
+"""The record of sign-ins, kept for SIGN_INS_KEPT_DAYS."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.utils import timezone
+
+from dashboard.models import SignInEvent, SignInOutcome, User
+
+BATCH = 1000  # rows that one transaction deletes
+LIMITED_ONCE_PER_S = 300  # a client that is refused goes on trying; one row tells it
+
+
+def record(
+    request: HttpRequest, outcome: SignInOutcome, address: str, user: User | None = None
+) -> None:
+    """Add a row. The person is looked up for every refusal, so that its time tells nothing."""
+    address = address.lower()[:254]
+    SignInEvent.objects.create(
+        user=user or User.objects.filter(email=address).first(),
+        address=address,
+        outcome=outcome,
+        client_ip=get_adapter().get_client_ip(request),
+        user_agent=request.headers.get("User-Agent", "")[:200].replace("\0", ""),
+    )
+
+
+def record_limited(request: HttpRequest, address: str) -> None:
+    """Once in five minutes for a client: rows must not grow with the tries of an attack."""
+    key = f"sign-in-limited:{get_adapter().get_client_ip(request)}"
+    if cache.add(key, True, LIMITED_ONCE_PER_S):
+        record(request, SignInOutcome.LIMITED, address)
+
+
+def prune() -> int:
+    """Delete what is older than SIGN_INS_KEPT_DAYS, batch by batch; returns how many."""
+    until = timezone.now() - timedelta(days=settings.SIGN_INS_KEPT_DAYS)
+    old, deleted = SignInEvent.objects.filter(happened_at__lt=until), 0
+    while batch := list(old.values_list("pk", flat=True)[:BATCH]):
+        deleted += SignInEvent.objects.filter(pk__in=batch).delete()[0]
+    return deleted

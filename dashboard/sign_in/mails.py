@@ -1,0 +1,54 @@
+"""Mails about passwords, as text and HTML. The worker sends them, so links begin with PORTAL_URL
+and never with the Host header of a request."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from allauth.account.adapter import get_adapter
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import User
+
+
+def send_reset_link(address: str) -> None:
+    """Mail a link for a new password to the person with this address; nobody else gets a mail.
+
+    The link is made here: in a task's arguments it would lie in Redis.
+    """
+    user = User.objects.filter(email=address.lower(), is_active=True).first()
+    if user is None or not settings.RESETS_PASSWORDS_BY_EMAIL:
+        return
+    route = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
+    path = reverse("account_reset_password_from_key", kwargs=route)
+    hours = settings.PASSWORD_RESET_TIMEOUT // 3600
+    send("password_reset_key", user, link=f"{settings.PORTAL_URL}{path}", hours=hours)
+
+
+def send_password_changed(user_id: int, changed_at: datetime, client_ip: str) -> None:
+    user = User.objects.get(pk=user_id)
+    path = reverse("account_reset_password")
+    membership = user.memberships.select_related("team__vault").first()
+    with timezone.override(membership.team.vault.zone if membership else None):
+        send(
+            "password_changed",
+            user,
+            link=f"{settings.PORTAL_URL}{path}",
+            changed_at=timezone.localtime(changed_at),
+            client_ip=client_ip,
+        )
+
+
+def send(name: str, user: User, **context: object) -> None:
+    """Render templates/account/email/`name`_… and hand it to the mail server.
+
+    Raises OSError, as smtplib does, when the mail server does not take it.
+    """
+    context |= {"user": user, "portal": settings.PORTAL_URL}
+    headers = {"Auto-Submitted": "auto-generated"}
+    mail = get_adapter().render_mail(f"account/email/{name}", user.email, context, headers)
+    mail.send()

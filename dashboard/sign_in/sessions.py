@@ -1,0 +1,50 @@
+"""Sessions that end SESSION_IDLE_MINUTES after their last use and SESSION_COOKIE_AGE after sign-in.
+
+`expire_date` of the row is that moment. A use puts it off by one UPDATE, in a few minutes once; the
+cookie may live longer and then opens nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+SIGNED_IN_AT = "signed_in_at"  # in the session, seconds since 1970
+PUT_OFF_EVERY = timedelta(minutes=5)
+
+
+class SessionStore(DatabaseStore):
+    """`SESSION_ENGINE`. Django finds it by this name."""
+
+    expires_at: datetime | None = None  # as the row said when it was read
+
+    def load(self) -> dict[str, Any]:
+        row = self._get_session_from_db()  # type: ignore[attr-defined]  # not in the stubs
+        self.expires_at = row.expire_date if row else None
+        return self.decode(row.session_data) if row else {}
+
+    def create_model_instance(self, data: dict[str, Any]) -> Session:
+        row = cast(Session, super().create_model_instance(data))
+        row.expire_date = end_of(data.get(SIGNED_IN_AT))
+        return row
+
+    def put_off_end(self) -> None:
+        """The session was used. One of an earlier release has no SIGNED_IN_AT and ends on time."""
+        if SIGNED_IN_AT not in self or self.expires_at is None:
+            return
+        end = end_of(self[SIGNED_IN_AT])
+        if end - self.expires_at >= PUT_OFF_EVERY:
+            Session.objects.filter(pk=self.session_key).update(expire_date=end)
+
+
+def end_of(signed_in_at: int | None) -> datetime:
+    """When a session that is used now ends, if it is not used again."""
+    now = timezone.now()
+    signed_in = now if signed_in_at is None else datetime.fromtimestamp(signed_in_at, UTC)
+    longest = signed_in + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    return min(now + timedelta(minutes=settings.SESSION_IDLE_MINUTES), longest)

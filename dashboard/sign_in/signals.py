@@ -1,0 +1,48 @@
+"""What happens after a sign-in and after a password was changed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.signals import password_changed, password_reset
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from dashboard import tasks
+from dashboard.models import SignInOutcome, User
+from dashboard.sign_in.history import record
+from dashboard.sign_in.sessions import SIGNED_IN_AT
+
+log = logging.getLogger(__name__)
+
+
+@receiver(user_logged_in)
+def begin_session(request: HttpRequest, **_: Any) -> None:
+    request.session[SIGNED_IN_AT] = int(time.time())
+
+
+@receiver(password_changed)
+def after_password_change(request: HttpRequest, user: User, **_: Any) -> None:
+    record(request, SignInOutcome.PASSWORD_CHANGED, user.email, user)
+    mail_password_changed(request, user)
+
+
+@receiver(password_reset)
+def after_password_reset(request: HttpRequest, user: User, **_: Any) -> None:
+    record(request, SignInOutcome.PASSWORD_RESET, user.email, user)
+    mail_password_changed(request, user)
+
+
+def mail_password_changed(request: HttpRequest, user: User) -> None:
+    """Have the worker mail it. The password is changed already: without a broker that stays."""
+    facts = (user.pk, timezone.now().isoformat(), get_adapter().get_client_ip(request))
+    try:
+        tasks.send_password_changed.apply_async(facts, retry=False)
+    except OperationalError:
+        log.warning("the broker is away: no mail about the changed password of user %s", user.pk)
