@@ -26,7 +26,7 @@ def record(
         address=address,
         outcome=outcome,
         client_ip=get_adapter().get_client_ip(request),
-        user_agent=request.headers.get("User-Agent", "")[:200].replace("\0", ""),
+        user_agent="".join(filter(str.isprintable, request.headers.get("User-Agent", "")))[:200],
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
@@ -24,7 +26,7 @@ def outcomes() -> list[str]:
 
 def test_a_sign_in_is_recorded_with_its_client(at, mira) -> None:
     browser = at(HOME)
-    browser.defaults["HTTP_USER_AGENT"] = "Firefox " + "x" * 500
+    browser.defaults["HTTP_USER_AGENT"] = "Fire\x1b\0fox " + "x" * 500
     sign_in(browser)
     event = SignInEvent.objects.get()
     assert (event.user, event.address, event.outcome) == (mira.user, MIRA, "signed_in")
@@ -82,6 +84,18 @@ def test_a_changed_password_is_recorded(at) -> None:
     form = {"oldpassword": PASSWORD, "password1": new, "password2": new}
     browser.post(reverse("account_change_password"), form)
     assert outcomes() == ["signed_in", "password_changed"]
+
+
+def test_an_operator_reads_the_record_by_command(at) -> None:
+    sign_in(at(HOME))
+    sign_in(at(HOME), "x", "nobody@northlight.example")
+    whole, hers = StringIO(), StringIO()
+    call_command("sign_ins", stdout=whole)
+    call_command("sign_ins", MIRA.upper(), stdout=hers)
+    first, second = whole.getvalue().splitlines()
+    assert f"{HOME}  {MIRA}  signed in" in first
+    assert f"{HOME}  nobody@northlight.example  wrong address or password" in second
+    assert hers.getvalue().splitlines() == [first]
 
 
 def test_no_password_is_stored(at) -> None:

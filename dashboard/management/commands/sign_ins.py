@@ -1,0 +1,30 @@
+"""`manage.py sign_ins`: who signed in or was refused lately, and from where."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from dashboard.models import SignInEvent
+
+SHOWN = 200
+
+
+class Command(BaseCommand):
+    help = f"Shows the last {SHOWN} sign-ins, refused ones and changes of passwords."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("address", nargs="?", help="of this e-mail address alone")
+
+    def handle(self, *_: Any, address: str | None, **__: Any) -> None:
+        events = SignInEvent.objects.order_by("-happened_at", "-pk")
+        if address:
+            events = events.filter(address=address.lower())
+        for event in reversed(events[:SHOWN]):
+            moment = event.happened_at.isoformat(" ", "seconds")
+            outcome = event.get_outcome_display()
+            self.stdout.write(
+                f"{moment}  {event.client_ip}  {event.address}  {outcome}  {event.user_agent}"
+            )
