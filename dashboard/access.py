@@ -11,7 +11,7 @@ from django.http import Http404
 
 from dashboard.http import TeamRequest
 from dashboard.models import Ask, Budget, Membership
-from dashboard.roles import Permission, allows
+from dashboard.roles import Permission, allows, grantable, new_roles
 from proxyapi.models import Account, Charge, ChargeState, CreditPack, Entry, Job, Rewrite, Token
 
 REFUSALS: dict[Permission, str] = {
@@ -27,6 +27,10 @@ REFUSALS: dict[Permission, str] = {
     Permission.MANAGE_MEMBERS: "Only owners and admins manage members.",
     Permission.MANAGE_TEAM: "Only the owner changes the team.",
 }
+
+MORE_PERMISSIONS = (
+    "This member has permissions that you do not have, so you cannot change their role."
+)
 
 
 def check(membership: Membership, permission: Permission) -> None:
@@ -62,8 +66,16 @@ def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
     membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
     if membership is None:
         raise Http404("There is no such member in this team.")
-    check(request.membership, Permission.MANAGE_MEMBERS)
+    check_new_roles(request.membership, membership.role)
     return membership
+
+
+def check_new_roles(by: Membership, current: str) -> None:
+    """Raise unless `by` may give a member with the role `current` some other role."""
+    if not grantable(by.role):
+        raise PermissionDenied(REFUSALS[Permission.MANAGE_MEMBERS])
+    if not new_roles(by.role, current):
+        raise PermissionDenied(MORE_PERMISSIONS)
 
 
 def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:

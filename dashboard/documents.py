@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dashboard.roles import ROLES, SENTENCES, Permission
+from dashboard.models import Role
+from dashboard.roles import ROLES, SENTENCES, Permission, grantable, new_roles
 from proxyapi.charges import evidence
 from proxyapi.charges.effect import KEPT
 from proxyapi.models.charge import CREATES, HOLDING, TRANSITIONS
@@ -96,9 +97,27 @@ def roles() -> str:
         for role, may in ROLES.items()
     ]
     heads = ("role", *(one.value.replace("_", " ") for one in Permission), "in words")
-    return page(
-        "Who may do what", "The table is `ROLES` in `dashboard/roles.py`.", table(heads, rows)
+    lead = "The table is `ROLES` in `dashboard/roles.py`."
+    return page("Who may do what", lead, f"{table(heads, rows)}\n\n{role_grants()}")
+
+
+def role_grants() -> str:
+    rows = [
+        (actor.value, *(", ".join(listed(new_roles(actor, current))) for current in Role))
+        for actor in Role
+        if grantable(actor)
+    ]
+    heads = ("", *(f"a member who is {current.value}" for current in Role))
+    lead = (
+        "A role is given only by who has all of its permissions, and only to a member who has no "
+        "permission that the giver lacks. The last owner stays owner. The owners get a notice."
     )
+    return f"## Who may give which role\n\n{lead}\n\n{table(heads, rows)}"
+
+
+def listed(some: frozenset[Role]) -> list[str]:
+    """In the order of the table."""
+    return [role.value for role in Role if role in some]
 
 
 def page(title: str, lead: str, body: str) -> str:

@@ -51,9 +51,20 @@ def allows(role: str, permission: Permission) -> bool:
 
 
 def grantable(role: str) -> frozenset[Role]:
-    """The roles that somebody with this role gives and takes."""
-    if allows(role, Permission.MANAGE_TEAM):
-        return frozenset(Role)
-    if allows(role, Permission.MANAGE_MEMBERS):
-        return frozenset(Role) - {Role.OWNER}
-    return frozenset()
+    """The roles that a member with this role may give: never one with a permission that they lack.
+
+    Who manages members gives each of these; who manages money alone gives only roles that do so.
+    """
+    own = ROLES[Role(role)]
+    covered = frozenset(other for other, permissions in ROLES.items() if permissions <= own)
+    if Permission.MANAGE_MEMBERS in own:
+        return covered
+    return frozenset(other for other in covered if allows(other, Permission.MANAGE_MONEY))
+
+
+def new_roles(role: str, current: str) -> frozenset[Role]:
+    """The roles that a member with `role` may give to one who has `current` now: none when that
+    one has a permission that they lack themselves."""
+    if not ROLES[Role(current)] <= ROLES[Role(role)]:
+        return frozenset()
+    return grantable(role) - {Role(current)}

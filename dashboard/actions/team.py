@@ -6,17 +6,19 @@ from zoneinfo import available_timezones
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.urls import reverse
 
-from dashboard.access import check
+from dashboard.access import check, check_new_roles
 from dashboard.actions.audit import note
+from dashboard.alerting.notices import notify
 from dashboard.models import Membership, Role
-from dashboard.roles import Permission, grantable
+from dashboard.roles import SENTENCES, Permission, new_roles
 from proxyapi import tasks
 from proxyapi.day_sums import WANTED
 from proxyapi.models import Account, Ledger, Vault
 from proxyapi.refusals import Refusal, Stale
 
-OWNERS_ONLY = "Only an owner makes owners, and only an owner changes one."
+BEYOND_OWN_ROLE = "You can only give a role whose permissions you have yourself."
 LAST_OWNER = "The team needs an owner. Make somebody else one first."
 GONE = "This member has left the team meanwhile."
 NO_ZONE = "There is no such time zone. Choose one of the list, such as Europe/Berlin."
@@ -24,27 +26,36 @@ NO_ZONE = "There is no such time zone. Choose one of the list, such as Europe/Be
 
 @transaction.atomic
 def change_role(*, by: Membership, member: Membership, role: Role) -> bool:
-    """Give a member of the same team another role; False when they have it already.
+    """Give a member of the same team another role, and tell the owners; False when they have it
+    already.
 
     Raises PermissionDenied when `by` may not, `Refusal` when it would leave the team ownerless.
     """
-    check(by, Permission.MANAGE_MEMBERS)
     # The owners are locked too: two owners who demote each other at once must not both succeed.
-    rows = Membership.objects.select_for_update().filter(team=by.team)
-    members = {row.pk: row for row in rows.order_by("pk")}
+    rows = Membership.objects.select_for_update(of=("self",)).filter(team=by.team)
+    members = {row.pk: row for row in rows.select_related("user").order_by("pk")}
     current = members.get(member.pk)
     if current is None:
         raise Stale(GONE, field="role")
+    check_new_roles(by, current.role)
     if current.role == role:
         return False
-    if not {Role(current.role), role} <= grantable(by.role):
-        raise PermissionDenied(OWNERS_ONLY)
+    if role not in new_roles(by.role, current.role):
+        raise PermissionDenied(BEYOND_OWN_ROLE)
     owners = [row for row in members.values() if row.role == Role.OWNER]
     if owners == [current]:
         raise Refusal(LAST_OWNER, field="role")
-    note(by, "member.role", member.user_id, before=current.role, after=role)
-    current.role = role
+    before, current.role = current.role, role
+    note(by, "member.role", member.user_id, before=before, after=role)
     current.save(update_fields=["role"])
+    others = [row.user for row in owners if row.user_id != by.user_id]
+    notify(
+        by.team,
+        others,
+        title=f"{by.user} made {current.user} {role.label.lower()}",
+        text=f"{current.user} was {Role(before).label.lower()} before. {SENTENCES[role]}",
+        url=reverse("members"),
+    )
     return True
 
 

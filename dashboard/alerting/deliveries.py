@@ -40,7 +40,7 @@ def schedule(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
         people = to or recipients(event)
         rows = [row(event, Channel.EMAIL, person.email) for person in people]
     hook = Webhook.objects.filter(team=event.team_id).first()
-    if hook and (rule is None or (rule.by_webhook and not is_personal(event))):
+    if hook and not is_personal(event) and (rule is None or rule.by_webhook):
         rows.append(row(event, Channel.WEBHOOK, hook.host))
     return Delivery.objects.bulk_create(rows)
 

@@ -66,7 +66,7 @@ class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
 
 
 class AlertEvent(models.Model):
-    """Without a rule it is a test. `member`: about this one; `for_money`: for treasurer and owner;
+    """Without a rule it is a test or a notice. `member`: about this one; `for_money`: for treasurer and owner;
     with neither it is for the whole team."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dashboard.models import Membership, Role
 from dashboard.queries.tokens import TokenStatus, status_of
-from dashboard.roles import SENTENCES, Permission, allows, grantable
+from dashboard.roles import SENTENCES, Permission, allows, new_roles
 from proxyapi import door
 from proxyapi.models import Token
 
@@ -82,7 +82,7 @@ def goodness(token: Token) -> tuple[bool, bool, int]:
 
 
 def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) -> MemberRow:
-    mine = grantable(reader.role)
+    others = new_roles(reader.role, row.role)
     return MemberRow(
         id=row.pk,
         name=str(row.user),
@@ -92,7 +92,7 @@ def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) 
         role=row.get_role_display(),
         joined_at=row.joined_at,
         token=tokens.get(row.user_id, TOKENLESS),
-        roles=choices(mine, row.role) if Role(row.role) in mine else (),
+        roles=choices(others | {Role(row.role)}, row.role) if others else (),
     )
 
 

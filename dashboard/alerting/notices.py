@@ -1,0 +1,30 @@
+"""Notices: something a member did that concerns another one, told in the portal and by e-mail.
+
+No rule watches it, so none can switch it off; the team's webhook does not get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dashboard import doorbell
+from dashboard.alerting.deliveries import schedule
+from dashboard.models import AlertEvent, Team, User
+from proxyapi.events import Event, publish
+
+
+def notify(team: Team, people: Iterable[User], *, title: str, text: str, url: str = "") -> None:
+    """Tell each of these people, in the caller's transaction."""
+    for person in people:
+        event = AlertEvent.objects.create(
+            team=team,
+            member=person,
+            subject="notice",
+            state="info",
+            title=title[:160],
+            text=text[:400],
+            url=url,
+        )
+        publish(team.vault_id, Event.ALERT, event.pk)
+        for delivery in schedule(event):
+            doorbell.ring(doorbell.DELIVER, delivery.pk)
