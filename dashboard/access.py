@@ -52,13 +52,15 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
     return job
 
 
-def fetch_own_token(request: TeamRequest, token_id: UUID) -> Token:
-    token = Token.objects.standing().filter(vault=request.team.vault, pk=token_id).first()
+def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
+    """One that the reader may remove: their own, whatever their role is now, or as a manager of
+    members anybody's."""
+    tokens = Token.objects.standing().filter(vault=request.team.vault, pk=token_id)
+    token = tokens.select_related("owner", "account").first()
     if token is None:
         raise Http404("There is no such token in this team.")
-    # Whatever their role is now: a secret can always be withdrawn by whom it belongs to.
-    if token.owner_id != request.user.pk:
-        raise PermissionDenied("A token is removed by the member it belongs to.")
+    if token.owner_id != request.user.pk and not can(request.membership, Permission.MANAGE_MEMBERS):
+        raise PermissionDenied("Only its member, an owner or an admin removes a token.")
     return token
 
 

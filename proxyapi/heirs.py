@@ -13,12 +13,18 @@ STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
 
 def hand_over(stopped: Token) -> None:
     """To the newest that still opens the account; without one, to the next that is added."""
+    heir = successor_of(stopped)
+    if heir is not None:
+        take_over(heir)
+
+
+def successor_of(stopped: Token) -> Token | None:
+    """The token of the same owner and account that goes on with the work of this one."""
     tokens = Token.objects.usable().filter(
         vault=stopped.vault_id, owner=stopped.owner_id, account=stopped.account_id
     )
-    heir = door.openable(tokens.exclude(pk=stopped.pk).order_by("-created_at"))
-    if heir is not None:
-        take_over(heir)
+    token = door.openable(tokens.exclude(pk=stopped.pk).order_by("-created_at"))
+    return token if token is not None and door.opens(token) else None
 
 
 @transaction.atomic

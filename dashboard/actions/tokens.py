@@ -6,9 +6,11 @@ from hashlib import sha256
 from uuid import UUID
 
 from django.db import transaction
+from django.urls import reverse
 
 from dashboard.access import check
 from dashboard.actions.audit import note
+from dashboard.alerting.notices import notify
 from dashboard.models import AuditEvent, Membership, Team
 from dashboard.roles import Permission
 from proxyapi import door, tasks, tokens
@@ -32,8 +34,18 @@ def add_token(*, by: Membership, pasted: Secret) -> Token:
 
 @transaction.atomic
 def remove_token(*, by: Membership, token: Token) -> None:
+    """Destroy its value at once. Its member is told when somebody else did it."""
     tokens.remove(token)
-    note(by, "token.remove", token, fingerprint=token.fingerprint)
+    is_own = token.owner_id == by.user_id
+    whose = {} if is_own else {"member": token.owner.email}
+    note(by, "token.remove", token, fingerprint=token.fingerprint, **whose)
+    notify(
+        by.team,
+        [] if is_own else [token.owner],
+        title=f"{by.user} removed your token …{token.last_four}",
+        text="Its value is destroyed here. Add a token to go on making videos.",
+        url=reverse("tokens"),
+    )
 
 
 def note_shut(team_id: UUID) -> None:

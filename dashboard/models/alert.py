@@ -66,8 +66,8 @@ class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
 
 
 class AlertEvent(models.Model):
-    """Without a rule it is a test or a notice. `member`: about this one; `for_money`: for treasurer and owner;
-    with neither it is for the whole team."""
+    """Without a rule it is a test or a notice. `member`: about this one; `for_money`: for treasurer
+    and owner; with neither it is for the whole team."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_events")

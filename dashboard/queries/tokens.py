@@ -13,6 +13,7 @@ from dashboard.queries.purse import renewal
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
 from proxyapi import door
+from proxyapi.heirs import successor_of
 from proxyapi.models import Account, JobState, Plan, Token, TokenState
 
 OF_ANOTHER = "Paused: belongs to another address of the service"
@@ -39,6 +40,7 @@ class TokenRow:
     status: TokenStatus
     checked_at: datetime | None
     is_mine: bool
+    may_remove: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +71,30 @@ class TokensPage:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What taking a token out means, asked before it is done."""
+    """What removing a token means, asked before it is done. `whose` is empty for the reader's own.
+    `has_other`: its member has another one that opens the account."""
 
     id: UUID
     last_four: str
     account: str
+    whose: str
     running: int
+    has_other: bool
 
     @property
     def sentence(self) -> str:
-        """What goes on without it."""
+        """What becomes of what is rendering."""
         if not self.running:
             return "Nothing is rendering with it now."
         what = "One video is" if self.running == 1 else f"{self.running} videos are"
-        it = "It goes" if self.running == 1 else "They go"
+        they, go = ("It", "goes") if self.running == 1 else ("They", "go")
+        if self.has_other:
+            whose = f"the other token of {self.whose}" if self.whose else "your other token"
+            return f"{what} rendering with it. {they} {go} on with {whose} for this account."
+        adds = f"{self.whose} adds" if self.whose else "you add"
         return (
-            f"{what} rendering with it. {it} on at the service; Reelroom looks again when you "
-            "add a token."
+            f"{what} rendering with it. {they} {go} on at the service; Reelroom checks again when "
+            f"{adds} a token."
         )
 
 
@@ -116,13 +125,15 @@ def group_of(account: Account, tokens: list[Token], reader: Membership) -> Accou
     )
 
 
-def removal_of(token: Token) -> Removal:
-    """One query."""
+def removal_of(token: Token, reader: Membership) -> Removal:
+    """Two queries."""
     return Removal(
         id=token.pk,
         last_four=token.last_four,
         account=token.account.name or token.account.email,
+        whose="" if token.owner_id == reader.user_id else str(token.owner),
         running=token.jobs.filter(state=JobState.RUNNING).count(),
+        has_other=successor_of(token) is not None,
     )
 
 
@@ -135,6 +146,8 @@ def row_of(token: Token, reader: Membership) -> TokenRow:
         status=status_of(token),
         checked_at=token.checked_at,
         is_mine=token.owner_id == reader.user_id,
+        may_remove=token.owner_id == reader.user_id
+        or allows(reader.role, Permission.MANAGE_MEMBERS),
     )
 
 

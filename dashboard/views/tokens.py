@@ -1,4 +1,4 @@
-"""The tokens of the team: add one's own, see whose open which account, remove one's own."""
+"""The tokens of the team: add one's own, see whose open which account, remove one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
-from dashboard.access import check, fetch_own_token
+from dashboard.access import check, fetch_removable_token
 from dashboard.actions.tokens import add_token, remove_token
 from dashboard.forms.tokens import TokenForm
 from dashboard.http import ASKS_OR_ACTS, TeamRequest
+from dashboard.models import User
 from dashboard.queries.tokens import removal_of, tokens_page
 from dashboard.roles import Permission
+from proxyapi.models import Token
 from proxyapi.refusals import Refusal
 
 PAGE = "dashboard/tokens/list.html"
@@ -43,13 +45,19 @@ def tokens(request: TeamRequest) -> HttpResponse:
 @ASKS_OR_ACTS
 def removals(request: TeamRequest, token_id: UUID) -> HttpResponse:
     """Asks once, then removes. htmx takes the dialog alone, a browser without script the page."""
-    token = fetch_own_token(request, token_id)
+    token = fetch_removable_token(request, token_id)
     if request.method == "POST":
         remove_token(by=request.membership, token=token)
-        messages.success(request, f"Token …{token.last_four} is removed.")
+        messages.success(request, removed_sentence(token, request.user))
         return redirect("tokens")
-    context = {"removal": removal_of(token), "fragment": bool(request.htmx)}
+    context = {"removal": removal_of(token, request.membership), "fragment": bool(request.htmx)}
     if request.htmx:
         return render(request, "dashboard/tokens/removal.html", context)
     page = {"page": tokens_page(request.membership), "form": TokenForm()}
     return render(request, PAGE, {**page, **context})
+
+
+def removed_sentence(token: Token, by: User) -> str:
+    if token.owner_id == by.pk:
+        return f"Your token …{token.last_four} is removed."
+    return f"Token …{token.last_four} of {token.owner} is removed."

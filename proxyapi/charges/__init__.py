@@ -4,7 +4,7 @@ back."""
 from __future__ import annotations
 
 from proxyapi.charges.decision import claim_entry, write_off
-from proxyapi.charges.record import Intent, ask, record, release, sent_before, withdraw
+from proxyapi.charges.record import Intent, ask, cancel, record, release, sent_before, withdraw
 from proxyapi.charges.send import send
 from proxyapi.charges.settle import again, settle
 
@@ -12,6 +12,7 @@ __all__ = [
     "Intent",
     "again",
     "ask",
+    "cancel",
     "claim_entry",
     "record",
     "release",

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import costs, failpoints
+from proxyapi.charges import outcome
 from proxyapi.events import Event, publish
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING, STARTS_RENDERING
@@ -141,6 +142,18 @@ def withdraw(charge: Charge, sentence: str) -> Charge:
     charge.uploads.all().delete()
     publish(charge.vault_id, Event.CHARGE, charge.pk)
     return charge
+
+
+@transaction.atomic
+def cancel(charge: Charge, sentence: str) -> bool:
+    """End a charge that is held, and so was provably not sent: its credits are free again. False
+    when a worker took it meanwhile; then its answer settles it."""
+    Account.objects.lock(charge.account_id)
+    charge.reread()
+    if charge.state != ChargeState.HELD:
+        return False
+    outcome.free(charge, sentence, None)
+    return True
 
 
 def lock(intent: Intent) -> Account:

@@ -97,9 +97,9 @@ ROUTES = {
     "member-roles": Route(None, MANAGERS, of="membership"),
     "team-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
-    "token-removals": Route(KEEPERS, KEEPERS, of="token"),
+    "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
-OWN_ALONE = {"token-removals", "ask-withdrawals"}  # colleagues see it, and are told whose it is
+OWN_ALONE = {"ask-withdrawals"}  # colleagues see it, and are told whose it is
 OPEN = {"healthz", "readyz"}  # for whoever watches over the process
 # An object of Northlight, found from Priya's video, whose draft waits for more budget.
 OBJECTS: dict[str, Callable[[Job], object]] = {

@@ -10,9 +10,9 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.models import AuditEvent, Membership
+from dashboard.models import AlertEvent, AuditEvent, Membership
 from proxyapi import tokens
-from proxyapi.models import Account, JobState, Plan, Token, TokenState
+from proxyapi.models import Account, Job, JobState, Plan, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
@@ -206,8 +206,33 @@ def test_who_became_a_viewer_still_takes_their_own_token_out(
     assert token.state == TokenState.REMOVED
 
 
-@pytest.mark.parametrize("who", ["mira", "jonas", "luca"])
-def test_a_token_is_removed_by_its_own_member_alone(
+@pytest.mark.parametrize("who", ["mira", "jonas"])
+def test_an_owner_or_admin_removes_the_token_of_anybody(
+    who: str,
+    account: Account,
+    priya: Membership,
+    request: pytest.FixtureRequest,
+    client_of: ClientOf,
+) -> None:
+    manager = request.getfixturevalue(who)
+    token = TokenFactory.create(account=account, owner=priya.user)
+    browser = client_of(manager)
+    assert "Remove token<span" in browser.get(reverse("tokens")).content.decode()
+    question = browser.get(removal(token)).content.decode()
+    assert "It belongs to Priya Raman and opens Northlight Media." in question
+    page = browser.post(removal(token), follow=True).content.decode()
+    assert f"Token …{token.last_four} of Priya Raman is removed." in page
+    token.refresh_from_db()
+    assert (token.state, bytes(token.sealed)) == (TokenState.REMOVED, b"")
+    event = AuditEvent.objects.get()
+    assert (event.actor, event.action) == (manager.user, "token.remove")
+    assert event.details["member"] == priya.user.email
+    told = AlertEvent.objects.get(member=priya.user)
+    assert told.title == f"{manager.user.name} removed your token …{token.last_four}"
+
+
+@pytest.mark.parametrize("who", ["thea", "luca", "vera"])
+def test_nobody_else_removes_the_token_of_another_member(
     who: str,
     account: Account,
     priya: Membership,
@@ -216,10 +241,30 @@ def test_a_token_is_removed_by_its_own_member_alone(
 ) -> None:
     token = TokenFactory.create(account=account, owner=priya.user)
     browser = client_of(request.getfixturevalue(who))
-    assert "Remove</span></a>" not in browser.get(reverse("tokens")).content.decode()
+    assert "Remove token" not in browser.get(reverse("tokens")).content.decode()
     response = browser.post(removal(token))
     assert response.status_code == 403
-    assert "A token is removed by the member it belongs to." in response.content.decode()
+    assert "Only its member, an owner or an admin removes a token." in response.content.decode()
+    token.refresh_from_db()
+    assert token.state == TokenState.WORKING
+
+
+def test_the_question_says_what_becomes_of_running_videos(
+    account: Account, mira: Membership, priya: Membership, client_of: ClientOf
+) -> None:
+    token = TokenFactory.create(account=account, owner=priya.user)
+    job = JobFactory.create(account=account, token=token, remote_id="9")
+    Job.objects.update(state=JobState.RUNNING, next_look_at=job.created_at)
+    TokenFactory.create(account=account, owner=mira.user)
+    browser = client_of(mira)
+    alone = browser.get(removal(token)).content.decode()
+    assert "Reelroom checks again when Priya Raman adds a token." in alone
+    other = TokenFactory.create(account=account, owner=priya.user)
+    both = browser.get(removal(token)).content.decode()
+    assert "It goes on with the other token of Priya Raman for this account." in both
+    browser.post(removal(token))
+    job.refresh_from_db()
+    assert job.token == other
 
 
 @pytest.mark.parametrize("debug", [True, False])
