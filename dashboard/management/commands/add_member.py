@@ -31,6 +31,9 @@ class Command(BaseCommand):
             raise CommandError(f"{email} is in {team} already.")
         password = secrets.token_urlsafe(15)
         user = known or person(email, password, name)
+        if not user.is_active:  # since they were removed from their last team
+            user.is_active = True
+            user.save(update_fields=["is_active"])
         Membership.objects.create(team=joined, user=user, role=role)
         how = "as before" if known else f"with {user.email} and {password}"
         self.stdout.write(f"{user.name} is in {team} as {role} and signs in {how}")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dashboard.models import Team
+from django.db.models import F, OuterRef, Q, Subquery
+
+from dashboard.models import Membership, Team, User
+from proxyapi.models import Token
 
 
 class Person(NamedTuple):
@@ -20,6 +23,13 @@ class Person(NamedTuple):
 
 
 def people_of(team: Team) -> tuple[Person, ...]:
-    """One query: everybody in the order of joining."""
-    rows = team.memberships.values_list("user_id", "user__name", "user__email")
+    """One query: everybody in the order of joining, then those who left and had a token."""
+    member = Membership.objects.filter(team=team, user=OuterRef("pk"))
+    had_token = Token.objects.filter(vault=team.vault_id).values("owner")
+    users = User.objects.filter(Q(pk__in=team.memberships.values("user")) | Q(pk__in=had_token))
+    users = users.annotate(
+        member_since=Subquery(member.values("joined_at")), membership=Subquery(member.values("pk"))
+    )
+    users = users.order_by(F("member_since").asc(nulls_last=True), "membership", "pk")
+    rows = users.values_list("pk", "name", "email")
     return tuple(Person(pk, name if name.strip() else email) for pk, name, email in rows)

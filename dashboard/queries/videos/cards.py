@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.urls import reverse
 
+from dashboard.models import Membership
 from dashboard.queries.videos.cost import Amount, cost_of
 from dashboard.queries.videos.progress import Bar, Fresh, bar_of, elapsed_of, fresh_of
 from dashboard.queries.videos.sayings import Told, short, total
@@ -53,8 +54,10 @@ class Card:
 def rows(jobs: QuerySet[Rows]) -> QuerySet[Rows]:
     """The jobs with all that a card or a page reads: two queries, whatever their number."""
     charges = Charge.objects.order_by("created_at", "pk")
-    return (
+    owner = Membership.objects.filter(team__vault=OuterRef("vault"), user=OuterRef("token__owner"))
+    return (  # type: ignore[return-value]  # annotated
         jobs.select_related("member", "account", "token", "token__owner")
+        .annotate(token_owner_left=~Exists(owner))
         .defer("account__costs", "token__sealed")
         .prefetch_related(Prefetch("charges", queryset=charges))
     )
@@ -66,7 +69,16 @@ def tell(job: Job, usuals: Mapping[Class, Usual], now: datetime) -> Told:
     standing = open_charge(charges)
     late = job.state == JobState.RUNNING and usuals[class_of_job(job)].is_late(elapsed_of(job, now))
     state = shown(job, standing, job.token, late=late)
-    return Told(job, job.token, state, charges, standing, costs.retry(job), now)
+    return Told(
+        job=job,
+        token=job.token,
+        token_owner_left=job.token_owner_left,  # type: ignore[attr-defined]  # see `rows`
+        state=state,
+        charges=charges,
+        open_charge=standing,
+        retry_price=costs.retry(job),
+        now=now,
+    )
 
 
 def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:

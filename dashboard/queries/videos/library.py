@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.queries.chips import Chip, Sheet, chip, sheet
+from dashboard.queries.ledger.people import people_of
 from dashboard.queries.videos.acts import Button
 from dashboard.queries.videos.cards import Card, card_of, rows, tell
 from dashboard.queries.videos.filters import FORMATS, MOVING, SHELVES, SORTS, Filters, Place
@@ -166,8 +167,7 @@ def tabs_of(counts: Mapping[str, int], filters: Filters) -> tuple[Tab, ...]:
 
 def member_chip(reader: Membership, filters: Filters) -> Chip:
     people = {"": "everyone"}
-    for membership in reader.team.memberships.select_related("user"):
-        people[str(membership.user_id)] = membership.user.first_name
+    people |= {str(person.id): person.first_name for person in people_of(reader.team)}
     return chip("member", "Member", people, filters)
 
 

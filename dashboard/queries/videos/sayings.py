@@ -32,6 +32,7 @@ class Told:
 
     job: Job
     token: Token
+    token_owner_left: bool  # the team
     state: Shown
     charges: list[Charge]  # oldest first
     open_charge: Charge | None
@@ -179,6 +180,11 @@ def afterwards(told: Told) -> str:
     if told.token.state == TokenState.PAUSED:
         return "Nothing is lost: watching is paused and goes on by itself when the plan is paid."
     name = told.token.owner.first_name
+    if told.token_owner_left:
+        return (
+            f"{name} left the team. The render goes on at the service, and Reelroom cannot check "
+            f"it without a token of {name}."
+        )
     return (
         f"The render goes on at the service; Reelroom sees it again when {name} adds a new token."
     )

@@ -1,0 +1,111 @@
+"""A member leaves a team: tokens, requests and what was not sent end; what they made stays.
+
+It is done from the command line, so the audit row stands under the member whom it concerns.
+Requests are locked before accounts, as in `asks`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.db import transaction
+
+from dashboard.actions.asks import closed, waiting
+from dashboard.actions.audit import note
+from dashboard.models import Ask, Budget, Decision, Membership, Role, User
+from proxyapi import tokens
+from proxyapi.charges import cancel
+from proxyapi.models import Charge, ChargeState, Job, JobState, Token
+from proxyapi.models.charge import UNDECIDED
+from proxyapi.refusals import Refusal
+
+LAST_OWNER = "{name} is the last owner of {team}. Make somebody else an owner first."
+LEFT = "{name} left the team before it was decided. Nothing was sent."
+NOT_SENT = "{name} left the team before it was sent. Nothing was charged."
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRemoval:
+    """What was ended, and what goes on without the member."""
+
+    tokens: int  # removed
+    requests: int  # for approval, withdrawn
+    cancelled: int  # charges that were held and not sent
+    unsettled: int  # charges that were sent and whose outcome is not known yet
+    rendering: tuple[str, ...]  # titles of videos that run on the removed tokens
+    has_other_team: bool
+
+
+@transaction.atomic
+def remove_member(member: Membership) -> MemberRemoval:
+    """End a membership, with everything that acts in the member's name.
+
+    Who has no other team cannot sign in any more, and is signed out everywhere. Raises `Refusal`
+    for the last owner.
+    """
+    # All owners are locked: two of them who leave at once must not both succeed.
+    owners = member.team.memberships.select_for_update().filter(role=Role.OWNER)
+    if [owner.pk for owner in owners] == [member.pk]:
+        raise Refusal(LAST_OWNER.format(name=member.user, team=member.team))
+    requests = withdraw_requests(member)
+    cancelled = cancel_unsent(member)
+    charges = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
+    rendering = running_titles(member)
+    removed = remove_tokens(member)
+    Budget.objects.filter(team=member.team, member=member.user).update(active=False)
+    has_other_team = member.user.memberships.exclude(pk=member.pk).exists()
+    if not has_other_team:
+        disable(member.user)
+    removal = MemberRemoval(
+        tokens=removed,
+        requests=requests,
+        cancelled=cancelled,
+        unsettled=charges.filter(state__in=UNDECIDED).count(),
+        rendering=rendering,
+        has_other_team=has_other_team,
+    )
+    details = {"role": member.role, "tokens": removed, "command": "remove_member"}
+    note(member, "member.remove", member.user_id, **details)
+    member.delete()
+    return removal
+
+
+def withdraw_requests(member: Membership) -> int:
+    requests = list(Ask.objects.waiting().filter(team=member.team, member=member.user))
+    for request in requests:
+        closed(member, waiting(request), Decision.WITHDRAWN, LEFT.format(name=member.user))
+    return len(requests)
+
+
+def cancel_unsent(member: Membership) -> int:
+    """What a worker has taken by now is settled by its answer."""
+    held = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
+    held = held.filter(state=ChargeState.HELD).order_by("account_id", "pk")
+    sentence = NOT_SENT.format(name=member.user)
+    return sum(cancel(charge, sentence) for charge in held.select_related("account", "job"))
+
+
+def running_titles(member: Membership) -> tuple[str, ...]:
+    running = Job.objects.filter(vault=member.team.vault_id, state=JobState.RUNNING)
+    running = running.filter(token__owner=member.user).order_by("created_at", "pk")
+    return tuple(running.values_list("title", flat=True))
+
+
+def remove_tokens(member: Membership) -> int:
+    standing = Token.objects.standing().filter(vault=member.team.vault_id, owner=member.user)
+    removed = list(standing.order_by("account_id", "pk"))
+    for token in removed:
+        tokens.remove(token)
+        note(member, "token.remove", token, fingerprint=token.fingerprint)
+    return len(removed)
+
+
+def disable(user: User) -> None:
+    """They cannot sign in any more, and no browser stays signed in as them."""
+    user.is_active = False
+    user.save(update_fields=["is_active"])
+    sessions = Session.objects.iterator()
+    theirs = [one.pk for one in sessions if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    Session.objects.filter(pk__in=theirs).delete()

@@ -1,0 +1,56 @@
+"""`manage.py remove_member`: one person less in a team."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from dashboard.actions.member_removal import MemberRemoval, remove_member
+from dashboard.management.commands.add_member import team_of
+from proxyapi.refusals import Refusal
+
+SHOWN_TITLES = 5
+
+
+class Command(BaseCommand):
+    help = "Ends a membership, and removes the person's tokens in that team."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("team", help="what the team is called")
+        parser.add_argument("email", help="the person signs in with it")
+
+    def handle(self, *_: Any, team: str, email: str, **__: Any) -> None:
+        memberships = team_of(team).memberships.select_related("user", "team")
+        member = memberships.filter(user__email__iexact=email).first()
+        if member is None:
+            self.stdout.write(f"{email} is not in {team}. Nothing was changed.")
+            return
+        try:
+            removal = remove_member(member)
+        except Refusal as refusal:
+            raise CommandError(refusal.sentence) from None
+        for sentence in sentences(f"{member.user.name} ({member.user.email})", team, removal):
+            self.stdout.write(sentence)
+
+
+def sentences(who: str, team: str, removal: MemberRemoval) -> list[str]:
+    """What was ended, and what goes on."""
+    access = "keeps their other teams" if removal.has_other_team else "cannot sign in any more"
+    said = [f"{who} is no longer in {team} and {access}."]
+    ended = {
+        "tokens removed": removal.tokens,
+        "requests for approval withdrawn": removal.requests,
+        "charges not sent, nothing charged": removal.cancelled,
+    }
+    said += [f"{what.capitalize()}: {count}." for what, count in ended.items() if count]
+    if removal.unsettled:
+        said.append(f"Charges sent, outcome not known yet: {removal.unsettled}. They are settled.")
+    if removal.rendering:
+        shown = ", ".join(f"“{title}”" for title in removal.rendering[:SHOWN_TITLES])
+        more = len(removal.rendering) - SHOWN_TITLES
+        rest = f" and {more} more" if more > 0 else ""
+        goes_on = "Still rendering at the service, not checked any more without their token"
+        said.append(f"{goes_on}: {shown}{rest}.")
+    return said
