@@ -19,6 +19,7 @@ from dashboard.actions.charging import locked
 from dashboard.caps import Standing, above, named
 from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
+from dashboard.visible_text import line_of
 from proxyapi import costs, tasks
 from proxyapi.charges import release, withdraw
 from proxyapi.events import Event, publish
@@ -111,7 +112,7 @@ def sides_of(standing: Standing, hold: Decimal) -> dict[str, object]:
 def decline(*, by: Membership, ask: Ask, words: str) -> Ask:
     """Say no, with a sentence that the asker reads. Nothing is sent."""
     check(by, Permission.MANAGE_MONEY)
-    words = " ".join(words.split())[:300]
+    words = line_of(words, max_length=300, field="answer")
     if not words:
         raise Refusal(WHY, field="answer")
     return closed(by, waiting(ask), Decision.DECLINED, words)

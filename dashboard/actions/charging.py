@@ -15,6 +15,7 @@ from dashboard import doorbell
 from dashboard.actions.audit import note
 from dashboard.caps import OverBudget, Standing, approvers_of, standings, tightest
 from dashboard.models import Ask, Budget, Membership
+from dashboard.visible_text import line_of
 from proxyapi import tasks
 from proxyapi.charges import Intent, ask, record
 from proxyapi.charges.record import lock, made_before
@@ -82,10 +83,9 @@ def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
     over = in_the_way(found, intent.hold)
     if over is None:
         raise Stale(ROOM)
+    words = line_of(words, max_length=300, field="note")
     charge = ask(intent)
-    asked = Ask.objects.create(
-        team=by.team, charge=charge, member=by.user, note=" ".join(words.split())[:300]
-    )
+    asked = Ask.objects.create(team=by.team, charge=charge, member=by.user, note=words)
     note(by, "ask.make", asked.pk, charge=str(charge.pk), hold=str(charge.hold), note=asked.note)
     publish(charge.vault_id, Event.BUDGET, asked.pk)
     doorbell.ring(doorbell.EVALUATE, by.team_id)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from django import forms
 from django.forms.utils import pretty_name
 
-UNSEEN = "A character that cannot be seen is in it. Type it anew, or paste it as plain text."
+from dashboard.visible_text import UNSEEN
+
 TOO_LONG = "At most %(limit_value)d characters fit here, these are %(show_value)d."
 CHOOSE = "Choose one of the list."
 VERSION = "the mark of what it was drawn from"

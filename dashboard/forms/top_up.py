@@ -10,6 +10,7 @@ from typing import Any
 from django import forms
 
 from dashboard.forms.plain import PlainForm
+from dashboard.visible_text import refuse_unseen
 from proxyapi.models import CreditPack, TopUpType
 from proxyapi.top_up import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
 
@@ -165,3 +166,4 @@ class PackForm(PlainForm):
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, use_required_attribute=False, auto_id="pack_%s")
+        refuse_unseen(self.fields["name"])

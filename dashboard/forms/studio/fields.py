@@ -10,6 +10,7 @@ from django import forms
 from dashboard.queries.studio.options import BOX, Choice, Options
 from dashboard.queries.studio.script import MAX_WORDS, length_of
 from dashboard.queries.studio.steps import LABELS
+from dashboard.visible_text import refuse_unseen
 
 TITLE_LENGTH = 200
 TOPIC_LENGTH = 500
@@ -30,6 +31,10 @@ NO_CHOICE = {
 class Words(forms.CharField):
     """A text as typed, with one kind of line end and nothing invisible around it."""
 
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        refuse_unseen(self, lines=True)
+
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n").replace("\r", "\n")
 
@@ -39,6 +44,7 @@ class Title(forms.CharField):
 
     def __init__(self) -> None:
         super().__init__(max_length=TITLE_LENGTH, error_messages={"required": NO_TITLE})
+        refuse_unseen(self)
 
 
 class Topic(Words):

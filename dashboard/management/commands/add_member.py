@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dashboard.models import Membership, Role, Team, User
+from dashboard.visible_text import validate_line
 
 
 class Command(BaseCommand):
@@ -51,7 +52,8 @@ def person(email: str, password: str, name: str) -> User:
         raise CommandError(f"{email} needs a name: the team finds people by it.")
     try:
         User(email=email, name=name).clean_fields(exclude=["password"])
+        validate_line(name)
     except ValidationError as error:
         said = " ".join(error.messages)
-        raise CommandError(f"{name}, {email}: {said}") from error
+        raise CommandError(f"{name!a}, {email}: {said}") from error
     return User.objects.create_user(email, password, name=name)

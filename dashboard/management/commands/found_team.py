@@ -7,12 +7,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dashboard.alerting import rules
 from dashboard.management.commands.add_member import person
 from dashboard.models import Membership, Role, Team, User
+from dashboard.visible_text import validate_line
 from proxyapi.models import Vault
 
 LONGEST_NAME = Team._meta.get_field("name").max_length or 0
@@ -33,6 +35,10 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The team needs a name that no other has, of at most {LONGEST_NAME} characters."
             )
+        try:
+            validate_line(team)
+        except ValidationError as error:
+            raise CommandError(f"{team!a}: {error.messages[0]}") from error
         if User.objects.filter(email__iexact=email).exists():
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)

@@ -55,8 +55,8 @@ def rows(jobs: QuerySet[Rows]) -> QuerySet[Rows]:
     """The jobs with all that a card or a page reads: two queries, whatever their number."""
     charges = Charge.objects.order_by("created_at", "pk")
     owner = Membership.objects.filter(team__vault=OuterRef("vault"), user=OuterRef("token__owner"))
-    return (  # type: ignore[return-value]  # annotated
-        jobs.select_related("member", "account", "token", "token__owner")
+    return (
+        jobs.select_related("member", "account", "token", "token__owner")  # type: ignore[return-value]
         .annotate(token_owner_left=~Exists(owner))
         .defer("account__costs", "token__sealed")
         .prefetch_related(Prefetch("charges", queryset=charges))

@@ -103,7 +103,7 @@ def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
     assert "Approve" not in video
     assert "Approve" in seen(client_of(thea), f"/videos/{job.pk}/")
     budgets = seen(client_of(thea), "/budgets/")
-    assert "Priya asks for 106 cr" in budgets
+    assert "<bdi>Priya</bdi> asks for 106 cr" in budgets
     assert "To render “Who owns the Moon?”. 61 of the 2,500 are left until 1 Dec." in budgets
     assert "“For the fair.”" in budgets
     assert "Waiting for a word" not in seen(client_of(luca), "/budgets/")

@@ -57,7 +57,7 @@ def press(browser, ask, how="once", hard="", *, follow=False):
 
 def test_approved_it_is_sent_once_above_the_budget(ask, thea, client_of, rung):
     html = client_of(thea).get(yes(ask)).content.decode()
-    assert "Approve 106 cr for Priya?" in html
+    assert "Approve 106 cr for <bdi>Priya</bdi>?" in html
     assert "Left of Priya’s 2,500 until 1 Dec" in html
     assert 'value="45"' in html
     assert press(client_of(thea), ask).url == "/budgets/"

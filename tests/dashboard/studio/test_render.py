@@ -33,7 +33,7 @@ def test_the_question_shows_estimate_hold_and_what_is_left(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     html = page(client_of(priya), to(ready, "renders"), **HTMX)
-    assert "Render “How to read a glacier”?" in html
+    assert "Render “<bdi>How to read a glacier</bdi>”?" in html
     assert "AI visuals, 16:9, 60 s, read by Maren." in html
     for value in ("96", "106", "4318", "4212"):
         assert f'value="{value}"' in html

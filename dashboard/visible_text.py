@@ -1,0 +1,49 @@
+"""Text that people read must not hold characters that cannot be seen.
+
+Refused are the control characters of ASCII and Latin-1, separators of lines in what is one line,
+and the characters that turn the direction of the text after them (U+202A to U+202E, U+2066 to
+U+2069): with those, a title reads as something else than it is.
+"""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.core.validators import ProhibitNullCharactersValidator, RegexValidator
+from django.forms import Field
+
+from proxyapi.refusals import Refusal
+
+UNSEEN = "A character that cannot be seen is in it. Type it again, or paste it as plain text."
+DIRECTIONS = "\u202a-\u202e\u2066-\u2069"
+validate_line = RegexValidator(
+    f"[\x00-\x1f\x7f-\x9f\u2028\u2029{DIRECTIONS}]", UNSEEN, inverse_match=True
+)
+# Line breaks and tabs are kept.
+validate_lines = RegexValidator(
+    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{DIRECTIONS}]", UNSEEN, inverse_match=True
+)
+
+
+def refuse_nul(field: Field) -> None:
+    """Of what is judged elsewhere, refuse only what the database cannot keep, in our words."""
+    for validator in field.validators:
+        if isinstance(validator, ProhibitNullCharactersValidator):
+            validator.message = UNSEEN
+
+
+def refuse_unseen(field: Field, *, lines: bool = False) -> None:
+    """Have a form field refuse such characters; the library's check for NUL would say it twice."""
+    others = [
+        one for one in field.validators if not isinstance(one, ProhibitNullCharactersValidator)
+    ]
+    field.validators = [*others, validate_lines if lines else validate_line]
+
+
+def line_of(text: str, *, max_length: int, field: str) -> str:
+    """A note of one line, its white space collapsed. Raises `Refusal`."""
+    line = " ".join(text.split())[:max_length]
+    try:
+        validate_line(line)
+    except ValidationError:
+        raise Refusal(UNSEEN, field=field) from None
+    return line
