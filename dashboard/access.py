@@ -52,6 +52,15 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
     return job
 
 
+def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
+    """One to be shown again. It may be shown by now: somebody was faster."""
+    job = Job.objects.filter(vault=request.team.vault, pk=job_id).first()
+    if job is None:
+        raise Http404("There is no such video in this team.")
+    check(request.membership, Permission.RENDER)
+    return job
+
+
 def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
     """One that the reader may remove: their own, whatever their role is now, or as a manager of
     members anybody's."""

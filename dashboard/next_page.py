@@ -27,6 +27,7 @@ SENT_FROM = {
     "team-zone": "members",
     "theme": "overview",
     "video-looks": "library",
+    "video-restorations": "library",
 }
 
 

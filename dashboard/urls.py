@@ -67,6 +67,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/<uuid:job_id>/hiding/", library.hiding, name="video-hiding"),
     path("videos/<uuid:job_id>/looks/", library.looks, name="video-looks"),
     path("videos/<uuid:job_id>/media/", media.media, name="video-media"),
+    path("videos/<uuid:job_id>/restorations/", library.restorations, name="video-restorations"),
     path("videos/<uuid:job_id>/retries/", library.retries, name="video-retries"),
     path("live/", live.live, name="live"),
     # The studio

@@ -24,13 +24,6 @@ validate_lines = RegexValidator(
 )
 
 
-def refuse_nul(field: Field) -> None:
-    """Of what is judged elsewhere, refuse only what the database cannot keep, in our words."""
-    for validator in field.validators:
-        if isinstance(validator, ProhibitNullCharactersValidator):
-            validator.message = UNSEEN
-
-
 def refuse_unseen(field: Field, *, lines: bool = False) -> None:
     """Have a form field refuse such characters; the library's check for NUL would say it twice."""
     others = [

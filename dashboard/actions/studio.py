@@ -202,6 +202,15 @@ def hide(*, by: Membership, job: Job) -> None:
     note(by, "video.hide", job.pk)
 
 
+@transaction.atomic
+def show_again(*, by: Membership, job: Job) -> None:
+    """Put a hidden video back into the library; one that is there stays there."""
+    check(by, Permission.RENDER)
+    if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
+        publish(job.vault_id, Event.JOB, job.pk)
+        note(by, "video.show", job.pk)
+
+
 def require(job: Job, state: JobState, sentence: str) -> None:
     if job.state != state:
         raise NotReady(sentence)

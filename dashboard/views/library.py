@@ -9,15 +9,17 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
-from dashboard.access import fetch_job
+from dashboard.access import fetch_hidden_job, fetch_job
 from dashboard.actions import studio
 from dashboard.actions.looks import LOOKED_FOR, look_at
 from dashboard.forms.plain import PlainForm
 from dashboard.http import ASKS_OR_ACTS, TeamRequest, go_to
+from dashboard.next_page import path_of
 from dashboard.queries.videos.filters import filters_of
 from dashboard.queries.videos.library import library_of
 from dashboard.queries.videos.pages import video_and_acts, video_of
@@ -30,6 +32,7 @@ LIST, PAGE = "dashboard/library/list.html", "dashboard/video/page.html"
 ASKED = "dashboard/video/asked.html"
 RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
 FORM = "library-filters"
+HIDDEN_NOW = "“{title}” is hidden. It is in the library under Hidden."
 LOOKED_AT = "It is looked at as soon as its token has a request to spare. What is seen shows here."
 UNSEEN = "A character that cannot be seen is in your message. Type it anew; nothing was sent."
 
@@ -106,8 +109,19 @@ def hiding(request: TeamRequest, job_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return ask(request, job, HIDING, {"card": video_of(job).card, "url": request.path})
     studio.hide(by=request.membership, job=job)
-    messages.success(request, f"“{job.title}” is hidden.")
+    undo_url = reverse("video-restorations", args=[job.pk])
+    # It stays until it is closed: what undoes it stands in it.
+    messages.info(request, HIDDEN_NOW.format(title=job.title), extra_tags=undo_url)
     return redirect("library")
+
+
+@require_POST
+def restorations(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Show a hidden video again."""
+    job = fetch_hidden_job(request, job_id)
+    studio.show_again(by=request.membership, job=job)
+    messages.success(request, f"“{job.title}” is in the library again.")
+    return redirect(path_of(request, request.headers.get("Referer", "")))
 
 
 @require_POST

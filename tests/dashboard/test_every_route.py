@@ -52,6 +52,7 @@ ROUTES = {
     "video-hiding": Route(MAKERS, MAKERS, of="job"),
     "video-looks": Route(None, KEEPERS, of="job"),
     "video-media": Route(None, of="job"),  # a film: tests/dashboard/videos/test_media.py
+    "video-restorations": Route(None, MAKERS, of="job"),
     "video-retries": Route(MAKERS, MAKERS, of="job"),
     "studio": Route(EVERYBODY),
     "drafts": Route(None, MAKERS),

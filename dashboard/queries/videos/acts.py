@@ -46,6 +46,9 @@ def card_acts(
     """The few acts that stand on a card."""
     if not can(reader, Permission.RENDER):
         return ()
+    if job.hidden_at is not None:
+        url = reverse("video-restorations", args=[job.pk])
+        return (Button("Show again", url, "eye", post=True),)
     if state == "failed":
         return (retry(job),)
     return (edit(job),) if state == "draft" else ()

@@ -28,7 +28,8 @@ ACTIONABLE = frozenset({"failed", "draft"})  # states in which some member has s
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """`length` is the film's, as 1:02; `tall` stands on its own ground; `said` is read out."""
+    """`length` is the film's, as 1:02; `tall` stands on its own ground; `said` is read out. A
+    hidden one has no `url`: its page is closed."""
 
     id: UUID
     url: str
@@ -85,7 +86,7 @@ def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:
     job = told.job
     return Card(
         id=job.pk,
-        url=reverse("video", args=[job.pk]),
+        url=reverse("video", args=[job.pk]) if job.hidden_at is None else "",
         title=job.title,
         state=told.state,
         line=f"{type_of(job)}, {job.member.first_name}",
@@ -96,7 +97,7 @@ def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:
         length=playtime(job.seconds) if job.seconds else "",
         tall=is_tall(str(job.wanted.get("aspect_ratio") or "")),
         still_url=still_of(job, told.state),
-        actionable=told.state.name in ACTIONABLE,
+        actionable=told.state.name in ACTIONABLE or job.hidden_at is not None,
         said=total(told),
         created_at=job.created_at,
     )
@@ -104,7 +105,7 @@ def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:
 
 def still_of(job: Job, state: Shown) -> str:
     """Where the card's picture comes from: a moment of the film; the service has no posters."""
-    if state.name != "completed" or not job.media_url:
+    if state.name != "completed" or not job.media_url or job.hidden_at is not None:
         return ""
     return f"{reverse('video-media', args=[job.pk])}?still=1#t=1.2"
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from dashboard.queries import address
 
+HIDDEN = "hidden"
 SHELVES = {  # slug in the URL: label, glyph
     "": ("All", ""),
     "rendering": ("Rendering", "running"),
@@ -18,6 +19,7 @@ SHELVES = {  # slug in the URL: label, glyph
     "unknown": ("Unknown", "unknown"),
     "waiting": ("Waiting", "waiting"),
     "drafts": ("Drafts", "draft"),
+    HIDDEN: ("Hidden", ""),
 }
 MOVING = ("rendering", "unknown", "waiting")
 SORTS = {"": "Newest first", "oldest": "Oldest first"}
@@ -45,6 +47,11 @@ class Filters:
     format: str = ""
     sort: str = ""
     before: Place | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is the list of hidden videos, which are in no other one."""
+        return self.state == HIDDEN
 
     @property
     def narrow(self) -> bool:

@@ -16,7 +16,7 @@ from dashboard.queries.chips import Chip, Sheet, chip, sheet
 from dashboard.queries.ledger.people import people_of
 from dashboard.queries.videos.acts import Button
 from dashboard.queries.videos.cards import Card, card_of, rows, tell
-from dashboard.queries.videos.filters import FORMATS, MOVING, SHELVES, SORTS, Filters, Place
+from dashboard.queries.videos.filters import FORMATS, HIDDEN, MOVING, SHELVES, SORTS, Filters, Place
 from dashboard.queries.videos.pages import acts_from
 from dashboard.queries.videos.usual import usuals
 from proxyapi.models import Charge, ChargeState, Job, JobState
@@ -76,7 +76,7 @@ class Library:
 def library_of(reader: Membership, filters: Filters) -> Library:
     """Five queries, whatever the number of videos."""
     vault_id = reader.team.vault_id
-    shelved = shelve(narrowed(Job.objects.shown().filter(vault_id=vault_id), filters))
+    shelved = shelve(narrowed(Job.objects.filter(vault_id=vault_id), filters))
     counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
     page = list(rows(page_of(shelved, filters))[: PAGE + 1])
     usual, now = usuals(vault_id), timezone.now()
@@ -98,7 +98,7 @@ def library_of(reader: Membership, filters: Filters) -> Library:
         older_url=filters.url(before=ended_at(page[PAGE - 1])) if more else "",
         newest_url=filters.url() if filters.before else "",
         clear_url=Filters().url(),
-        bare=not seats and not filters.narrow and not sum(counts.values()),
+        bare=not (seats or filters.narrow or filters.hidden or in_all(counts)),
     )
 
 
@@ -118,6 +118,7 @@ def shelve(jobs: QuerySet[Job]) -> QuerySet[Shelved]:
         return Exists(Charge.objects.filter(job=OuterRef("pk"), state__in=states))
 
     shelf = Case(
+        When(hidden_at__isnull=False, then=Value(HIDDEN)),
         When(charging(ChargeState.UNKNOWN), then=Value("unknown")),
         When(charging(ChargeState.SENDING), then=Value("rendering")),
         When(charging(ChargeState.HELD, ChargeState.DRAFT), then=Value("waiting")),
@@ -132,6 +133,7 @@ def shelve(jobs: QuerySet[Job]) -> QuerySet[Shelved]:
 
 def page_of(shelved: QuerySet[Shelved], filters: Filters) -> QuerySet[Shelved]:
     """What moves comes first, then the newest; `before` goes on after the row it names."""
+    shelved = shelved.filter(hidden_at__isnull=not filters.hidden)
     jobs = shelved.filter(shelf=filters.state) if filters.state else shelved
     oldest = filters.sort == "oldest"
     if filters.before:
@@ -152,7 +154,7 @@ def after(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:
 
 def tabs_of(counts: Mapping[str, int], filters: Filters) -> tuple[Tab, ...]:
     """A count of nothing keeps its tab: what is missing is said, not hidden."""
-    everything = sum(counts.values())
+    everything = in_all(counts)
     return tuple(
         Tab(
             label,
@@ -163,6 +165,11 @@ def tabs_of(counts: Mapping[str, int], filters: Filters) -> tuple[Tab, ...]:
         )
         for slug, (label, glyph) in SHELVES.items()
     )
+
+
+def in_all(counts: Mapping[str, int]) -> int:
+    """How many videos there are, but for the hidden ones."""
+    return sum(counts.values()) - counts.get(HIDDEN, 0)
 
 
 def member_chip(reader: Membership, filters: Filters) -> Chip:

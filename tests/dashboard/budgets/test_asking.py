@@ -108,7 +108,7 @@ def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
     assert "“For the fair.”" in budgets
     assert "Waiting for a word" not in seen(client_of(luca), "/budgets/")
     mine = seen(client_of(priya), "/budgets/")
-    assert "You ask for 106 cr" in mine
+    assert "<bdi>You</bdi> ask for 106 cr" in mine
     assert "Take it back" in mine
     assert "Approve" not in mine
 

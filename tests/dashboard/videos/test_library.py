@@ -58,6 +58,7 @@ def test_the_tabs_count_what_each_shows(one_of_each, vera):
         "Unknown": 1,
         "Waiting": 1,
         "Drafts": 1,
+        "Hidden": 0,
     }
 
 
