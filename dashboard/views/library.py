@@ -32,7 +32,7 @@ LIST, PAGE = "dashboard/library/list.html", "dashboard/video/page.html"
 ASKED = "dashboard/video/asked.html"
 RETRY, HIDING = "dashboard/video/_retry.html", "dashboard/video/_hiding.html"
 FORM = "library-filters"
-HIDDEN_NOW = "“{title}” is hidden. It is in the library under Hidden."
+HIDDEN_NOW = "“{title}” is hidden."
 LOOKED_AT = "It is looked at as soon as its token has a request to spare. What is seen shows here."
 UNSEEN = "A character that cannot be seen is in your message. Type it anew; nothing was sent."
 

@@ -185,7 +185,9 @@ def test_who_comes_back_signs_in_as_before(luca: Membership, mira: Membership) -
 
 def test_their_stream_ends(luca: Membership, mira: Membership, client_of: ClientOf) -> None:
     tickets = [
-        Ticket(one.team.vault_id, one.team_id, one.user_id, client_of(one).session.session_key)
+        Ticket(
+            one.team.vault_id, one.team_id, one.user_id, client_of(one).session.session_key or ""
+        )
         for one in (luca, mira)
     ]
     assert not lapsed(tickets)
