@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -171,6 +172,18 @@ def test_again_it_changes_nothing_and_says_so(luca: Membership, mira: Membership
         )
     with pytest.raises(CommandError, match="no teams with the name Nobody"):
         removed("Nobody", luca.user.email)
+
+
+def test_without_redis_nothing_is_cancelled_as_not_sent(
+    token: Token, luca: Membership, mira: Membership, settings: Any, tmp_path: Path
+) -> None:
+    """Redis knows what was sent before a backup was put back."""
+    held = charged(token, ChargeState.HELD)
+    settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
+    with pytest.raises(CommandError, match="Redis does not answer"):
+        leave(luca)
+    held.refresh_from_db()
+    assert (held.state, luca.user.is_active) == (ChargeState.HELD, True)
 
 
 def test_who_comes_back_signs_in_as_before(luca: Membership, mira: Membership) -> None:
