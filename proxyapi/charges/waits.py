@@ -27,11 +27,11 @@ def silence() -> timedelta:
 
 
 def ended(charge: Charge) -> datetime:
-    """When the service was done with it at the latest, whatever became of the answer.
+    """When the service is done with it at the latest, whatever became of the answer.
 
-    An ordinary call is charged at once or never. One that may take minutes, such as a search, may
-    be charged when it ends, long after the line broke; one with files begins when they are there.
+    A connection that broke does not stop its request. A proxy that dropped the connection may
+    forward the request later, and a search that takes minutes is charged at its end.
     """
-    now, row = timezone.now(), operation(charge.operation)
-    at_most = row.longest if row.timeout > settings.CHARGE_LONG_CALL else 0
-    return max(now, (charge.sent_at or now) + timedelta(seconds=at_most))
+    now = timezone.now()
+    in_flight = min(operation(charge.operation).longest, settings.CHARGE_IN_FLIGHT_MAX_S)
+    return max(now, (charge.sent_at or now) + timedelta(seconds=in_flight))

@@ -28,7 +28,7 @@ ALOUD_AND_SOON = {
     "LOG_LEVEL": "DEBUG",
     "CHARGE_BOOKED_WITHIN": "6",
     "CHARGE_AGAIN_AFTER": "2",
-    "CHARGE_LONG_CALL": "600",  # the sandbox writes a script at once
+    "CHARGE_IN_FLIGHT_MAX_S": "2",  # the sandbox gets a request at once
 }
 
 

@@ -132,7 +132,7 @@ def prepared_twice(release: Release) -> list[int]:
 
 
 def started(name: str, command: list[str], release: Release) -> subprocess.Popen[bytes]:
-    environ = portal.environment(CELERY_SKIP_CHECKS="1", CHARGE_LONG_CALL="1000")
+    environ = portal.environment(CELERY_SKIP_CHECKS="1", CHARGE_IN_FLIGHT_MAX_S="5")
     LOGS.mkdir(exist_ok=True)
     with (LOGS / name.replace(" ", "-")).open("a") as log:
         return subprocess.Popen(

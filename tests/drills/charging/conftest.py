@@ -1,7 +1,7 @@
 """The real sandbox, a client with short time-outs, and waits that a drill can wait for.
 
 Shortened: `CHARGE_BOOKED_WITHIN` 30 → 0.2 s, `CHARGE_AGAIN_AFTER` 10 → 0.1 s, the time-outs of
-the charging calls 60 to 150 → 0.8 s. Lifted: five previews a minute.
+the charging calls and their longest times 60 to 240 → 0.8 s. Lifted: five previews a minute.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from proxyapi import allowance, calls
 from tests.proxyapi.money.conftest import sandbox
-from tests.proxyapi.money.wire import Wire, impatient
+from tests.proxyapi.money.wire import TIMEOUT, Wire, impatient
 
 __all__ = ["sandbox"]
 
@@ -34,6 +34,7 @@ def wire(
 ) -> Iterator[Wire]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
+    settings.CHARGE_IN_FLIGHT_MAX_S = TIMEOUT
     monkeypatch.setattr(allowance, "PREVIEWS", 10_000)
     with impatient(f"{sandbox}/v2", monkeypatch) as (client, wire):
         monkeypatch.setattr(calls, "client", lambda: client)

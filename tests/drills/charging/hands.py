@@ -25,12 +25,12 @@ from proxyapi.watching import due
 from tests.outlets import LOGS
 from tests.proxyapi.money.stage import ENDED
 
-# Shortened: 15, 30, 10 and 60 seconds else.
+# Shortened: 15, 30, 10 seconds and the longest time of the operation else.
 WAITS = {
     "CHARGE_SILENCE": "1.5",
     "CHARGE_BOOKED_WITHIN": "0.5",
     "CHARGE_AGAIN_AFTER": "0.2",
-    "CHARGE_LONG_CALL": "1000",
+    "CHARGE_IN_FLIGHT_MAX_S": "1",
 }
 KILLED = 9
 

@@ -48,10 +48,10 @@ def test_no_charge_grows_old_in_sending(
         holds=0 < ages.longest <= FOUND_WITHIN,
     )
     figures.tell(
-        f"with the waits of a real house, in fair weather: settled {ages.quick:.0f} s after the "
-        f"worker died at the latest; calls of minutes {ages.slow:.0f} s after their time was up",
+        f"with the waits of a real house, in fair weather: settled {ages.charged:.0f} s after the "
+        f"worker died at the latest; what took nothing {ages.free:.0f} s after its time was up",
         f"{SETTLED_WITHIN} s each",
-        holds=0 < ages.quick <= SETTLED_WITHIN and ages.slow <= SETTLED_WITHIN,
+        holds=0 < ages.charged <= SETTLED_WITHIN and 0 < ages.free <= SETTLED_WITHIN,
     )
     figures.tell(
         f"settled {ages.after:.0f} s after an outage of 20 min at the latest",

@@ -121,7 +121,7 @@ def stage(
 ) -> Iterator[Stage]:
     """The account with everything priced, and waits that a test can wait for."""
     settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
-    settings.CHARGE_LONG_CALL = 1000
+    settings.CHARGE_IN_FLIGHT_MAX_S = 0.2
     assert control.put("settings", json=SETTINGS).is_success
     bearer = {"Authorization": f"Bearer {account['token']}"}
     with httpx.Client(

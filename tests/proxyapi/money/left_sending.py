@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-
 from dashboard.models import Team
 from dashboard.queries.overview.concerns import concerns_of
 from proxyapi import tasks
@@ -41,16 +39,15 @@ class Ages:
     to_a_person: int = 0
     wrong: list[str] = field(default_factory=list)
     longest: float = 0.0  # in `sending`, after its worker died
-    quick: float = 0.0  # until it was settled in fair weather, after its worker died
-    slow: float = 0.0  # the same of calls that may take minutes, less the longest they may take
+    charged: float = 0.0  # until a debit settled it in fair weather, after its worker died
+    free: float = 0.0  # the same of what took nothing, less the longest that its request may take
     after: float = 0.0  # until it was settled, after its weather had passed
 
     def note(self, charge: Charge, seconds: float) -> None:
-        row = row_of(charge.operation)
-        if row.timeout > settings.CHARGE_LONG_CALL:
-            self.slow = max(self.slow, seconds - row.longest)
+        if charge.cost:
+            self.charged = max(self.charged, seconds)
         else:
-            self.quick = max(self.quick, seconds)
+            self.free = max(self.free, seconds - row_of(charge.operation).longest)
 
 
 def fair(_: Stage, __: Indoors) -> None:
