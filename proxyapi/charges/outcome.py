@@ -143,19 +143,26 @@ def ended(charge: Charge) -> None:
 def unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = "") -> None:
     """The answer got lost on the way: whether it was charged is read back, never tried again.
 
-    `sentence`: it was answered, but for its cost; then the service is done with it by now.
+    `sentence`: it was answered, but for its cost; then the service is done with it by now. Without
+    error and sentence its sender is taken for dead; else it says so itself, and waits no longer.
     """
+    lost_at = timezone.now() if sentence else waits.ended(charge)
+    ended_by = {"alive_at": None} if error or sentence else {}
     moved = Charge.objects.move(
         charge,
         ChargeState.UNKNOWN,
         status=error.status if error else None,
         code=error.code[:60] if error else "",
         reason=error.user_message if error else sentence,
-        lost_at=timezone.now() if sentence else waits.ended(charge),
+        lost_at=lost_at,
         due_at=timezone.now() + min(READ_BACK_AFTER, waits.again_after()),
+        **ended_by,
     )
     if moved:
         announce(charge)
+    elif ended_by:  # a sweep took the sender for dead before it gave its answer up
+        lost = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
+        lost.update(lost_at=lost_at, **ended_by)
 
 
 def delayed(charge: Charge, error: Exception) -> None:

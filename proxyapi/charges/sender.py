@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from django.db import DatabaseError, connection
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from proxyapi.charges import waits
 from proxyapi.models import Charge, ChargeState
+from proxyapi.models.charge import UNDECIDED
 
 
 @contextmanager
@@ -42,6 +44,9 @@ def live(charge: Charge, answered: Event) -> None:
 
 
 def say_so(charge: Charge) -> None:
+    """Also when a sweep called it unknown meanwhile, as after a while without the database: as long
+    as somebody waits for its answer, it is not called uncharged. When to read it back stays."""
     now = timezone.now()
-    mine = Charge.objects.filter(pk=charge.pk, state=ChargeState.SENDING, tries=charge.tries)
-    mine.update(alive_at=now, due_at=now + waits.silence())
+    mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED, tries=charge.tries)
+    still_sending = When(state=ChargeState.SENDING, then=Value(now + waits.silence()))
+    mine.update(alive_at=now, due_at=Case(still_sending, default=F("due_at")))

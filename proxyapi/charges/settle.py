@@ -82,6 +82,9 @@ def decide(
     Of what the resource did not show, a debit may tell, and its absence does not.
     """
     outcome.lock_account(charge)
+    charge.reread()  # its sender may live, or may have given its answer up only now
+    if charge.state != ChargeState.UNKNOWN:
+        return
     waited = sight.read_at >= lost_at(charge) + waits.booked_within()
     whole = waited and sight.whole and ledger.still_whole(charge)
     kept = ledger.match(charge.account)  # the others take their own first
@@ -94,7 +97,7 @@ def decide(
     elif whole and done and costs.has_free_uses(charge):
         if not ledger.trace_of(charge, by_any_clock=True):
             outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
-    elif whole and is_shown and not done and not ledger.trace_of(charge):
+    elif whole and is_shown and not (done or is_awaited(charge) or ledger.trace_of(charge)):
         outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
 
 
@@ -106,7 +109,15 @@ def settle_by(charge: Charge, debit: Entry, record: evidence.Record) -> None:
 
 
 def lost_at(charge: Charge) -> datetime:
-    return charge.lost_at or charge.sent_at or charge.created_at
+    """When its answer was given up, or when its sender died that waited for longer."""
+    given_up_at = charge.lost_at or charge.sent_at or charge.created_at
+    return max(given_up_at, charge.alive_at or given_up_at)
+
+
+def is_awaited(charge: Charge) -> bool:
+    """Whether its sender lives, although a sweep took it for dead."""
+    last = charge.alive_at
+    return last is not None and last + waits.silence() > timezone.now()
 
 
 def is_young(charge: Charge) -> bool:

@@ -93,6 +93,26 @@ def test_pitfall_37_a_lost_answer_is_unknown_and_not_sent_again(
     assert len(upstream.asked(*RENDER)) == 1
 
 
+def test_a_sender_that_was_taken_for_dead_gives_its_answer_up_when_it_ends(
+    held: Held, upstream: Upstream
+) -> None:
+    charge, long_ago = held(), timezone.now() - timedelta(minutes=3)
+
+    def meanwhile(request: httpx.Request) -> httpx.Response:
+        Charge.objects.filter(pk=charge.pk).update(
+            state=ChargeState.UNKNOWN, sent_at=long_ago, lost_at=long_ago
+        )
+        raise httpx.ReadError("the line broke")
+
+    upstream.on(*RENDER, meanwhile)
+    began = timezone.now()
+    send(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert charge.lost_at is not None
+    assert charge.lost_at >= began
+
+
 @pytest.mark.parametrize(
     "odd",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -115,6 +116,27 @@ def test_no_trace_right_after_sending_proves_nothing(lost: Held, upstream: Upstr
     settle(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("alive", "booked_within", "state"),
+    [
+        (5, 1, ChargeState.UNKNOWN),  # its sender lives
+        (20, 30, ChargeState.UNKNOWN),  # it died 20 s ago, and its request may be booked yet
+        (31, 30, ChargeState.REFUSED),
+    ],
+)
+def test_nothing_is_called_uncharged_while_its_sender_lives(
+    alive: int, booked_within: int, state: str, lost: Held, upstream: Upstream, settings: Any
+) -> None:
+    """A sweep took it for dead, for it could not write its sign of life for a while."""
+    settings.CHARGE_BOOKED_WITHIN = booked_within
+    upstream.on(*LEDGER, history())
+    charge = lost(seconds=300)
+    Charge.objects.update(alive_at=timezone.now() - timedelta(seconds=alive))
+    settle(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == state
 
 
 @pytest.mark.parametrize("read", ["the token is gone", "the resource is gone", "the plan lapsed"])

@@ -55,6 +55,21 @@ def test_pitfall_34_a_sender_lives_on_after_its_connection_broke(
     assert said == [0, 1]
 
 
+@pytest.mark.parametrize("state", [ChargeState.SENDING, ChargeState.UNKNOWN])
+def test_a_sender_that_was_taken_for_dead_goes_on_saying_that_it_waits(
+    state: ChargeState, db: None
+) -> None:
+    """Without a database for a while it could not say so; when the charge is read stays as it is."""
+    long_ago = timezone.now() - timedelta(minutes=1)
+    fields = {"sent_at": long_ago, "alive_at": long_ago, "due_at": long_ago}
+    charge = ChargeFactory(operation="faceless.render", state=state, **fields)
+    sender.say_so(charge)
+    charge.refresh_from_db()
+    assert charge.alive_at is not None
+    assert charge.alive_at > timezone.now() - SOON
+    assert (charge.due_at == long_ago) == (state == ChargeState.UNKNOWN)
+
+
 @pytest.mark.parametrize("operation", CHARGING)
 def test_a_request_may_be_on_its_way_for_its_longest_time_whenever_the_line_broke(
     operation: str, db: None
