@@ -1,7 +1,8 @@
 """Bad days on demand: which request suffers, and how its answer does.
 
 `when: before` means that the work is not done; `after` that it is done and charged, and only
-the answer suffers. Faults of the connection act on the real socket where there is one.
+the answer suffers. Faults of the connection act on the real socket where there is one. A `late`
+request is held back, and handled when its time has come.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ import asyncio
 import json
 import socket
 import struct
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from heapq import heappop, heappush
 from random import Random
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
+from starlette.types import Scope
+
 from proxyapi.sandbox.records import Fault
-from proxyapi.sandbox.world import World
+from proxyapi.sandbox.world import InFlight, World
 
 Action = Literal[
     "status",
@@ -28,12 +33,15 @@ Action = Literal[
     "half_body",
     "close",
     "reset",
+    "late",
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 # Actions that need the work to be done: they spoil the answer that it gave.
 SPOIL = ("malformed_json", "drop_meta", "half_body")
 # Actions after which the client has the whole answer, if late or without its meta.
 HARMLESS = ("latency", "drop_meta")
+# Actions of what lies between client and service: the request is not seen by the service yet.
+BETWEEN = ("late",)
 # HTTP allows these no body: one that is sent breaks the connection.
 BODILESS = (204, 304)
 
@@ -63,10 +71,13 @@ class ConnectionLost(ConnectionResetError):
     """The fault of a connection, where there is no socket to act on."""
 
 
-def pick(world: World, method: str, path: str, account_id: int | None) -> Fault | None:
-    """The first fault that fires for this request."""
+def pick(
+    world: World, method: str, path: str, account_id: int | None, *, between: bool = False
+) -> Fault | None:
+    """The first fault that fires for this request, of the service or of what lies before it."""
     for fault in list(world.faults):
-        if not _matches(fault.match, method, path, account_id):
+        is_between = fault.action in BETWEEN
+        if is_between != between or not _matches(fault.match, method, path, account_id):
             continue
         fault.matched += 1
         world.faults.put(fault)
@@ -98,9 +109,7 @@ def _fires(fault: Fault) -> bool:
 
 def does_work(fault: Fault | None) -> bool:
     """Whether the request is handled although the fault fires."""
-    return (
-        fault is None or fault.when == "after" or fault.action in SPOIL or fault.action == "latency"
-    )
+    return fault is None or fault.when == "after" or fault.action in (*SPOIL, *BETWEEN, "latency")
 
 
 def instead(fault: Fault, headers: Headers, now: float) -> Answer | None:
@@ -146,6 +155,18 @@ def spoil(fault: Fault, answer: Answer) -> Answer:
             body.pop("meta", None)
         return answer._replace(body=json.dumps(body).encode())
     return answer
+
+
+def hold_back(world: World, fault: Fault, scope: Scope, body: bytes) -> None:
+    """Keep the request until it arrives, with the first request after that instant."""
+    at = world.now + float(fault.options.get("seconds") or 30)
+    heappush(world.in_flight, InFlight(at, world.number("in flight"), scope, body, fault))
+
+
+def arrived(world: World) -> Iterator[InFlight]:
+    """The requests that were held back until now, in the order of their arrival."""
+    while world.in_flight and world.in_flight[0].at <= world.now:
+        yield heappop(world.in_flight)
 
 
 async def linger(fault: Fault) -> None:

@@ -1,16 +1,17 @@
 """The front of the sandbox: everything a request passes before and after the routes.
 
-For /v2: token and rate limit by the headers alone, then the body, then faults, then the routes,
-then the journal, then saving; only then is the request answered. The control plane and media are
-neither limited nor journaled.
+For /v2: what holds a request back, then token and rate limit by the headers alone, then the body,
+then faults, then the routes, then the journal, then saving; only then is the request answered. The
+control plane and media are neither limited nor journaled.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +25,12 @@ from proxyapi.sandbox.world import World
 
 log = logging.getLogger("sandbox")
 NOBODY = "nobody"
+
+
+class Served(NamedTuple):
+    answer: Answer
+    fault: Fault | None
+    charges: list[Charge]
 
 
 class Front:
@@ -40,6 +47,8 @@ class Front:
             await self._app(scope, receive, send)
             return
         self._studio.tick()
+        for late in faults.arrived(self._world):
+            await self._serve(late.scope, _receiving(late.body), late.fault)
         if scope["path"].startswith("/v2/"):
             await self._visit(scope, receive, send)
         else:
@@ -55,6 +64,38 @@ class Front:
         return save_then_send
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            if (late := self._pick(scope, between=True)) is not None:
+                await self._hold_back(late, scope, receive)
+                return
+            served = await self._serve(scope, receive)
+        except ClientDisconnect:
+            return
+        wait = self._world.clock.of_machine(scope["sandbox.wait"][0])
+        if not await _deliver(served.answer, served.fault, scope, send, wait):
+            self._mark(served.charges, answered=False)
+            self._world.commit()
+            await receive()  # the server's word that the connection is gone
+
+    async def _hold_back(self, late: Fault, scope: Scope, receive: Receive) -> None:
+        """Cut the connection; the request arrives later."""
+        body = b""
+        with suppress(PayloadTooLarge):  # by its headers it is so then, too
+            body = await _read(scope, receive, uploads.largest_body(self._world.settings))
+        faults.hold_back(self._world, late, scope, body)
+        self._studio.save()
+        faults.cut(late, scope.get("state", {}).get("transport"))
+        await receive()
+
+    def _pick(self, scope: Scope, *, between: bool = False) -> Fault | None:
+        presented = tokens.bearer(scope["headers"])
+        token = self._world.tokens.get(tokens.digest(presented)) if presented else None
+        account = token.account_id if token else None
+        return faults.pick(self._world, scope["method"], scope["path"], account, between=between)
+
+    async def _serve(self, scope: Scope, receive: Receive, late: Fault | None = None) -> Served:
+        """Handle a request that is there; `late`: the fault that held it back. Raises
+        ClientDisconnect."""
         world, method, path = self._world, scope["method"], scope["path"]
         presented = tokens.bearer(scope["headers"])
         key = tokens.digest(presented) if presented else NOBODY
@@ -67,8 +108,6 @@ class Front:
                 body = await _read(scope, receive, uploads.largest_body(world.settings))
             except PayloadTooLarge as error:
                 refused = error
-            except ClientDisconnect:
-                return
         visit = Visit(
             id=world.number("visit"),
             at=world.now,
@@ -86,22 +125,18 @@ class Front:
             (name.lower().encode(), value.encode())
             for name, value in allowance.headers(world.now).items()
         ]
-        fault = None
+        fault = late
         if refused is not None:
             answer = _refused(refused, world)
         else:
-            fault = faults.pick(world, method, path, token.account_id if token else None)
+            fault = late or self._pick(scope)
             answer = await self._work(scope, body, fault)
         answer = answer._replace(headers=[*answer.headers, *told])
         if fault is not None:
             visit.fault = f"{fault.action} {fault.when}"
             answer = faults.instead(fault, told, world.now) or faults.spoil(fault, answer)
         self._settle(visit, charges, answer, fault)
-        wait = world.clock.of_machine(scope["sandbox.wait"][0])
-        if not await _deliver(answer, fault, scope, send, wait):
-            self._mark(charges, answered=False)
-            world.commit()
-            await receive()  # the server's word that the connection is gone
+        return Served(answer, fault, charges)
 
     async def _work(self, scope: Scope, body: bytes, fault: Fault | None) -> Answer:
         if not faults.does_work(fault):
@@ -124,7 +159,7 @@ class Front:
             visit.charge += charge.credits
             if charge.credits:
                 top_up.consider(world, charge.account_id)
-        silent = fault is not None and fault.action in ("close", "reset", "stall")
+        silent = fault is not None and fault.action in ("close", "reset", "stall", "late")
         visit.status = None if silent else answer.status
         world.visits.put(visit)
         while len(world.visits) > world.settings.journal_lines:
@@ -200,13 +235,20 @@ async def _read(scope: Scope, receive: Receive, most: int) -> bytes:
     return bytes(body)
 
 
+def _receiving(body: bytes) -> Receive:
+    """What gives a body that was read already."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
 async def _capture(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
     """Run the routes on a body already read, and keep what they answer."""
     kept: dict[str, Any] = {"status": 500, "headers": []}
     parts: list[bytes] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": body, "more_body": False}
+    receive = _receiving(body)
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from starlette.types import Scope
 
 from proxyapi.sandbox import holdings, records
 from proxyapi.sandbox.clock import Clock, ClockState
@@ -70,6 +71,16 @@ class _Told(NamedTuple):
         )
 
 
+class InFlight(NamedTuple):
+    """A request whose connection was dropped, and the instant at which it arrives all the same."""
+
+    at: float
+    number: int
+    scope: Scope
+    body: bytes
+    fault: records.Fault
+
+
 class World:
     def __init__(self, *, seed: int | None, clock: Clock, store: Store | None = None) -> None:
         self.clock = clock
@@ -105,6 +116,7 @@ class World:
         self.notes = Table("note", records.Note, dirty)
         self.ledgers: dict[int, list[records.Entry]] = defaultdict(list)
         self.agenda: list[tuple[float, int]] = []  # a heap: when to look at which job
+        self.in_flight: list[InFlight] = []  # a heap; a restart loses them
 
     @property
     def tables(self) -> dict[str, Table[Any]]:

@@ -111,6 +111,41 @@ def test_a_client_that_has_gone_is_not_told_its_charge_though_nothing_was_late(s
     assert charge["answered"] is not gone
 
 
+def test_a_late_request_arrives_as_it_was_sent_after_its_connection_was_dropped(sandbox):
+    number = sandbox.draft()
+    fault(sandbox, match={"method": "PUT"}, action="late", seconds=60, times=1)
+    before = len(sandbox.journal())
+    with pytest.raises(ConnectionLost):
+        sandbox.put(f"/v2/faceless/{number}/scripts", PUT_SCRIPT)
+    sandbox.advance(59)
+    assert (len(sandbox.journal()), sandbox.money()["balance"]) == (before, 1000)
+    sandbox.advance(1)
+    assert sandbox.money()["balance"] == 996
+    (line,) = sandbox.journal()[before:]
+    assert (line["path"], line["charge"]) == (f"/v2/faceless/{number}/scripts", 4)
+    assert (line["status"], line["fault"]) == (None, "late before")
+    assert sandbox.get(f"/v2/faceless/{number}").json()["data"]["script"]
+    ((charge,),) = sandbox.money()["charges"].values()
+    assert not charge["answered"]
+
+
+def test_late_requests_arrive_in_their_order_and_not_in_another_world(sandbox):
+    number = sandbox.draft()
+    for title, seconds in (("Later", 90), ("Sooner", 30)):
+        fault(sandbox, match={"method": "PATCH"}, action="late", seconds=seconds, times=1)
+        with pytest.raises(ConnectionLost):
+            sandbox.patch(f"/v2/faceless/{number}", {"title": title})
+    sandbox.advance(3600)
+    assert sandbox.get(f"/v2/faceless/{number}").json()["data"]["title"] == "Later"
+    fault(sandbox, match={"method": "PATCH"}, action="late", seconds=1, times=1)
+    with pytest.raises(ConnectionLost):
+        sandbox.patch(f"/v2/faceless/{number}", {"title": "Never"})
+    sandbox.reset("paid")
+    sandbox.advance(3600)
+    sandbox.get("/v2/me")
+    assert [line["method"] for line in sandbox.journal()] == ["GET"]
+
+
 def test_a_fault_picks_its_requests(sandbox):
     mira, priya, _ = sandbox.reset("team_of_three")
     match = {"method": "get", "path": "/v2/me", "nth": 2, "account_id": mira["account_id"]}
@@ -157,9 +192,10 @@ def test_every_action_can_be_set_and_none_upsets_the_books(sandbox):
                 sandbox.put(f"/v2/faceless/{number}/scripts", PUT_SCRIPT)
             except ConnectionLost:
                 continue
+    sandbox.advance(1)
     money = sandbox.money()
     assert money["balanced"]
     charged = money["charges"][f"faceless:{number}"]
     assert money["balance"] == 1000 - 4 * len(charged)
-    # latency and the three that spoil an answer do the work also when it is not `after`
-    assert len(charged) == len(ACTIONS) + 4
+    # late, latency and the three that spoil an answer do the work also when it is not `after`
+    assert len(charged) == len(ACTIONS) + 5

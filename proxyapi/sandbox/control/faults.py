@@ -40,7 +40,7 @@ class NewFault(BaseModel):
     headers: dict[str, str] | None = Field(default=None, description="status")
     body: Any = Field(default=None, description="status: text, or what becomes JSON")
     ms: float | None = Field(default=None, ge=0, le=600_000, description="latency")
-    seconds: float | None = Field(default=None, ge=0, le=600, description="stall")
+    seconds: float | None = Field(default=None, ge=0, le=7200, description="stall, late")
     retry_after: int | None = Field(default=None, ge=1, description="rate_limited")
 
 

@@ -59,7 +59,7 @@ def test_pitfall_34_a_sender_lives_on_after_its_connection_broke(
 def test_a_sender_that_was_taken_for_dead_goes_on_saying_that_it_waits(
     state: ChargeState, db: None
 ) -> None:
-    """Without a database for a while it could not say so; when the charge is read stays as it is."""
+    """Without a database for a while it could not say so. When the charge is read back stays."""
     long_ago = timezone.now() - timedelta(minutes=1)
     fields = {"sent_at": long_ago, "alive_at": long_ago, "due_at": long_ago}
     charge = ChargeFactory(operation="faceless.render", state=state, **fields)
