@@ -27,7 +27,7 @@ from proxyapi import (
     top_up,
 )
 from proxyapi.allowance import AllowanceExhausted, connection
-from proxyapi.charges import recovery, send, settle
+from proxyapi.charges import debited_late, recovery, send, settle
 from proxyapi.models import Account, Charge, ChargeState, Job, Plan, TopUpChange
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
@@ -173,6 +173,8 @@ def mirror_ledger(account_id: str) -> None:
     each, and no turn."""
     if ledger.due(timezone.now(), of=UUID(account_id)):
         ledger.take_turn(UUID(account_id))
+        for charge_id in debited_late(UUID(account_id)):
+            settle_charge.delay(str(charge_id))
 
 
 @shared_task

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -16,13 +16,15 @@ from dashboard.models import AlertEvent, AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
 from proxyapi.models.account import exact
-from proxyapi.models.charge import CLOCKS_DIFFER, HOLDING
+from proxyapi.models.charge import CHARGED_LATE, CLOCKS_DIFFER, HOLDING
 from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
 STRANGE = timedelta(hours=1)  # a balance is read every ten minutes
 OVER = "until "  # begins the period of a lack that is over
 SHORTAGE = timedelta(days=1)  # the shortest; holds come and go, and each is not told anew
+NEWS = timedelta(days=1)  # a late debit that was found longer ago is none any more
+TITLE = 100  # letters of a title in an alert
 DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_script": "script"}
 
 
@@ -160,12 +162,15 @@ def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterato
 
 
 def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
-    """Charges whose cost nobody knows for longer than the threshold, in minutes."""
-    rows = Charge.objects.filter(vault=team.vault_id, state=ChargeState.UNKNOWN)
+    """Charges whose cost nobody knows for longer than the threshold, in minutes; and those that
+    were called uncharged and took credits all the same."""
+    late = Q(state=ChargeState.MATCHED, code=CHARGED_LATE, settled_at__gte=now - NEWS)
+    rows = Charge.objects.filter(late | Q(state=ChargeState.UNKNOWN), vault=team.vault_id)
     for charge in rows.select_related("job"):
+        if charge.state == ChargeState.MATCHED:
+            yield charged_late(rules[0], charge)
+            continue
         sent = charge.sent_at or charge.created_at
-        what = DEEDS.get(charge.operation.rpartition(".")[2], "request")
-        of = f" of “{charge.job.title}”" if charge.job else ""
         price = credits(charge.price)
         for rule in rules:
             if now - sent >= timedelta(minutes=float(rule.threshold)):
@@ -173,14 +178,45 @@ def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
                     rule,
                     str(charge.pk),
                     f"We do not know whether {price} cr were spent",
-                    f"The {what}{of} was sent at {clock(sent)} and the answer got lost. It will "
-                    "not be sent again. The ledger has not decided yet.",
+                    f"The {deed_of(charge)} was sent at {clock(sent)} and the answer got lost. It "
+                    "will not be sent again. The ledger has not decided yet.",
                     "unknown",
                     f"/videos/{charge.job_id}/" if charge.job_id else "",
                     age(sent, now),
                     member=charge.member_id,
                     for_money=True,
                 )
+
+
+def charged_late(rule: AlertRule, charge: Charge) -> Finding:
+    """Told once, whatever the threshold. Who was told "never charged" may have ordered it again:
+    then both orders were charged, and it is said that the portal sent each of them once."""
+    text = (
+        f"The {deed_of(charge)} was sent at {clock(charge.sent_at)}, its answer got lost, and we "
+        "said that it was never charged. The service charged it later. It is probably yours."
+    )
+    if again := Charge.objects.repeated(charge).order_by("sent_at").first():
+        text += (
+            f" It was ordered again at {clock(again.sent_at)}, so it was charged twice. Reelroom "
+            "sent each order once."
+        )
+    return Finding(
+        rule,
+        str(charge.pk),
+        f"{credits(charge.cost)} cr were charged after all",
+        text,
+        "late",
+        f"/videos/{charge.job_id}/" if charge.job_id else "",
+        "charged late",
+        NOTHING,
+        charge.member_id,
+        for_money=True,
+    )
+
+
+def deed_of(charge: Charge) -> str:
+    what = DEEDS.get(charge.operation.rpartition(".")[2], "request")
+    return f"{what} of “{charge.job.title[:TITLE]}”" if charge.job else what
 
 
 def books(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ back."""
 from __future__ import annotations
 
 from proxyapi.charges.decision import claim_entry, write_off
+from proxyapi.charges.late import debited_late
 from proxyapi.charges.record import Intent, ask, cancel, record, release, sent_before, withdraw
 from proxyapi.charges.send import send
 from proxyapi.charges.settle import again, settle
@@ -14,6 +15,7 @@ __all__ = [
     "ask",
     "cancel",
     "claim_entry",
+    "debited_late",
     "record",
     "release",
     "send",

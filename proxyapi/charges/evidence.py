@@ -16,7 +16,7 @@ from proxyapi import calls, drafts
 from proxyapi.allowance import Lane
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.models.charge import CREATES, RENDERS
-from proxyapi.upstream import wire
+from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
 from proxyapi.watching.states import WAYS, Sight, alone, inner
@@ -35,6 +35,8 @@ PARTS: Mapping[str, str] = {
 }
 BUSY = frozenset({"rendering", "syncing"})  # spec, States and transitions
 PATIENCE = 2.0  # seconds to wait for a turn
+# The resource is gone, or its token is: another one of the account still reads the ledger.
+NOT_SHOWN = (errors.Unauthorized, errors.NotFound, calls.TokenShut, *calls.PLAN_ERRORS)
 
 
 class Row(NamedTuple):

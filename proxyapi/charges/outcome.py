@@ -13,7 +13,12 @@ from proxyapi.charges import effect, evidence, log_records, waits
 from proxyapi.charges.effect import announce, took_effect
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
 from proxyapi.models.account import plain
-from proxyapi.models.charge import HOLDING, REFUNDED, UNDECIDED
+from proxyapi.models.charge import (
+    CHARGED_LATE,
+    HOLDING,
+    REFUNDED,
+    UNDECIDED,
+)
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
@@ -21,6 +26,8 @@ READ_BACK_AFTER = timedelta(seconds=5)
 DONE = "It was done. What it cost is read from the ledger."
 OFF = "The price was {price} cr, and it took {cost} cr."
 LATE = "The service answered after this was ended: it was done.{told} The ledger shows the debit."
+LATE_ANSWER = "It was called uncharged, and the service answered later: it took {cost} cr."
+AGAIN = " It was done again at {time:%H:%M} UTC, which is a charge of its own."
 PRICE_DIFFERS = "PRICE-DIFFERS"
 
 
@@ -49,11 +56,26 @@ def answered(charge: Charge, reply: Reply) -> None:
 
 
 def answered_late(charge: Charge, cost: Decimal | None) -> None:
-    """What it was ended as stands, for its sums are told; what it took shows in the ledger."""
+    """What was called uncharged is counted at its cost. What was ended otherwise stays so, for its
+    sums are told; what it took shows in the ledger."""
+    if charge.is_called_uncharged and cost is not None and cost >= 0:
+        charged_late(charge, cost, LATE_ANSWER.format(cost=plain(cost)))
+        return
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
         told = "" if cost is None else f" It took {plain(cost)} cr."
         Charge.objects.filter(pk=charge.pk).update(reason=LATE.format(told=told))
     announce(charge)
+
+
+def charged_late(
+    charge: Charge, cost: Decimal, sentence: str, booked_at: datetime | None = None
+) -> None:
+    """It was called uncharged, and it took this much. In the caller's transaction."""
+    spent(charge, ChargeState.MATCHED, cost, booked_at)
+    if again := Charge.objects.repeated(charge).order_by("sent_at").first():
+        sentence += AGAIN.format(time=again.sent_at)
+    Charge.objects.filter(pk=charge.pk).update(code=CHARGED_LATE, reason=sentence)
+    charge.reread()
 
 
 def lock_account(charge: Charge) -> None:
@@ -119,13 +141,13 @@ def never_sent(charge: Charge) -> None:
     free(charge, sentence, None)
 
 
-def free(charge: Charge, sentence: str, error: Exception | None) -> None:
+def free(charge: Charge, sentence: str, error: Exception | None, code: str = "") -> None:
     """Give the held credits back; the reason stays with the charge."""
     moved = Charge.objects.move(
         charge,
         ChargeState.REFUSED,
         status=getattr(error, "status", None),
-        code=getattr(error, "code", "")[:60],
+        code=getattr(error, "code", code)[:60],
         reason=sentence,
         settled_at=timezone.now(),
     )

@@ -13,28 +13,29 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, costs, failpoints, ledger
+from proxyapi import costs, failpoints, ledger
 from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import effect, evidence, outcome, unread, waits
+from proxyapi.charges import effect, evidence, late, outcome, unread, waits
 from proxyapi.charges.crash import PARKED, counted
 from proxyapi.charges.effect import announce
 from proxyapi.charges.send import abandoned
 from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.models.account import plain
+from proxyapi.models.charge import NEVER_CHARGED
 from proxyapi.upstream import errors
 from proxyapi.watching import clock, outage
 
-NEVER_CHARGED = (
-    "It was never charged. The {hold} cr held are free again. Do it again when you like."
-)
-# The resource is gone, or its token is: another one of the account still reads the ledger.
-NOT_SHOWN = (errors.Unauthorized, errors.NotFound, calls.TokenShut, *calls.PLAN_ERRORS)
+UNCHARGED = "It was never charged. The {hold} cr held are free again. Do it again when you like."
 
 
 @counted
 def settle(charge_id: UUID) -> None:
-    """Settle one unknown charge, or one that a dead worker left in `sending`."""
+    """Settle one unknown charge, one that a dead worker left in `sending`, or one that was called
+    uncharged and may have a debit now."""
     charge = Charge.objects.loaded(charge_id)
+    if charge.is_called_uncharged:
+        late.settle_late(charge)
+        return
     if charge.state == ChargeState.SENDING and abandoned(charge):
         outcome.unknown(charge, None)
     if charge.state != ChargeState.UNKNOWN or not charge.account.is_of_current_upstream:
@@ -58,7 +59,7 @@ def read_back(charge: Charge) -> None:
     is_shown = True
     try:
         record = evidence.look(charge, Lane.SETTLEMENT)
-    except NOT_SHOWN:
+    except evidence.NOT_SHOWN:
         if not (charge.is_proved or charge.is_by_ledger):
             raise
         record, is_shown = {}, False
@@ -98,7 +99,7 @@ def decide(
         if not ledger.trace_of(charge, by_any_clock=True):
             outcome.spent(charge, ChargeState.MATCHED, Decimal(0))
     elif whole and is_shown and not (done or is_awaited(charge) or ledger.trace_of(charge)):
-        outcome.free(charge, NEVER_CHARGED.format(hold=plain(charge.hold)), None)
+        outcome.free(charge, UNCHARGED.format(hold=plain(charge.hold)), None, NEVER_CHARGED)
 
 
 def settle_by(charge: Charge, debit: Entry, record: evidence.Record) -> None:

@@ -11,9 +11,11 @@ from proxyapi.ledger.trace import (
     Sight,
     debit_alone,
     debit_of,
+    late_debit_of,
     read,
     still_whole,
     take,
+    take_late,
     trace_of,
 )
 from proxyapi.ledger.turn import due, take_turn
@@ -31,6 +33,7 @@ __all__ = [
     "debit_alone",
     "debit_of",
     "due",
+    "late_debit_of",
     "link",
     "match",
     "mirror",
@@ -38,6 +41,7 @@ __all__ = [
     "standing",
     "still_whole",
     "take",
+    "take_late",
     "take_turn",
     "trace_of",
     "weigh",

@@ -34,6 +34,7 @@ from proxyapi.models.charge import LONGEST, UNDECIDED
 NEAR = LATE
 CLOCKS_KEEP = timedelta(days=1)  # how long ago tells what the clocks are like now
 WHOLE_SECONDS = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
 PAGES = 4  # read downward at a time; the next settling goes on from there
 PATIENCE = 2.0  # seconds to wait for a turn
 
@@ -190,6 +191,34 @@ def trace_of(charge: Charge, *, by_any_clock: bool = False) -> bool:
     since = sent_at(charge) - NEAR if by_any_clock else traced_from(charge)
     rows = debits(charge, since).exclude(via_api=False)
     return rows.filter(amount__range=(-high, -low)).exists()
+
+
+def late_debit_of(charge: Charge, kept: Collection[int] = (), *, is_done: bool) -> Entry | None:
+    """The debit of a charge that was called uncharged: one of exactly its price; where its resource
+    shows that it was done, also one within the margin that was held on top.
+
+    What another charge may have made is not taken before that one is decided.
+    """
+    mine = [
+        entry
+        for entry in free(segment.of(charge.account), charge)
+        if is_after(entry, charge) and entry.pk not in kept
+    ]
+    exact = [entry for entry in mine if -entry.amount == charge.price]
+    about = [entry for entry in mine if is_done and charge.may_cost(-entry.amount)]
+    entry = nearest(exact or about, charge)
+    return None if entry and rivals(charge, [entry]) else entry
+
+
+def take_late(charge: Charge, entry: Entry) -> None:
+    """Write down that the debit is probably the charge's, which was called uncharged."""
+    cost, minutes = plain(-entry.amount), (entry.happened_at - sent_at(charge)) // MINUTE
+    sure, how = Confidence.LIKELY, f"exactly its {cost} cr"
+    if -entry.amount != charge.price:
+        sure, how = Confidence.WEAK, f"{cost} cr, about its {plain(charge.price)}"
+    why = f"Probably its own: {how}, booked {minutes} min after it was sent. Its answer got lost, "
+    link(entry, charge, sure, f"{why}and it was called uncharged before this was seen.")
+    changes.note(charge.account, [entry.happened_at])
 
 
 def take(charge: Charge, entry: Entry) -> None:

@@ -4,6 +4,7 @@
                            → refused
                            → unknown → matched | refused | written_off
                            → held, when the request provably did not start
+    refused → matched, when it was called uncharged (`NEVER_CHARGED`) and its debit came later
 
 What was not sent yet may be refused, too (`TRANSITIONS`), and is `unknown` where a restored
 database has forgotten whether it was sent (`charges/recovery.py`).
@@ -57,7 +58,8 @@ TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
         {ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF}
     ),
     ChargeState.CONFIRMED: frozenset(),
-    ChargeState.REFUSED: frozenset(),
+    # Only what settling called uncharged: its request arrived later than any request does.
+    ChargeState.REFUSED: frozenset({ChargeState.MATCHED}),
     ChargeState.MATCHED: frozenset(),
     ChargeState.WRITTEN_OFF: frozenset(),
 }
@@ -76,6 +78,8 @@ RENDERS = (
 )
 STARTS_RENDERING = (*RENDERS, *CREATES)
 REFUNDED = ("text_to_video.create",)  # the service gives back what a failed one took (spec)
+NEVER_CHARGED = "NEVER-CHARGED"  # `code` of what settling ended so: it found no trace
+CHARGED_LATE = "CHARGED-LATE"  # `code` of what was ended so, and took credits all the same
 BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 PARKED_AFTER = 5  # crashes in a row
 CLOCKS_DIFFER = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
@@ -115,6 +119,16 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         booked = Q(booked_at__isnull=True) | Q(booked_at__gt=since - CLOCKS_DIFFER)
         lately = self.filter(sent_at__gt=since - LONGEST, settled_at__gt=since, state__in=SPENT)
         return lately.filter(booked).exclude(sent_at=since)
+
+    def called_uncharged(self) -> Self:
+        return self.filter(state=ChargeState.REFUSED, code=NEVER_CHARGED)
+
+    def repeated(self, charge: Charge) -> Self:
+        """The same sent again afterwards, where it took credits or may have."""
+        same = self.filter(account=charge.account_id, operation=charge.operation, job=charge.job_id)
+        if charge.job_id is None:
+            same = same.filter(path=charge.path, body=charge.body)
+        return same.filter(sent_at__gt=charge.sent_at, state__in=(*SPENT, *UNDECIDED))
 
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
@@ -301,6 +315,10 @@ class Charge(models.Model):
     @property
     def is_open(self) -> bool:
         return self.state in (*HOLDING, ChargeState.DRAFT)
+
+    @property
+    def is_called_uncharged(self) -> bool:
+        return self.state == ChargeState.REFUSED and self.code == NEVER_CHARGED
 
     @property
     def is_spent(self) -> bool:

@@ -10,6 +10,7 @@ from dashboard.queries.videos.sayings import NO_REASON, Told
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, duration
 from proxyapi.models import Charge, ChargeState, JobState
+from proxyapi.models.charge import CHARGED_LATE
 
 SCRIPTS = ("faceless.scripts", "faceless.scrape_script")
 RUNS = ("faceless.render", "faceless.retry")
@@ -102,6 +103,8 @@ def run_node(charge: Charge, told: Told, *, after: Charge | None) -> Node:
     """A paid run. One that was retried had failed; the retry kept what was said of it."""
     job, name = told.job, NAMES[charge.operation]
     when = clock(charge.sent_at or charge.created_at)
+    if after is not None and charge.code == CHARGED_LATE:
+        return Node("late", name, amount_of(charge), f"{when}, charged late", charge.reason)
     if after is not None:
         said = after.before.get("failure") or {}
         quote = quoted(said["message"]) if said.get("message") else NO_REASON

@@ -16,7 +16,7 @@ from dashboard.queries.videos.states import Shown
 from dashboard.queries.videos.words import deed, quoted
 from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.models import Charge, ChargeState, Job, JobState, Plan, Token, TokenState
-from proxyapi.models.charge import PARKED_AFTER
+from proxyapi.models.charge import CHARGED_LATE, PARKED_AFTER
 
 DECIDED_WITHIN = timedelta(minutes=15)
 NO_REFUND = "the service does not refund renders by itself"
@@ -45,6 +45,15 @@ class Told:
         last = self.charges[-1] if self.charges else None
         return last if last is not None and last.state == ChargeState.REFUSED else None
 
+    @property
+    def last_reason(self) -> str:
+        """What is said of the latest charge, if it came to nothing, or took credits only after it
+        was called uncharged."""
+        last = self.charges[-1] if self.charges else None
+        if last is not None and (last.state == ChargeState.REFUSED or last.code == CHARGED_LATE):
+            return last.reason
+        return ""
+
 
 def short(told: Told) -> str:
     """One line or two for a card; empty where the picture and the bar say it all."""
@@ -63,7 +72,7 @@ def short(told: Told) -> str:
         return f"{reason(told.job)} Not refunded."
     if told.state.name == "paused":
         return stopped(told)
-    return told.refused.reason if told.refused is not None else ""
+    return told.last_reason
 
 
 def whole(told: Told) -> str:
@@ -80,9 +89,9 @@ def whole(told: Told) -> str:
             return f"{stopped(told)} {afterwards(told)}"
         case "running":
             return of_running(told)
-        case "draft" if told.refused is None:
+        case "draft" if not told.last_reason:
             return "Not rendered yet. Nothing is charged before a price was shown."
-    return told.refused.reason if told.refused is not None else ""
+    return told.last_reason
 
 
 def is_left_open(charge: Charge, now: datetime) -> bool:
@@ -146,6 +155,8 @@ def of_lateness(told: Told) -> str:
 def of_running(told: Told) -> str:
     """Settled doubts are told; else the bar is explained."""
     last = told.charges[-1] if told.charges else None
+    if last is not None and last.code == CHARGED_LATE:
+        return last.reason
     if last is not None and last.state == ChargeState.MATCHED:
         return (
             f"It was charged: {credits(last.cost)} cr, ledger {clock(last.sent_at)}. The "

@@ -12,6 +12,7 @@ from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.rules import USUAL, give_usual
 from dashboard.models import AlertEvent, AlertRule, Ask, Budget, Delivery, Watch
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Rewrite, TopUp
+from proxyapi.models.charge import CHARGED_LATE
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
@@ -313,6 +314,31 @@ def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, tim
     assert told(northlight) == []
     time_machine.shift(timedelta(days=1))
     assert len(told(northlight)) == 1  # it still waits for somebody
+    assert told(northlight) == []
+
+
+@pytest.mark.parametrize("again", [None, ChargeState.CONFIRMED, ChargeState.REFUSED])
+def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
+    northlight, luca, rule, charge, time_machine, again
+):
+    """With a second order that was paid as well it says so, and who sent what."""
+    rule(Watch.UNKNOWN, 15)
+    rule(Watch.UNKNOWN, 60)
+    settled = {"state": ChargeState.MATCHED, "cost": 96, "settled_at": NOON}
+    late = charge(member=luca.user, code=CHARGED_LATE, **settled)
+    if again:
+        sent_at = NOON + timedelta(minutes=5)
+        ChargeFactory.create(job=late.job, state=again, cost=96, sent_at=sent_at)
+    assert told(northlight) == ["96 cr were charged after all"]
+    event = AlertEvent.objects.get()
+    assert (event.member, event.for_money) == (luca.user, True)
+    assert event.text.startswith("The render of “Who owns the Moon?” was sent at 12:00, its answer")
+    twice = "It was ordered again at 12:05, so it was charged twice. Reelroom sent each order once."
+    assert event.text.endswith(twice) == (again == ChargeState.CONFIRMED)
+    time_machine.shift(timedelta(hours=23))
+    assert told(northlight) == []
+    AlertEvent.objects.all().delete()
+    time_machine.shift(timedelta(hours=2))
     assert told(northlight) == []
 
 

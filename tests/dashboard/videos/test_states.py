@@ -210,6 +210,17 @@ def test_a_charge_that_was_never_made_leaves_its_sentence(film, hold):
     assert video_of(job).story == "It was never charged. The 46 cr held are free again."
 
 
+@pytest.mark.parametrize("word", ["draft", "running", "completed"])
+def test_a_charge_that_was_called_uncharged_and_took_credits_says_so(word, film, spend):
+    """Ordered again, it is a step of its own: it did not fail, as one that was retried did."""
+    job, said = film(word), "It was called uncharged, and a debit of 42 cr was booked at 14:10 UTC."
+    spend(job, 42, state="matched", code="CHARGED-LATE", reason=said)
+    assert video_of(job).story == said
+    spend(job, 42)
+    (_, *_, late, _) = video_of(job).nodes
+    assert (late.state, late.quote) == ("late", said)
+
+
 def test_a_failure_says_reason_cost_and_the_price_of_again(film, spend):
     job = film("failed")
     spend(job)

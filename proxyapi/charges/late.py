@@ -1,0 +1,92 @@
+"""Late debits: charges that were called uncharged, and that took credits all the same.
+
+A request may arrive when nothing of ours waits for it any more. Within an hour of giving its answer
+up, an API debit of its price that nobody has is probably its own. It is counted then: the debit has
+a charge, the charge its cost, and what the service did reaches the video.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from proxyapi import ledger
+from proxyapi.allowance import AllowanceExhausted, Lane
+from proxyapi.charges import effect, evidence, outcome
+from proxyapi.costs import SCRIPTS
+from proxyapi.models import Charge, Job
+from proxyapi.models.account import plain
+from proxyapi.upstream import errors
+
+SEARCHED_FOR = timedelta(days=1)  # since the sending; a ledger may be unreadable for hours
+PROBABLY = (
+    "It was called uncharged, and a debit of {cost} cr was booked at {time:%H:%M} UTC: it is "
+    "probably its own."
+)
+
+
+def debited_late(account_id: UUID) -> list[UUID]:
+    """The charges of an account that were called uncharged and may have a debit now; from the
+    database alone."""
+    since = timezone.now() - SEARCHED_FOR
+    charges = Charge.objects.called_uncharged().filter(account=account_id, sent_at__gte=since)
+    ordered = charges.select_related("account").order_by("sent_at")
+    return [charge.pk for charge in ordered if ledger.late_debit_of(charge, is_done=True)]
+
+
+def settle_late(charge: Charge) -> None:
+    """Match a charge that was called uncharged with its debit, if there is one.
+
+    Nothing follows where its resource cannot be asked now: the next reading of the ledger asks.
+    """
+    try:
+        record: evidence.Record | None = evidence.look(charge, Lane.SETTLEMENT)
+    except evidence.NOT_SHOWN:
+        record = None
+    except (errors.UpstreamError, AllowanceExhausted):
+        return
+    match_late(charge, record)
+
+
+@transaction.atomic
+def match_late(charge: Charge, record: evidence.Record | None) -> None:
+    """`record`: the resource, None where it is shown to nobody any more.
+
+    A resource that would show the operation and does not says that the debit is somebody else's.
+    """
+    outcome.lock_account(charge)
+    charge.reread()
+    if not charge.is_called_uncharged:
+        return
+    kept = ledger.match(charge.account)  # the others take their own first
+    is_done = record is not None and evidence.carried_out(charge, record)
+    if not (is_done or record is None or charge.is_by_ledger):
+        return
+    debit = ledger.late_debit_of(charge, kept, is_done=is_done)
+    if debit is None:
+        return
+    take_effect_late(charge, record or {})
+    told = PROBABLY.format(cost=plain(-debit.amount), time=debit.happened_at)
+    outcome.charged_late(charge, -debit.amount, told, debit.happened_at)
+    ledger.take_late(charge, debit)
+
+
+def take_effect_late(charge: Charge, record: evidence.Record) -> None:
+    """As of any answer, but for a script where the page has another one by now: that one stays, and
+    goes to the service again before the render. What was written late is kept with the charge."""
+    if not (charge.operation in SCRIPTS and has_another_script(charge)):
+        effect.took_effect(charge, record)
+        return
+    effect.took_effect(charge, {})
+    effect.script_unknown(charge)
+    Charge.objects.filter(pk=charge.pk).update(result={"script": effect.script_in(record)})
+
+
+def has_another_script(charge: Charge) -> bool:
+    """Whether somebody wrote, or had written, another script since the charge was sent."""
+    job = Job.objects.filter(charges=charge.pk).first()
+    page = job.wanted.get("script") if job else ""
+    return bool(page) and evidence.digest(page) != charge.before.get("script")

@@ -1,0 +1,230 @@
+"""Late debits: what was called uncharged and took credits all the same has its debit, its cost, and
+what the service did."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi import ledger, tasks
+from proxyapi.allowance import Lane
+from proxyapi.charges import debited_late, send, settle
+from proxyapi.ledger.audit import audit
+from proxyapi.models import Charge, ChargeState, Confidence, Entry, Job, JobState
+from proxyapi.models.charge import CHARGED_LATE, NEVER_CHARGED
+from tests.proxyapi.charges.conftest import video
+from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
+
+Held = Callable[..., Charge]
+LEDGER = ("GET", "/credits/history")
+VIDEO = ("GET", "/faceless/7")
+SENT = timedelta(minutes=20)  # ago; half a minute later it was given up
+
+
+@pytest.fixture
+def uncharged(held: Held) -> Callable[..., Charge]:
+    """A charge that was sent twenty minutes ago and called uncharged."""
+
+    def make(
+        operation: str = "faceless.render", *, before: str = "draft", ago: timedelta = SENT
+    ) -> Charge:
+        charge = held(operation)
+        sent_at = timezone.now() - ago
+        Charge.objects.filter(pk=charge.pk).update(
+            state=ChargeState.REFUSED,
+            code=NEVER_CHARGED,
+            sent_at=sent_at,
+            lost_at=sent_at + timedelta(minutes=1),
+            settled_at=sent_at + timedelta(minutes=2),
+            before={"status": before, "script": ""},
+        )
+        charge.refresh_from_db()
+        return charge
+
+    return make
+
+
+def debit(amount: str, ago: timedelta = timedelta(minutes=10)) -> dict[str, str]:
+    booked = timezone.now() - ago
+    return {"credit_spend": amount, "created_at": booked.isoformat(), "transaction_type": "Debit"}
+
+
+def mirrored(job: Job, upstream: Upstream, *rows: dict[str, str]) -> list[uuid.UUID]:
+    """The ledger has these rows now; the charges that may have one of them."""
+    upstream.on(*LEDGER, history(*rows))
+    ledger.mirror(job.account, Lane.PERSON, 5)
+    return debited_late(job.account_id)
+
+
+def settled(charge: Charge) -> Charge:
+    settle(charge.pk)
+    charge.refresh_from_db()
+    return charge
+
+
+def test_a_render_that_arrived_late_has_its_debit_its_cost_and_its_video(
+    job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    charge = uncharged()
+    assert mirrored(job, upstream, debit("-96")) == [charge.pk]
+    upstream.on(*VIDEO, answer(video("rendering")))
+    settled(charge)
+    entry, booked = Entry.objects.get(), Entry.objects.get().happened_at
+    job.refresh_from_db()
+    assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 96, CHARGED_LATE)
+    assert charge.reason == (
+        f"It was called uncharged, and a debit of 96 cr was booked at {booked:%H:%M} UTC: it is "
+        "probably its own."
+    )
+    assert (entry.charge, entry.member, entry.confidence) == (
+        charge, job.member, Confidence.LIKELY,
+    )  # fmt: skip
+    assert entry.reason.startswith("Probably its own: exactly its 96 cr, booked 10 min after")
+    assert job.state == JobState.RUNNING
+    assert ledger.books(job.account).outside == ledger.books(job.account).unexplained == 0
+
+
+def test_the_books_know_of_it(job: Job, uncharged: Held, upstream: Upstream) -> None:
+    charge = uncharged()
+    mirrored(job, upstream, debit("-96"))
+    upstream.on(*VIDEO, answer(video("rendering")))
+    settled(charge)
+    found = audit(job.account)
+    assert found.problems == ["Its balance was never weighed."]
+    assert dict(found.lines)["Σ charges"] == 96
+
+
+def test_a_debit_of_about_its_price_counts_where_the_video_shows_it(
+    job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    charge = uncharged()
+    mirrored(job, upstream, debit("-92"))
+    upstream.on(*VIDEO, answer(video("rendering")))
+    assert settled(charge).cost == 92
+    assert Entry.objects.get().confidence == Confidence.WEAK
+
+
+@pytest.mark.parametrize(
+    ("operation", "status", "amount", "state"),
+    [
+        ("faceless.render", "draft", "-96", ChargeState.REFUSED),  # the video shows that it was not
+        ("faceless.retry", "failed", "-96", ChargeState.MATCHED),  # which the video cannot show
+        ("faceless.retry", "failed", "-92", ChargeState.REFUSED),
+    ],
+)
+def test_where_the_video_shows_nothing_only_what_a_debit_proves_alone_is_taken(
+    operation: str, status: str, amount: str, state: str, job: Job, uncharged: Held,
+    upstream: Upstream,
+) -> None:  # fmt: skip
+    charge = uncharged(operation, before=status)
+    mirrored(job, upstream, debit(amount))
+    upstream.on(*VIDEO, answer(video(status)))
+    assert settled(charge).state == state
+    assert (Entry.objects.get().charge == charge) == (state == ChargeState.MATCHED)
+
+
+def test_a_debit_of_exactly_its_price_is_enough_where_the_video_is_gone(
+    job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    charge = uncharged()
+    mirrored(job, upstream, debit("-96"))
+    upstream.on(*VIDEO, refused(404, "NOT-FOUND"))
+    assert settled(charge).state == ChargeState.MATCHED
+
+
+def test_a_service_that_is_away_is_asked_with_the_next_reading(
+    job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    charge = uncharged()
+    mirrored(job, upstream, debit("-96"))
+    upstream.on(*VIDEO, refused(500, "GEN-API-ERROR"))
+    assert settled(charge).state == ChargeState.REFUSED
+    assert debited_late(job.account_id) == [charge.pk]
+
+
+@pytest.mark.parametrize(
+    ("sent", "booked"), [(timedelta(minutes=90), timedelta(minutes=28)), (SENT, timedelta(hours=1))]
+)
+def test_what_was_booked_before_it_or_more_than_an_hour_later_is_somebody_elses(
+    sent: timedelta, booked: timedelta, job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    uncharged(ago=sent)
+    assert mirrored(job, upstream, debit("-96", ago=booked)) == []
+
+
+def test_what_the_service_refused_itself_is_not_looked_for(
+    job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    Charge.objects.filter(pk=uncharged().pk).update(code="GEN-FORBIDDEN", status=403)
+    assert mirrored(job, upstream, debit("-96")) == []
+
+
+def test_of_two_presses_that_were_both_paid_both_debits_have_their_charge(
+    job: Job, uncharged: Held, held: Held, upstream: Upstream
+) -> None:
+    """The second is not decided yet: the debit may be its own, and is left for it."""
+    first, second = uncharged(), held()
+    again_at = timezone.now() - timedelta(minutes=15)
+    times = {"sent_at": again_at, "lost_at": again_at + timedelta(minutes=1)}
+    Charge.objects.filter(pk=second.pk).update(state=ChargeState.UNKNOWN, **times)
+    rows = debit("-96", timedelta(minutes=14)), debit("-96", timedelta(minutes=10))
+    upstream.on(*VIDEO, answer(video("rendering")))
+    assert mirrored(job, upstream, rows[0]) == []
+    assert settled(first).state == ChargeState.REFUSED
+    upstream.on(*LEDGER, history(*rows))
+    assert settled(second).state == ChargeState.MATCHED
+    assert debited_late(job.account_id) == [first.pk]
+    assert settled(first).state == ChargeState.MATCHED
+    assert {entry.charge for entry in Entry.objects.all()} == {first, second}
+    assert first.reason.endswith(
+        f" It was done again at {again_at:%H:%M} UTC, which is a charge of its own."
+    )
+
+
+@pytest.mark.parametrize("page", ["", "Snow falls."])
+def test_a_script_that_was_written_late_is_there_unless_the_page_has_another_one(
+    page: str, job: Job, uncharged: Held, upstream: Upstream
+) -> None:
+    charge = uncharged("faceless.scripts")
+    Job.objects.update(wanted={**job.wanted, "script": page})
+    mirrored(job, upstream, debit("-96"))
+    upstream.on(*VIDEO, answer(video("draft", script="Ice flows.")))
+    assert settled(charge).state == ChargeState.MATCHED
+    job.refresh_from_db()
+    assert job.wanted["script"] == (page or "Ice flows.")
+    assert charge.result == ({"script": "Ice flows."} if page else None)
+    assert ("script" in job.sent) == (not page)  # else the page's own goes there again
+
+
+def test_a_late_answer_counts_what_was_called_uncharged(
+    job: Job, held: Held, upstream: Upstream
+) -> None:
+    def meanwhile(request: httpx.Request) -> httpx.Response:
+        Charge.objects.update(state=ChargeState.REFUSED, code=NEVER_CHARGED, lost_at=timezone.now())
+        return charged({"id": 7}, 92)
+
+    upstream.on("POST", "/faceless/7/render", meanwhile)
+    charge = held()
+    send(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 92, CHARGED_LATE)
+    assert (
+        charge.reason == "It was called uncharged, and the service answered later: it took 92 cr."
+    )
+    assert job.state == JobState.RUNNING
+
+
+def test_each_reading_of_a_ledger_asks_for_the_charges_with_a_late_debit(
+    job: Job, uncharged: Held, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charge, rung = uncharged(), list[str]()
+    monkeypatch.setattr(tasks.settle_charge, "delay", rung.append)
+    upstream.on(*LEDGER, history(debit("-96")))
+    tasks.mirror_ledger(str(job.account_id))
+    assert rung == [str(charge.pk)]
