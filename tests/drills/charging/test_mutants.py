@@ -109,6 +109,30 @@ MUTANTS: Mapping[str, Mutant] = {
         "    waited = True",
         "test_settle.py",
     ),
+    "a request that may be on its way is not waited for": Mutant(
+        "proxyapi/charges/waits.py",
+        "    return max(now, (charge.sent_at or now) + timedelta(seconds=in_flight))",
+        "    return now",
+        "test_waits.py",
+    ),
+    "what a living sender waits for is called uncharged": Mutant(
+        "proxyapi/charges/settle.py",
+        "    return last is not None and last + waits.silence() > timezone.now()",
+        "    return False",
+        "test_settle.py",
+    ),
+    "a late debit stays outside the portal": Mutant(
+        "proxyapi/charges/late.py",
+        "    ledger.take_late(charge, debit)\n",
+        "",
+        "test_late.py",
+    ),
+    "a debit that the video contradicts is taken": Mutant(
+        "proxyapi/charges/late.py",
+        "    if not (is_done or record is None or charge.is_by_ledger):\n        return\n",
+        "",
+        "test_late.py",
+    ),
     "an effect comes twice": Mutant(
         "proxyapi/charges/effect.py",
         "    if not free.update(effect_at=now, orphan_at=None, result=kept):",

@@ -225,6 +225,6 @@ def test_each_reading_of_a_ledger_asks_for_the_charges_with_a_late_debit(
 ) -> None:
     charge, rung = uncharged(), list[str]()
     monkeypatch.setattr(tasks.settle_charge, "delay", rung.append)
-    upstream.on(*LEDGER, history(debit("-96")))
+    monkeypatch.setattr(ledger, "take_turn", lambda _: mirrored(job, upstream, debit("-96")))
     tasks.mirror_ledger(str(job.account_id))
     assert rung == [str(charge.pk)]
