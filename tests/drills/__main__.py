@@ -36,6 +36,7 @@ LAST_LINES = 40
 # By the minutes they take; what is not named is short.
 LONGEST_FIRST = (
     *("test_faults.py", "test_kills.py", "test_processes.py", "test_left_sending.py"),
+    "test_late.py",
     *("test_kill.py", "test_books.py", "test_watching.py", "test_twice.py", "test_schema_fuzz.py"),
     *("test_rolling.py", "test_redis_away.py", "test_mutations.py", "test_canaries.py"),
     *("test_database_away.py", "test_life.py", "test_mutants.py", "test_disk_full.py"),
