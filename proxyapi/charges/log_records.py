@@ -35,6 +35,7 @@ def log_end(charge: Charge) -> None:
         "cost": charge.cost,
         "booked_at": charge.booked_at,
         "reason": charge.reason,
+        "code": charge.code,
         "decided_by": charge.decided_by_id,
     }
     record = _record(Kind.END, charge, content)

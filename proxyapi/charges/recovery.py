@@ -274,7 +274,7 @@ def finish(charge: Charge, records: Mapping[Kind, Record]) -> None:
         booked_at = moment(known["booked_at"])
         outcome.spent(charge, ChargeState.MATCHED, Decimal(known["cost"]), booked_at)
     elif known["state"] == ChargeState.REFUSED:
-        outcome.free(charge, known["reason"], None)
+        outcome.free(charge, known["reason"], None, known.get("code", ""))
 
 
 def reply_of(answer: Record) -> Reply:

@@ -33,12 +33,13 @@ def settle(charge_id: UUID) -> None:
     """Settle one unknown charge, one that a dead worker left in `sending`, or one that was called
     uncharged and may have a debit now."""
     charge = Charge.objects.loaded(charge_id)
-    if charge.is_called_uncharged:
-        late.settle_late(charge)
-        return
     if charge.state == ChargeState.SENDING and abandoned(charge):
         outcome.unknown(charge, None)
-    if charge.state != ChargeState.UNKNOWN or not charge.account.is_of_current_upstream:
+    if not charge.account.is_of_current_upstream:
+        return
+    if charge.is_called_uncharged:
+        late.settle_late(charge)
+    if charge.state != ChargeState.UNKNOWN:
         return
     soon = None
     try:

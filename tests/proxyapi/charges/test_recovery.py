@@ -7,13 +7,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
 
+import httpx
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
 from proxyapi import charge_log
 from proxyapi.allowance import AllowanceUnknown
-from proxyapi.charges import recovery, send
+from proxyapi.charges import outcome, recovery, send
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -23,6 +24,7 @@ from proxyapi.models import (
     Token,
     TopUpChange,
 )
+from proxyapi.models.charge import NEVER_CHARGED
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, charged
 from tests.stores import empty_stores
@@ -62,6 +64,19 @@ def test_a_charge_that_is_gone_comes_back_with_its_video_and_its_cost(sent, upst
     assert (charge.pk, charge.state, charge.cost) == (sent.pk, ChargeState.MATCHED, 92)
     assert (Job.objects.get().remote_id, Job.objects.get().state) == ("7", JobState.RUNNING)
     assert posts(upstream) == 0
+
+
+def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debit(
+    held, upstream, django_capture_on_commit_callbacks
+):
+    upstream.on(*RENDER, httpx.ReadError)
+    charge = held()
+    send(charge.pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        outcome.free(Charge.objects.loaded(charge.pk), "It was never charged.", None, NEVER_CHARGED)
+    forget(charge)
+    recovery.recover_if_restored()
+    assert Charge.objects.get().is_called_uncharged
 
 
 def test_a_charge_that_is_held_again_is_not_sent_again(sent, upstream):
