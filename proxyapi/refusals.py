@@ -25,10 +25,10 @@ class Refusal(Exception):
 
 
 class NotEnoughCredits(Refusal):
-    def __init__(self, needed: Decimal, free: Decimal) -> None:
+    def __init__(self, needed: Decimal, free: Decimal, held_elsewhere: Decimal) -> None:
         super().__init__(
             f"Not sent. It needs {credits(needed)} cr, {credits(max(free, Decimal(0)))} are free. "
-            "Nothing was charged."
+            f"{held_by_another_team(held_elsewhere)}Nothing was charged."
         )
         self.needed, self.free = needed, free
 
@@ -51,6 +51,13 @@ class TooManyTries(Refusal):
 
 class Stale(Refusal):
     pass
+
+
+def held_by_another_team(amount: Decimal) -> str:
+    """A sentence and a space; empty where other teams hold nothing. No more is told of them."""
+    if not amount:
+        return ""
+    return f"{credits(amount)} cr are held by another team that uses this account. "
 
 
 def credits(amount: Decimal) -> str:

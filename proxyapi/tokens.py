@@ -133,6 +133,7 @@ def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Acc
         account, _ = Account.objects.get_or_create(
             vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
         )
+    Account.objects.lock(account.pk)  # before it is written: other rows are locked after it
     account.note_profile(profile, asked_at)
     return account
 

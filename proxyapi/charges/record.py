@@ -73,8 +73,8 @@ def record(intent: Intent) -> Charge:
 
     Raises `AlreadyOpen` when the same operation is under way, `Stale` when the job is no longer
     what was decided on, `NotEnoughCredits` when the hold does not fit, `NotReady` when the account
-    is of another upstream. The account row is locked meanwhile: two members cannot both pass on the
-    last credit.
+    is of another upstream. The account is locked meanwhile: two members, or two teams, cannot both
+    pass on the last credit.
     """
     account = lock(intent)
     if existing := made_before(intent):
@@ -107,7 +107,7 @@ def release(charge: Charge, price: Decimal | None = None) -> Charge:
     Raises `NotEnoughCredits`, `NotReady` when the account is of another upstream, and `Stale` when
     it was withdrawn or its video is another by now.
     """
-    account = Account.objects.select_for_update().get(pk=charge.account_id)
+    account = Account.objects.locked(charge.account_id)
     charge.refresh_from_db()
     if charge.state in HOLDING:
         return charge
@@ -159,7 +159,7 @@ def cancel(charge: Charge, sentence: str) -> bool:
 def lock(intent: Intent) -> Account:
     if not operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
-    return Account.objects.select_for_update().get(pk=intent.account_id)
+    return Account.objects.locked(intent.account_id)
 
 
 def made_before(intent: Intent) -> Charge | None:
@@ -240,7 +240,7 @@ def check_upstream(account: Account) -> None:
 
 def check_fits(account: Account, hold: Decimal) -> None:
     if hold > (free := account.free_to_spend()):
-        raise NotEnoughCredits(hold, free)
+        raise NotEnoughCredits(hold, free, account.held_by_other_teams())
 
 
 def write(intent: Intent, account: Account, job: Job | None, state: ChargeState) -> Charge:

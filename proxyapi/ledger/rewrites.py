@@ -105,7 +105,7 @@ def accept(rewrite: Rewrite, member_id: int) -> bool:
     A row that is gone takes the ones after it along, as there is nothing behind the end. Answers
     False where somebody took it already.
     """
-    account = Account.objects.select_for_update().get(pk=rewrite.account_id)
+    account = Account.objects.locked(rewrite.account_id)
     ledger = Ledger.objects.get(pk=account.pk)
     standing = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
     if not standing.filter(pk=rewrite.pk).exists():

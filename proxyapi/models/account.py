@@ -1,4 +1,8 @@
-"""One upstream account as one vault sees it: its profile, its plan, its balance (spec, Account)."""
+"""One upstream account as one vault sees it: its profile, its plan, its balance (spec, Account).
+
+Teams that hold tokens of the same upstream account have a row each. Its credits exist once: what
+any of them holds is free for none, and all the rows are locked together.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
-from django.db.models import F, Q, Sum
+from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
 from proxyapi import upstream_address
 from proxyapi.models.vault import Vault
 from proxyapi.upstream import wire
 
 if TYPE_CHECKING:
-    from proxyapi.models.charge import Charge
+    from proxyapi.models.charge import Charge, ChargeQuerySet
 
 CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 SMALLEST = Decimal("0.0001")
@@ -62,10 +66,32 @@ class AccountQuerySet(models.QuerySet["Account"]):
         """Those that the portal asks the service about; the others are paused."""
         return self.filter(upstream_address.in_use())
 
-    def lock(self, pk: uuid.UUID) -> None:
-        """For the rest of the transaction, always before its jobs, charges and entries: so nobody
-        waits in a ring. Nothing is read of it: what was loaded before the lock is not newer now."""
-        self.select_for_update().values_list("pk").get(pk=pk)
+    def same_upstream_account(self, pk: uuid.UUID) -> Self:
+        """The rows of the same upstream account, one for each team that uses it, this one among
+        them."""
+        own = Account.objects.filter(pk=pk)
+        return self.filter(
+            environment=Subquery(own.values("environment")),
+            upstream_id=Subquery(own.values("upstream_id")),
+        )
+
+    def lock(self, pk: uuid.UUID) -> list[uuid.UUID]:
+        """Lock all rows of the same upstream account for the rest of the transaction, always before
+        its jobs, charges and entries, and in one order: so nobody waits in a ring. Answers their
+        keys. Nothing else is read: what was loaded before the lock is not newer now."""
+        return list(self.in_order_of_locks(pk).values_list("pk", flat=True))
+
+    def locked(self, pk: uuid.UUID) -> Account:
+        """Lock like `lock`; answers the row as it is now. Raises `Account.DoesNotExist`."""
+        for row in self.in_order_of_locks(pk):
+            if row.pk == pk:
+                return row
+        raise Account.DoesNotExist
+
+    def in_order_of_locks(self, pk: uuid.UUID) -> Self:
+        # Without the key: a transaction that has inserted a row of an account holds its key shared,
+        # and may still wait for the rows before it.
+        return self.same_upstream_account(pk).order_by("pk").select_for_update(no_key=True)
 
 
 class Account(models.Model):
@@ -113,6 +139,7 @@ class Account(models.Model):
             ),
             models.CheckConstraint(condition=Q(plan__in=Plan.values), name="account_plan_known"),
         ]
+        indexes = [models.Index(fields=["environment", "upstream_id"], name="account_upstream")]
 
     def __str__(self) -> str:
         return f"account {self.upstream_id} ({self.email})"
@@ -138,9 +165,17 @@ class Account(models.Model):
         """Why nothing is requested for it now, for people; empty where its upstream is in use."""
         return "" if self.is_of_current_upstream else ELSEWHERE.format(address=self.environment)
 
+    def charges_of_all_teams(self) -> ChargeQuerySet:
+        """Charges of the upstream account, of every team that uses it."""
+        return self.charges.model.objects.of_upstream_account(self.pk)
+
     def held(self) -> Decimal:
-        """Credits that open charges have reserved."""
-        return exact(self.charges.holding().aggregate(sum=Sum("hold"))["sum"])
+        """Credits that open charges of all teams have reserved."""
+        return exact(self.charges_of_all_teams().holding().aggregate(sum=Sum("hold"))["sum"])
+
+    def held_by_other_teams(self) -> Decimal:
+        others = self.charges_of_all_teams().holding().exclude(account_id=self.pk)
+        return exact(others.aggregate(sum=Sum("hold"))["sum"])
 
     def free_to_spend(self) -> Decimal:
         return self.balance - self.held()
@@ -150,22 +185,30 @@ class Account(models.Model):
         """Take a newer balance; a late answer never overwrites a newer one (pitfall 53).
 
         `seen_at` is when it was asked for: it was read some time later. What may have been booked
-        after that is taken off, so until the next reading it is rather too low than too high.
+        after that is taken off, so until the next reading it is rather too low than too high. It
+        is the balance of the other teams that use the upstream account, too.
         """
         Account.objects.lock(self.pk)
-        spent = exact(self.charges.unseen(seen_at).aggregate(sum=Sum("cost"))["sum"])
-        Account.objects.filter(
-            Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at), pk=self.pk
+        unseen = self.charges_of_all_teams().unseen(seen_at)
+        spent = exact(unseen.aggregate(sum=Sum("cost"))["sum"])
+        self.rows_with_token().filter(
+            Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at)
         ).update(balance=remaining - spent, balance_as_of=seen_at)
         self.refresh_from_db(fields=["balance", "balance_as_of"])
 
     def note_spent(self, charge: Charge) -> None:
         """Take a charge that was settled just now off a balance that may not know of it; in the
         caller's transaction, with the account locked."""
-        self.refresh_from_db(fields=["balance", "balance_as_of"])
-        as_of = self.balance_as_of
-        if as_of and self.charges.unseen(as_of).filter(pk=charge.pk).exists():
-            Account.objects.filter(pk=self.pk).update(balance=F("balance") - charge.cost)
+        for pk, as_of in self.rows_with_token().values_list("pk", "balance_as_of"):
+            if as_of and self.charges.unseen(as_of).filter(pk=charge.pk).exists():
+                Account.objects.filter(pk=pk).update(balance=F("balance") - charge.cost)
+
+    def rows_with_token(self) -> AccountQuerySet:
+        """This row, and those of the same upstream account that a token of their own team opens: a
+        team whose token was revoked learns nothing new through another team."""
+        tokens = self.tokens.model.objects.usable().filter(account=OuterRef("pk"))
+        rows = Account.objects.same_upstream_account(self.pk)
+        return rows.filter(Q(pk=self.pk) | Exists(tokens))
 
     def note_profile(self, me: Mapping[str, Any], asked_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""

@@ -95,6 +95,10 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
             charge.token.account = charge.account  # one row, read once
         return charge
 
+    def of_upstream_account(self, account_id: uuid.UUID) -> Self:
+        """Charges of the same upstream account, of every team that uses it."""
+        return self.filter(account__in=Account.objects.same_upstream_account(account_id))
+
     def holding(self) -> Self:
         return self.filter(state__in=HOLDING)
 

@@ -39,6 +39,16 @@ def job(db: None) -> Job:
 
 
 @pytest.fixture
+def job_of_luca(job: Job) -> Job:
+    """A job of another team, on the same account at the service."""
+    first = job.account
+    account = AccountFactory(
+        environment=first.environment, upstream_id=first.upstream_id, balance=Decimal(1000)
+    )
+    return JobFactory(account=account, remote_id="8", wanted=SETTINGS, sent=SETTINGS)
+
+
+@pytest.fixture
 def held(job: Job) -> Callable[..., Charge]:
     """Records a held charge for the job."""
 

@@ -6,16 +6,19 @@ import uuid
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from proxyapi.charges import Intent, record, send
+from proxyapi.charges import Intent, outcome, record, send
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.refusals import Refusal
-from tests.factories import JobFactory
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.charges.conftest import SETTINGS
 from tests.proxyapi.upstream_script import Upstream, charged
 
@@ -65,6 +68,36 @@ def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) ->
     together(lambda one=one: record(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
     assert Charge.objects.count() == 2
     assert Account.objects.get().free_to_spend() == 200
+
+
+def test_teams_at_once_do_not_pass_on_the_same_credits(job: Job, job_of_luca: Job) -> None:
+    """Each has an account row of its own, of the same account at the service."""
+    jobs = [
+        JobFactory(account=one.account, token=one.token, vault=one.vault, remote_id=str(number))
+        for number in range(100, 100 + CROWD // 2)
+        for one in (job, job_of_luca)
+    ]
+    together(lambda one=one: record(intent(one, uuid.uuid4(), 600)) for one in jobs)  # type: ignore[misc]
+    assert Charge.objects.count() == 1
+    assert [row.free_to_spend() for row in Account.objects.all()] == [400, 400]
+
+
+def test_teams_at_once_that_spend_and_read_balances_do_not_wait_in_a_ring(
+    job: Job, job_of_luca: Job
+) -> None:
+    def spend(one: Job) -> None:
+        for _ in range(10):
+            charge = ChargeFactory(job=one, state=ChargeState.SENDING, sent_at=timezone.now())
+            outcome.spent(charge, ChargeState.CONFIRMED, Decimal(1))
+
+    def read(one: Job) -> None:
+        asked_at = timezone.now() - timedelta(minutes=5)
+        for _ in range(10):
+            Account.objects.get(pk=one.account_id).note_balance(Decimal(1000), asked_at)
+
+    jobs = (job, job_of_luca)
+    together([partial(deed, one) for deed in (spend, read) for one in jobs])
+    assert [row.balance for row in Account.objects.all()] == [980, 980]
 
 
 def test_a3_workers_at_once_send_once(job: Job, upstream: Upstream) -> None:
