@@ -16,6 +16,9 @@ from proxyapi.refusals import Stale
 SETTLED = "This was settled meanwhile. Nothing was changed."
 SAID = "Somebody said that this debit is its own."
 TAKEN = "This row of the ledger is another one by now, or something else’s. Nothing was changed."
+ANOTHER_TEAMS = (
+    "This debit belongs to a charge of another team that uses this account. Nothing was changed."
+)
 
 
 @transaction.atomic
@@ -57,6 +60,8 @@ def claim_entry(
     found = Entry.objects.filter(pk=entry.pk).first()  # it may be gone by now
     if found is None or found.charge_id is not None or seen not in (None, -entry.amount):
         raise Stale(TAKEN)
+    if not Entry.objects.without_charge().filter(pk=entry.pk).exists():
+        raise Stale(ANOTHER_TEAMS)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
     effect.took_effect(charge, {})
     effect.script_unknown(charge)

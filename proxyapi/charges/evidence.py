@@ -12,6 +12,8 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from django.db.models import Q, QuerySet
+
 from proxyapi import calls, drafts
 from proxyapi.allowance import Lane
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
@@ -205,7 +207,11 @@ def part_differs(charge: Charge, record: Record) -> bool:
 
 
 def ideas_came(charge: Charge, record: Record) -> bool:
-    return bool(set(idea_ids(record)) - set(charge.before.get("ideas", [])))
+    """Ideas that were not there, and no other search for this keyword that may have found them."""
+    if not set(idea_ids(record)) - set(charge.before.get("ideas", [])):
+        return False
+    same = sent_meanwhile(charge).filter(body__keyword=charge.body.get("keyword"))
+    return not same.exists()
 
 
 def slot_taken(charge: Charge, record: Record) -> bool:
@@ -213,9 +219,17 @@ def slot_taken(charge: Charge, record: Record) -> bool:
     was, now = charge.before.get("available"), free_slots(record)
     if was is None or now is None or now >= was:
         return False
-    others = Charge.objects.filter(account_id=charge.account_id, operation=charge.operation)
-    others = others.exclude(pk=charge.pk).exclude(state=ChargeState.REFUSED)
-    return not others.filter(sent_at__gte=charge.sent_at).exists()
+    return not sent_meanwhile(charge).exists()
+
+
+def sent_meanwhile(charge: Charge) -> QuerySet[Charge]:
+    """Other charges of this operation, of every team on the upstream account, that were on their
+    way after the charge was sent: what differs from before may be theirs."""
+    others = Charge.objects.of_upstream_account(charge.account_id).exclude(pk=charge.pk)
+    others = others.filter(operation=charge.operation).exclude(state=ChargeState.REFUSED)
+    is_later = Q(sent_at__gte=charge.sent_at)
+    was_open = Q(sent_at__isnull=False, settled_at__isnull=True)
+    return others.filter(is_later | was_open | Q(settled_at__gte=charge.sent_at))
 
 
 def ends_as_it_began(charge: Charge, kept: Record) -> bool:

@@ -35,7 +35,7 @@ def waiting(ledger: Ledger, claims: Sequence[Claim], window: Window, bounds: Bou
 
 def untold_beside(ledger: Ledger) -> Exists:
     """Whether a debit in a charge's time is not told yet; to filter charges by."""
-    rows = Entry.objects.filter(account=OuterRef("account"), charge__isnull=True, amount__lt=0)
+    rows = Entry.objects.without_charge().filter(account=OuterRef("account"), amount__lt=0)
     since = ExpressionWrapper(OuterRef("sent_at") - SKEW, DateTimeField())
     until = ExpressionWrapper(OuterRef("settled_at") + LATE, DateTimeField())
     untold = rows.filter(via_api__isnull=True).exclude(never_told(ledger))
@@ -59,7 +59,8 @@ def read_from(ledger: Ledger) -> datetime | None:
 
 def unmatched(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
     """Debits that no charge has, around the time of these claims, and not what lies between."""
-    rows = Entry.objects.filter(account_id=ledger.pk, charge__isnull=True, amount__lt=0, trouble="")
+    rows = Entry.objects.without_charge()
+    rows = rows.filter(account_id=ledger.pk, amount__lt=0, trouble="")
     around = Q()
     for span in spans(claims):
         around |= Q(happened_at__range=span)

@@ -6,6 +6,9 @@ else proves them.
 
 A match is made once, so a charge waits for it until every row that could be its debit was read and
 told: else it would take an equal one a second later that is somebody else's.
+
+Other teams may use the same upstream account. Each has a mirror of its own, in which its charges
+find their debits; here the debits of their charges are kept for them.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ def match(account: Account) -> set[int]:
     """Give unmatched entries their charges, with a confidence and a reason for people.
 
     The account is locked meanwhile. Answers the ids of the debits that are kept for charges which
-    wait for the rest of their rows: those are nobody else's until then.
+    wait for the rest of their rows, or for the mirror of another team: those are nobody else's
+    until then.
     """
     changes.lock(account)
     ledger = Ledger.objects.select_related("account").filter(pk=account.pk).first()
@@ -75,7 +79,7 @@ def debits(ledger: Ledger) -> tuple[list[Pair], list[Pair]]:
         return [], []
     operations = {claim.charge.operation for claim in claims}
     rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
-    lost = Charge.objects.filter(account_id=ledger.pk, state__in=UNDECIDED)
+    lost = Charge.objects.of_upstream_account(ledger.pk).filter(state__in=UNDECIDED)
     exact = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
     found, kept = parted(ledger, exact, WINDOWS[-1], pairs.equal)
     late = [claim for claim in rest(claims, exact) if is_overdue(ledger, claim, kept)]
@@ -85,12 +89,14 @@ def debits(ledger: Ledger) -> tuple[list[Pair], list[Pair]]:
         loose += pairs.about(rest(late, loose), others)
         sure, unsure = parted(ledger, loose, ANY_TIME, pairs.margin)
         found, kept = found + sure, kept + unsure
-    return found, kept
+    own = [pair for pair in found if pair.claim.charge.account_id == ledger.pk]
+    kept += [pair for pair in found if pair.claim.charge.account_id != ledger.pk]
+    return own, kept
 
 
 def claims_of(ledger: Ledger) -> list[Claim]:
-    """Charges that took credits and have no debit yet."""
-    waiting = Charge.objects.without_debit().filter(account_id=ledger.pk)
+    """Charges that took credits and have no debit yet, of all teams that use the account."""
+    waiting = Charge.objects.of_upstream_account(ledger.pk).without_debit()
     return [claim(charge) for charge in waiting.order_by("sent_at")]
 
 

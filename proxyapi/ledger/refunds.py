@@ -89,7 +89,7 @@ def debts_of(charges: QuerySet[Charge]) -> list[Debt]:
 def credits(ledger: Ledger, debts: Sequence[Debt]) -> QuerySet[Entry]:
     """Credits of these amounts that give nothing back yet."""
     amounts = {amount for debt in debts for amount in (debt.booked, debt.told)}
-    rows = Entry.objects.filter(account_id=ledger.pk, charge__isnull=True, trouble="")
+    rows = Entry.objects.without_charge().filter(account_id=ledger.pk, trouble="")
     return rows.filter(amount__in=amounts).order_by("position")
 
 
@@ -126,12 +126,20 @@ def how_sure(
     if entry.amount != debt.told:
         gives = f"Gives back the {plain(entry.amount)} cr that were booked for it"
     equal = sum(entry.amount in (other.booked, other.told) for other in debts)
+    equal += owed_to_other_teams(entry)
     if not len(fitting) == equal == 1:
         several = "several of this amount are owed or given, taken in order"
         return Confidence.LIKELY, f"{gives}; {several}."
     if entry.amount != debt.told:
         return Confidence.LIKELY, f"{gives}, though {plain(debt.told)} cr were told."
     return Confidence.CERTAIN, f"{gives}; nothing else fits."
+
+
+def owed_to_other_teams(entry: Entry) -> int:
+    """How many charges of other teams on the upstream account it may give back as well."""
+    charges = Charge.objects.of_upstream_account(entry.account_id)
+    owed = charges.filter(refund_owed_at__isnull=False, refunded_at__isnull=True, cost=entry.amount)
+    return owed.exclude(account_id=entry.account_id).count()
 
 
 def of_orphans(ledger: Ledger, taken: Collection[int]) -> list[Refund]:
@@ -173,17 +181,19 @@ def is_another_clips(entry: Entry, debt: Debt) -> bool:
     the portal any at all, as nobody can tell what became of it."""
     since, account = entry.happened_at - SOON, entry.account_id
     took = Q(cost=entry.amount) | Q(entries__amount=-entry.amount)
-    ours = Charge.objects.filter(
-        Q(state__in=UNDECIDED) | (Q(state__in=SPENT) & took),
+    ours = (
+        Charge.objects.of_upstream_account(account)
+        .filter(
+            Q(state__in=UNDECIDED) | (Q(state__in=SPENT) & took),
+            operation__in=REFUNDED,
+            orphan_at__isnull=True,
+            refunded_at__isnull=True,
+            sent_at__range=(since, entry.happened_at + SKEW),
+        )
+        .exclude(job__state=JobState.COMPLETED)
+    )
+    outside = Entry.objects.without_charge().filter(
         account=account,
-        operation__in=REFUNDED,
-        orphan_at__isnull=True,
-        refunded_at__isnull=True,
-        sent_at__range=(since, entry.happened_at + SKEW),
-    ).exclude(job__state=JobState.COMPLETED)
-    outside = Entry.objects.filter(
-        account=account,
-        charge__isnull=True,
         amount=-entry.amount,
         content_type=debt.debit.content_type if debt.debit else "",
         position__lt=entry.position,

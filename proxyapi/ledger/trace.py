@@ -2,7 +2,8 @@
 
 Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent and
 not long after its answer was given up, its amount fits, and no other charge of the account has it
-already; equal rows are two rows (law 4). What one charge needed, the mirror has for the next.
+already, of whichever team; equal rows are two rows (law 4). What one charge needed, the mirror has
+for the next.
 
 The questions are asked with the account locked, after `match`: the others take their own first.
 `kept` is its answer, the debits that others still wait for.
@@ -86,7 +87,7 @@ def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
 def debits(charge: Charge, since: datetime, late: timedelta = LONGEST) -> QuerySet[Entry]:
     """Debits that no charge has, whoever made them: since then, and until so long after the answer
     was given up. What was booked later still is not its own, however well it fits."""
-    rows = Entry.objects.filter(account_id=charge.account_id, charge__isnull=True, amount__lt=0)
+    rows = Entry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)
     times = (since, given_up_at(charge) + late)
     return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
 
@@ -171,7 +172,8 @@ def debit_alone(charge: Charge, kept: Collection[int]) -> Entry | None:
 
 def clock_is_behind(charge: Charge) -> bool:
     """Whether of late an answered charge was booked before it was sent, by the two clocks."""
-    answered = Charge.objects.filter(account_id=charge.account_id, state=ChargeState.CONFIRMED)
+    of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
+    answered = of_all_teams.filter(state=ChargeState.CONFIRMED)
     since = sent_at(charge) - CLOCKS_KEEP
     booked = answered.filter(sent_at__gte=since, booked_at__lt=F("sent_at") - WHOLE_SECONDS)
     return booked.exists()
@@ -242,9 +244,10 @@ def take(charge: Charge, entry: Entry) -> None:
 
 
 def rivals(charge: Charge, fitting: Sequence[Entry], *states: ChargeState) -> int:
-    """How many other charges whose answer is not known may have made one of these debits; of these
-    states alone, where any are given."""
-    others = Charge.objects.filter(account_id=charge.account_id, state__in=states or UNDECIDED)
+    """How many other charges whose answer is not known, of all teams, may have made one of these
+    debits; of these states alone, where any are given."""
+    of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
+    others = of_all_teams.filter(state__in=states or UNDECIDED)
     return sum(
         any(is_of_time(entry, other) and other.may_cost(-entry.amount) for entry in fitting)
         for other in others.exclude(pk=charge.pk)

@@ -7,9 +7,11 @@ and the operation, so that a page filters a million rows by them without a join.
 
 from __future__ import annotations
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from proxyapi.models.account import CREDITS, Account
 from proxyapi.models.charge import Charge
@@ -20,6 +22,30 @@ class Confidence(models.TextChoices):
     CERTAIN = "certain"  # exact amount, one possible charge
     LIKELY = "likely"  # exact amount, one of several equal charges; or the right one but for time
     WEAK = "weak"  # about the amount
+
+
+class EntryQuerySet(models.QuerySet["Entry"]):
+    def without_charge(self) -> Self:
+        """Rows that no charge has, of whichever team."""
+        return self.filter(~has_charge_of_another_team(), charge__isnull=True)
+
+
+def has_charge_of_another_team() -> Exists:
+    """Whether the same row, in the mirror of another team that uses the upstream account, has a
+    charge.
+
+    It is the same row at the same position, for positions are those of the service's own ledger.
+    Amount and time are compared, too: a mirror that the service rewrote may be one row off.
+    """
+    mirrored = Entry.objects.filter(
+        position=OuterRef("position"),
+        amount=OuterRef("amount"),
+        booked_at=OuterRef("booked_at"),
+        account__environment=OuterRef("account__environment"),
+        account__upstream_id=OuterRef("account__upstream_id"),
+        charge__isnull=False,
+    )
+    return Exists(mirrored.exclude(account=OuterRef("account")))
 
 
 class Entry(models.Model):
@@ -63,6 +89,8 @@ class Entry(models.Model):
     )
     job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="entries")
     operation = models.CharField(max_length=60, blank=True)
+
+    objects = EntryQuerySet.as_manager()
 
     class Meta:
         constraints = [

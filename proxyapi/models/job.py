@@ -166,7 +166,8 @@ class Job(models.Model):
 
     def is_anothers(self, remote_id: str) -> bool:
         """Whether another job is that resource already: an answer that names it is a mistake."""
-        same = Job.objects.filter(account_id=self.account_id, kind=self.kind, remote_id=remote_id)
+        accounts = Account.objects.same_upstream_account(self.account_id)
+        same = Job.objects.filter(account__in=accounts, kind=self.kind, remote_id=remote_id)
         return same.exclude(pk=self.pk).exists()
 
     def unsent(self) -> dict[str, Any]:

@@ -1,0 +1,126 @@
+"""Two teams with tokens of one account at the service: each mirrors its ledger, and a debit in it
+settles one charge of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import claim_entry, settle
+from proxyapi.models import Charge, ChargeState, Entry, Job
+from proxyapi.refusals import Stale
+from tests.factories import ChargeFactory, UserFactory
+from tests.proxyapi.charges.conftest import video
+from tests.proxyapi.upstream_script import Upstream, answer, history
+
+LEDGER = ("GET", "/credits/history")
+LedgerOf = Callable[..., None]
+
+
+def lost(job: Job, **fields: Any) -> Charge:
+    """A retry whose answer got lost: a debit alone proves it."""
+    sent_at = timezone.now() - timedelta(seconds=40)
+    given = {"operation": "faceless.retry", "before": {"status": "failed", "script": ""}}
+    return ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=sent_at, **{**given, **fields})
+
+
+def confirmed(job: Job, cost: int = 96) -> Charge:
+    now = timezone.now()
+    return ChargeFactory(
+        job=job, state=ChargeState.CONFIRMED, cost=cost, sent_at=now - timedelta(seconds=38),
+        settled_at=now - timedelta(seconds=35),
+    )  # fmt: skip
+
+
+def debit(amount: str = "-96", seconds_ago: int = 36) -> dict[str, str]:
+    booked = timezone.now() - timedelta(seconds=seconds_ago)
+    return {"credit_spend": amount, "created_at": booked.isoformat(), "transaction_type": "Debit"}
+
+
+def read_back(*charges: Charge) -> list[str]:
+    """Their states, each read back twice: what one of them took may decide on the other."""
+    for charge in (*charges, *charges):
+        settle(charge.pk)
+        charge.refresh_from_db()
+    return [charge.state for charge in charges]
+
+
+@pytest.fixture
+def ledger_of(upstream: Upstream) -> Callable[..., None]:
+    def shown(*rows: dict[str, str]) -> None:
+        for number in (7, 8):
+            upstream.on("GET", f"/faceless/{number}", answer(video("failed")))
+        upstream.on(*LEDGER, history(*rows))
+
+    return shown
+
+
+def test_one_debit_settles_neither_of_two_lost_charges_that_may_both_have_made_it(
+    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+) -> None:
+    ledger_of(debit())
+    states = read_back(lost(job), lost(job_of_luca))
+    assert states == [ChargeState.UNKNOWN, ChargeState.UNKNOWN]
+
+
+def test_two_debits_settle_both(job: Job, job_of_luca: Job, ledger_of: LedgerOf) -> None:
+    ledger_of(debit(), debit(seconds_ago=35))
+    charges = lost(job), lost(job_of_luca)
+    assert read_back(*charges) == [ChargeState.MATCHED, ChargeState.MATCHED]
+    places = Entry.objects.filter(charge__in=charges).values_list("position", flat=True)
+    assert sorted(places) == [0, 1]
+
+
+def test_a_debit_that_settled_one_teams_charge_is_none_of_another_teams(
+    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+) -> None:
+    ledger_of(debit())
+    assert read_back(lost(job)) == [ChargeState.MATCHED]
+    assert read_back(lost(job_of_luca)) == [ChargeState.REFUSED]
+
+
+@pytest.mark.parametrize("is_mirrored", [True, False])
+def test_the_debit_of_a_charge_that_was_answered_settles_no_other_teams(
+    is_mirrored: bool, job: Job, job_of_luca: Job, ledger_of: LedgerOf
+) -> None:
+    """Not either while the mirror of its own team does not show it yet."""
+    ledger_of(debit())
+    answered = confirmed(job)
+    if is_mirrored:
+        read_back(lost(job, hold=4, quote=4))  # reads the ledger; this one was never charged
+        assert Entry.objects.get(charge=answered).position == 0
+    end = ChargeState.REFUSED if is_mirrored else ChargeState.UNKNOWN
+    charge = lost(job_of_luca)
+    assert read_back(charge) == [end]
+    assert not Entry.objects.filter(charge=charge).exists()
+
+
+def test_what_is_kept_for_another_team_is_let_go_once_its_mirror_shows_it(
+    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+) -> None:
+    ledger_of(debit(), debit(seconds_ago=35))
+    answered, charge = confirmed(job), lost(job_of_luca)
+    assert read_back(charge) == [ChargeState.MATCHED]
+    read_back(lost(job, hold=4, quote=4))
+    places = Entry.objects.filter(charge__in=(answered, charge)).values_list("position", flat=True)
+    assert sorted(places) == [0, 1]
+
+
+def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
+    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+) -> None:
+    ledger_of(debit())
+    charge = lost(job_of_luca)
+    assert read_back(lost(job), charge)[1] == ChargeState.UNKNOWN
+    first = Charge.objects.get(job=job)
+    claim_entry(first, Entry.objects.get(account=job.account), job.member_id)
+    entry = Entry.objects.get(account=job_of_luca.account)
+    with pytest.raises(Stale) as refusal:
+        claim_entry(charge, entry, UserFactory().pk)
+    assert "another team" in refusal.value.sentence
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
