@@ -13,6 +13,7 @@ from dashboard.http import TeamRequest
 from dashboard.models import Ask, Budget, Membership
 from dashboard.roles import Permission, allows, grantable, new_roles
 from proxyapi.models import Account, Charge, ChargeState, CreditPack, Entry, Job, Rewrite, Token
+from proxyapi.models.entry import has_charge_of_another_team
 
 REFUSALS: dict[Permission, str] = {
     Permission.SEE: "Only members of the team see this.",
@@ -150,6 +151,7 @@ def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
 def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> Entry:
     """A ledger row with its charge, its job and the people of both."""
     entries = Entry.objects.filter(account__vault=request.team.vault, account_id=account_id)
+    entries = entries.annotate(is_another_teams=has_charge_of_another_team())
     entries = entries.select_related("account", "member", "job", "charge__member")
     entry = (
         entries.select_related("charge__token__owner", "charge__decided_by")

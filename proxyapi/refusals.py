@@ -25,10 +25,10 @@ class Refusal(Exception):
 
 
 class NotEnoughCredits(Refusal):
-    def __init__(self, needed: Decimal, free: Decimal, held_elsewhere: Decimal) -> None:
+    def __init__(self, needed: Decimal, free: Decimal, held_by_others: Decimal) -> None:
         super().__init__(
             f"Not sent. It needs {credits(needed)} cr, {credits(max(free, Decimal(0)))} are free. "
-            f"{held_by_another_team(held_elsewhere)}Nothing was charged."
+            f"{held_by_another_team(held_by_others)}Nothing was charged."
         )
         self.needed, self.free = needed, free
 

@@ -64,6 +64,13 @@ class AccountFactory(DjangoModelFactory[Account]):
     balance_as_of = factory.LazyFunction(timezone.now)
 
 
+def of_another_team(account: Account, **fields: Any) -> Account:
+    """The row that another team has of the same upstream account."""
+    same = {"environment": account.environment, "upstream_id": account.upstream_id}
+    row: Account = AccountFactory(**same, balance=account.balance, **fields)
+    return row
+
+
 class TokenFactory(DjangoModelFactory[Token]):
     """A token whose sealed value opens: `sbx_` and the row's own id."""
 

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from dashboard.alerting.finding import Finding, age, page, week
@@ -16,7 +15,7 @@ from dashboard.models import AlertEvent, AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
 from proxyapi.models.account import exact
-from proxyapi.models.charge import CHARGED_LATE, CLOCKS_DIFFER, HOLDING
+from proxyapi.models.charge import CHARGED_LATE, CLOCKS_DIFFER, held_on_account
 from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
@@ -38,13 +37,10 @@ def opened(team: Team) -> QuerySet[Account]:
 def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
     """Free credits under the threshold; its period goes from one credit to the next, or until so
     much was free again."""
-    held = Charge.objects.filter(account=OuterRef("pk"), state__in=HOLDING).order_by()
     came = Entry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
     accounts = opened(team).exclude(balance_as_of=None)
     accounts = accounts.annotate(
-        held_now=Coalesce(
-            Subquery(held.values("account").annotate(sum=Sum("hold")).values("sum")), NOTHING
-        ),
+        held_now=held_on_account(),
         came_at=Subquery(came.order_by("-happened_at", "-position").values("position")[:1]),
         came_on=Subquery(came.order_by("-happened_at", "-position").values("happened_at")[:1]),
     )

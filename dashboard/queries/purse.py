@@ -15,25 +15,29 @@ from django.utils import timezone
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, Vault
 from proxyapi.models.account import exact
-from proxyapi.models.charge import HOLDING
+from proxyapi.models.charge import HOLDING, held_on_account
 
 OLD = timedelta(minutes=15)  # a balance older than that says when it was read
 
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """Credits of all accounts that a token of the team opens. Percent are of `total`."""
+    """Credits of all accounts that a token of the team opens. Percent are of `total`.
+
+    `held_by_others`: what charges of other teams reserve on the same upstream accounts.
+    """
 
     known: bool
     balance: Decimal = Decimal(0)
     held: Decimal = Decimal(0)
+    held_by_others: Decimal = Decimal(0)
     monthly: Decimal = Decimal(0)
     ends_at: datetime | None = None
     as_of: datetime | None = None
 
     @property
     def free(self) -> Decimal:
-        return self.balance - self.held
+        return self.balance - self.held - self.held_by_others
 
     @property
     def total(self) -> Decimal:
@@ -49,16 +53,19 @@ class Purse:
 
     @property
     def held_percent(self) -> str:
-        return f"{100 * min(self.held, self.balance) / self.total:.2f}" if self.total else "0"
+        held = min(self.held + self.held_by_others, self.balance)
+        return f"{100 * held / self.total:.2f}" if self.total else "0"
 
     @property
     def sentence(self) -> str:
-        used, held, total = credits(self.used), credits(self.held), credits(self.total)
-        return f"{used} used and {held} held of {total}"
+        used, total = credits(self.used), credits(self.total)
+        return f"{used} used and {credits(self.held + self.held_by_others)} held of {total}"
 
     @property
     def note(self) -> str:
         parts = [f"{credits(self.held)} held" if self.held else "Nothing held"]
+        if self.held_by_others:
+            parts.append(f"{credits(self.held_by_others)} held by another team")
         if self.ends_at:
             parts.append(renewal(self.ends_at))
         if self.as_of and timezone.now() - self.as_of > OLD:
@@ -119,13 +126,16 @@ def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
 def accounts_of(vault: Vault) -> QuerySet[Account]:
     """The accounts that a token of the team still opens."""
     opened = Token.objects.standing().filter(account=OuterRef("pk"))
-    return Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
+    accounts = Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
+    return accounts.annotate(held_by_others=held_on_account(by_others=True))
 
 
 def known_accounts_of(vault: Vault) -> QuerySet[Account]:
     """All of them: one that no token opens any more (`opened`) keeps its books."""
     opened = Token.objects.standing().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(vault=vault).annotate(opened=Exists(opened))
+    accounts = Account.objects.filter(vault=vault).annotate(
+        opened=Exists(opened), held_by_others=held_on_account(by_others=True)
+    )
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 
 
@@ -140,10 +150,16 @@ def purse_from(known: Sequence[Account], held: Decimal) -> Purse:
         known=True,
         balance=sum((account.balance for account in accounts), Decimal(0)),
         held=held,
+        held_by_others=sum((held_beside(account) for account in accounts), Decimal(0)),
         monthly=sum((account.monthly_credits for account in accounts), Decimal(0)),
         ends_at=min(ends, default=None),
         as_of=min(seen, default=None),
     )
+
+
+def held_beside(account: Account) -> Decimal:
+    """What other teams hold on the upstream account, as it was annotated."""
+    return exact(getattr(account, "held_by_others", None))
 
 
 def lacking(free: Decimal, hold: Decimal) -> str:

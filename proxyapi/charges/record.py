@@ -239,8 +239,9 @@ def check_upstream(account: Account) -> None:
 
 
 def check_fits(account: Account, hold: Decimal) -> None:
-    if hold > (free := account.free_to_spend()):
-        raise NotEnoughCredits(hold, free, account.held_by_other_teams())
+    held, held_by_others = account.holds()
+    if hold > (free := account.balance - held):
+        raise NotEnoughCredits(hold, free, held_by_others)
 
 
 def write(intent: Intent, account: Account, job: Job | None, state: ChargeState) -> Charge:

@@ -94,6 +94,12 @@ class AccountQuerySet(models.QuerySet["Account"]):
         return self.same_upstream_account(pk).order_by("pk").select_for_update(no_key=True)
 
 
+def has_another_team() -> Exists:
+    """To annotate accounts with: whether another team has a row of the same upstream account."""
+    same = {"environment": OuterRef("environment"), "upstream_id": OuterRef("upstream_id")}
+    return Exists(Account.objects.filter(**same).exclude(pk=OuterRef("pk")))
+
+
 class Account(models.Model):
     """Several tokens may open one account: one balance, one ledger, one row here."""
 
@@ -169,13 +175,19 @@ class Account(models.Model):
         """Charges of the upstream account, of every team that uses it."""
         return self.charges.model.objects.of_upstream_account(self.pk)
 
+    def holds(self) -> tuple[Decimal, Decimal]:
+        """Credits that open charges have reserved: of all teams, and of those the other teams'."""
+        theirs = ~Q(account_id=self.pk)
+        sums = (
+            self.charges_of_all_teams()
+            .holding()
+            .aggregate(all=Sum("hold"), others=Sum("hold", filter=theirs))
+        )
+        return exact(sums["all"]), exact(sums["others"])
+
     def held(self) -> Decimal:
         """Credits that open charges of all teams have reserved."""
-        return exact(self.charges_of_all_teams().holding().aggregate(sum=Sum("hold"))["sum"])
-
-    def held_by_other_teams(self) -> Decimal:
-        others = self.charges_of_all_teams().holding().exclude(account_id=self.pk)
-        return exact(others.aggregate(sum=Sum("hold"))["sum"])
+        return self.holds()[0]
 
     def free_to_spend(self) -> Decimal:
         return self.balance - self.held()

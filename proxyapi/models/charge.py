@@ -23,7 +23,8 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proxyapi import upstream_address
@@ -84,6 +85,18 @@ BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 PARKED_AFTER = 5  # crashes in a row
 CLOCKS_DIFFER = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
 LONGEST = timedelta(hours=1)  # from a sending to its booking, and far more
+
+
+def held_on_account(*, by_others: bool = False) -> Coalesce:
+    """To annotate accounts with: the credits of their upstream account that open charges of all
+    teams have reserved, or those of the other teams alone."""
+    charges = Charge.objects.holding().filter(
+        account__environment=OuterRef("environment"), account__upstream_id=OuterRef("upstream_id")
+    )
+    if by_others:
+        charges = charges.exclude(account=OuterRef("pk"))
+    sums = charges.order_by().values("account__upstream_id").annotate(sum=Sum("hold"))
+    return Coalesce(Subquery(sums.values("sum")), Decimal(0))
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):

@@ -32,6 +32,7 @@ class ForecastPage:
     range: Range
     balance: Decimal
     held: Decimal
+    held_by_others: Decimal
     as_of: datetime | None
     chart: Line | None
     bands: tuple[Band, ...]
@@ -47,7 +48,7 @@ def page_of(
     account: Account, accounts: Sequence[Account], wish: Wish | None = None
 ) -> ForecastPage:
     """Four queries; the account comes with its vault, its ledger and its top-up."""
-    now, held = timezone.now(), account.held()
+    now, (held, held_by_others) = timezone.now(), account.holds()
     row = getattr(account, "top_up", None)
     known = row if isinstance(row, TopUp) and row.read_at else None
     setting = Setting.of_row(known) if known else Setting()
@@ -63,6 +64,7 @@ def page_of(
         range=range_of(outlook),
         balance=account.balance,
         held=held,
+        held_by_others=held_by_others,
         as_of=account.balance_as_of,
         chart=chart_of(account, outlook, offer),
         bands=shown_bands(outlook),

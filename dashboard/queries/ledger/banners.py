@@ -13,6 +13,8 @@ MOVED = (
     "This ends by itself."
 )
 
+SHARED = "What it spends is marked in the list below. The sums count it as outside the portal."
+
 
 @dataclass(frozen=True, slots=True)
 class Banner:
@@ -41,6 +43,8 @@ def of_account(account: Account) -> Iterator[Banner]:
         return
     if ledger.problem:
         yield Banner("late", f"The ledger of {name} is not read on.", ledger.problem)
+    if getattr(account, "is_shared", False):
+        yield Banner("info", f"Another team of this portal has used {name}, too.", SHARED)
     if not ledger.is_whole:
         yield Banner("info", f"The ledger of {name} is still being read.", progress(ledger))
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dashboard.queries.address import job_url
 from dashboard.queries.ledger.filters import Filters
-from dashboard.queries.ledger.rows import attributed
+from dashboard.queries.ledger.rows import attributed, is_another_teams
 from dashboard.queries.ledger.words import feature, what
 from dashboard.templatetags.reelroom import credits
 from proxyapi.models import Call, Charge, Entry, Rewrite
@@ -26,6 +26,7 @@ NO_CHARGE = (
     "No charge of ours fits it. Somebody on this account used another program or the service's own "
     "page."
 )
+ANOTHER_TEAMS_CHARGE = "A charge of another team of this portal, which uses the same account."
 CREDIT = "Credits that came in, such as a plan, a top-up or a pack, belong to no charge."
 REFUNDS = "It gives back what a charge of ours took."
 AROUND = timedelta(minutes=5)  # in which a charge's call left after the charge was sent
@@ -98,7 +99,9 @@ def entry_of(entry: Entry) -> EntryPage:
 def reason_of(entry: Entry) -> str:
     if entry.charge_id:
         return entry.reason or (REFUNDS if entry.amount > 0 else "")
-    return CREDIT if entry.amount > 0 else NO_CHARGE
+    if entry.amount > 0:
+        return CREDIT
+    return ANOTHER_TEAMS_CHARGE if is_another_teams(entry) else NO_CHARGE
 
 
 def words_of(entry: Entry) -> Iterator[Fact]:

@@ -17,9 +17,10 @@ from dashboard.queries.ledger.figures import Books, Figures
 from dashboard.queries.ledger.filters import Place
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
-from dashboard.queries.ledger.words import OUTSIDE, SURE, what
+from dashboard.queries.ledger.words import OTHER_TEAM, OUTSIDE, SURE, what
 from proxyapi.day_sums import bounds
 from proxyapi.models import Entry
+from proxyapi.models.entry import has_charge_of_another_team
 
 Span: TypeAlias = tuple[datetime, datetime]  # from the first moment on, until before the second
 PAGE = 50
@@ -102,6 +103,7 @@ def page_of(scope: Scope, books: Books, known: int | None = None) -> Page:
 
 def found_rows(scope: Scope, books: Books) -> QuerySet[Entry]:
     rows = joined(scope, books, scope.filters.after, PAGE + 1)
+    rows = rows.annotate(is_another_teams=has_charge_of_another_team())
     return rows.select_related("member", "job").only(*SHOWN)
 
 
@@ -218,10 +220,18 @@ def row_of(entry: Entry, at: datetime, balance: Decimal | None, known: int | Non
 
 
 def attributed(entry: Entry) -> tuple[str, str, str]:
-    """The row's state, and glyph and word of the attribution; credits that came need none."""
+    """The row's state, and glyph and word of the attribution; credits that came need none.
+
+    Of another team's (`is_another_teams`, annotated) that is all that is told.
+    """
     if entry.charge_id:
         return "", *SURE[entry.confidence]
-    return ("", "", "") if entry.amount > 0 else ("outside", "outside", OUTSIDE)
+    whose = OTHER_TEAM if is_another_teams(entry) else OUTSIDE
+    return ("", "", "") if entry.amount > 0 else ("outside", "outside", whose)
+
+
+def is_another_teams(entry: Entry) -> bool:
+    return bool(getattr(entry, "is_another_teams", False))
 
 
 def titled(day: date, today: date) -> str:

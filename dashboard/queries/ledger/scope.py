@@ -21,6 +21,7 @@ from dashboard.queries.ledger_end import with_newer
 from dashboard.queries.purse import known_accounts_of
 from proxyapi.day_sums import narrowest
 from proxyapi.models import Account, DayFlow, Entry, Vault
+from proxyapi.models.account import has_another_team
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +114,11 @@ def scope_of(team: Team, filters: Filters) -> Scope:
 
 
 def ledgered(vault: Vault) -> QuerySet[Account]:
-    """The team's accounts, each with its ledger, what is newer than its last weighing, and the day
-    of its first row."""
+    """The team's accounts, each with its ledger, what is newer than its last weighing, the day of
+    its first row, and whether another team uses it."""
     days = DayFlow.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
-    return with_newer(known_accounts_of(vault)).annotate(first_day=Subquery(days[:1]))
+    accounts = with_newer(known_accounts_of(vault)).annotate(first_day=Subquery(days[:1]))
+    return accounts.annotate(is_shared=has_another_team())
 
 
 def scope_from(team: Team, filters: Filters, accounts: Collection[Account]) -> Scope:

@@ -29,6 +29,7 @@ ROOMS = {
     "url_to_video": "from a page",
 }
 OUTSIDE = "Outside the portal"
+OTHER_TEAM = "Another team of this portal"
 # Glyph and word.
 SURE: dict[str, tuple[str, str]] = {
     Confidence.CERTAIN: ("completed", "Certain"),

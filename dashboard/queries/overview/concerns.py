@@ -201,10 +201,10 @@ def failures(vault: UUID, now: datetime) -> Rows:
 
 
 def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
-    """Debits of this month that no charge explains, since the account is known here."""
-    spent = Entry.objects.filter(
+    """Debits of this month that no charge explains, of whichever team, since the account is known
+    here."""
+    spent = Entry.objects.without_charge().filter(
         account__in=accounts,
-        charge__isnull=True,
         amount__lt=0,
         # Said twice, so that an index finds the month.
         happened_at__gt=month - timedelta(microseconds=1),

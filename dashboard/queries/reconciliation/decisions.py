@@ -82,13 +82,16 @@ def writing_off(charge: Charge) -> Question:
 def matching(charge: Charge) -> Matching:
     """Debits without a charge from around the sending, the likeliest first. One query."""
     price, sent = charge.price, charge.sent_at or charge.created_at
-    rows = Entry.objects.filter(
-        account=charge.account_id,
-        charge__isnull=True,
-        amount__lt=0,
-        happened_at__gte=sent - BEFORE,
-        happened_at__lte=sent + AFTER,
-    ).order_by("happened_at", "position")[: 10 * MOST]
+    rows = (
+        Entry.objects.without_charge()
+        .filter(
+            account=charge.account_id,
+            amount__lt=0,
+            happened_at__gte=sent - BEFORE,
+            happened_at__lte=sent + AFTER,
+        )
+        .order_by("happened_at", "position")[: 10 * MOST]
+    )
     nearest = sorted(rows, key=lambda row: (abs(-row.amount - price), row.happened_at))[:MOST]
     return Matching(
         Question(

@@ -53,6 +53,7 @@ class Confirm:
     hold: Decimal
     balance: Decimal
     held: Decimal
+    held_by_others: Decimal
     range: Range | None
     nonce: UUID
     budget: Line | None = None
@@ -79,7 +80,7 @@ def confirm_of(
 ) -> Confirm:
     """At most ten queries, five of them where budgets bind. A refused form keeps its nonce: it
     charged nothing and cannot charge twice."""
-    price = price_of(job)
+    price, (held, held_by_others) = price_of(job), job.account.holds()
     hold = costs.hold_for(price.estimate) if price.estimate is not None else Decimal(0)
     return Confirm(
         job_id=job.pk,
@@ -90,7 +91,8 @@ def confirm_of(
         estimate=price.estimate,
         hold=hold,
         balance=job.account.balance,
-        held=job.account.held(),
+        held=held,
+        held_by_others=held_by_others,
         range=range_of(price.spent.costs, price.estimate, hold),
         nonce=nonce or uuid.uuid4(),
         budget=line_of(reader, hold),

@@ -10,7 +10,7 @@ import pytest
 
 from proxyapi.charges import Intent, record
 from proxyapi.models import Charge, Job
-from tests.factories import AccountFactory, JobFactory
+from tests.factories import AccountFactory, JobFactory, of_another_team
 from tests.proxyapi.upstream_script import Upstream, answer
 
 SETTINGS = {
@@ -41,10 +41,7 @@ def job(db: None) -> Job:
 @pytest.fixture
 def job_of_luca(job: Job) -> Job:
     """A job of another team, on the same account at the service."""
-    first = job.account
-    account = AccountFactory(
-        environment=first.environment, upstream_id=first.upstream_id, balance=Decimal(1000)
-    )
+    account = of_another_team(job.account)
     return JobFactory(account=account, remote_id="8", wanted=SETTINGS, sent=SETTINGS)
 
 
