@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 
 import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import Intent, record, send, settle
+from proxyapi.charges import Intent, evidence, record, send, settle
 from proxyapi.models import Charge, ChargeState, Job, JobKind, Upload
-from tests.factories import JobFactory
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history
 
 IDEAS, DISCOVER = ("GET", "/ideas"), ("POST", "/ideas/discover")
@@ -76,3 +77,36 @@ def test_pitfall_49_the_slots_are_read_first_and_one_is_bought_only_if_somebody_
     assert asked(upstream) == [SLOTS, CLONES]
     assert charge.before["available"] == 0
     assert (b'name="purchase_addon"' in upstream.requests[-1].content) is addon
+
+
+@pytest.mark.parametrize("theirs", [{"keyword": "tides"}, {"keyword": "trains"}, None])
+def test_ideas_that_another_teams_search_may_have_found_prove_nothing(
+    theirs: dict[str, str] | None, job: Job, job_of_luca: Job, upstream: Upstream
+) -> None:
+    now, body = timezone.now(), {"keyword": "tides", "network": "youtube"}
+    common = {"operation": "ideas.discover", "sent_at": now, "before": {"ideas": []}}
+    charge = ChargeFactory(job=job, state=ChargeState.UNKNOWN, body=body, **common)
+    if theirs:
+        spent = {"state": ChargeState.CONFIRMED, "cost": 15, "settled_at": now}
+        ChargeFactory(job=job_of_luca, body=theirs, **common, **spent)
+    proved = evidence.carried_out(charge, {"ideas": [{"id": 3}]})
+    assert proved is (theirs != {"keyword": "tides"})
+
+
+@pytest.mark.parametrize(("sent", "proved"), [(-60, True), (5, False)])
+def test_a_slot_that_another_teams_clone_may_have_taken_proves_nothing(
+    sent: int, proved: bool, job: Job, job_of_luca: Job
+) -> None:
+    """One that was done before this one was sent had its slot by then."""
+    now = timezone.now()
+    common = {"operation": "voice_clones.create", "before": {"available": 2}}
+    charge = ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=now, **common)
+    times = {"sent_at": now + timedelta(seconds=sent), "settled_at": now + timedelta(seconds=sent)}
+    ChargeFactory(job=job_of_luca, state=ChargeState.CONFIRMED, cost=0, **common, **times)
+    assert evidence.carried_out(charge, {"available": 1}) is proved
+
+
+def test_an_answer_that_names_what_another_team_made_is_a_mistake(
+    job: Job, job_of_luca: Job
+) -> None:
+    assert job.is_anothers(job_of_luca.remote_id or "")

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import pytest
+from django.db.models import Count
 from django.utils import timezone
 
+from proxyapi import calls, ledger
+from proxyapi.allowance import Grant
 from proxyapi.charges import claim_entry, settle
-from proxyapi.models import Charge, ChargeState, Entry, Job
+from proxyapi.models import Account, Charge, ChargeState, Entry, Job
 from proxyapi.refusals import Stale
-from tests.factories import ChargeFactory, UserFactory
+from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, history
 
@@ -52,7 +56,7 @@ def read_back(*charges: Charge) -> list[str]:
 @pytest.fixture
 def ledger_of(upstream: Upstream) -> Callable[..., None]:
     def shown(*rows: dict[str, str]) -> None:
-        for number in (7, 8):
+        for number in range(7, 16):
             upstream.on("GET", f"/faceless/{number}", answer(video("failed")))
         upstream.on(*LEDGER, history(*rows))
 
@@ -124,3 +128,32 @@ def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
     assert "another team" in refusal.value.sentence
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
+    seed: int,
+    job: Job,
+    job_of_luca: Job,
+    ledger_of: LedgerOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Charges of both teams, fewer debits than charges, mirrors of which one is ahead."""
+    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))
+    chance = Random(seed)  # noqa: S311 - not for cryptography
+    jobs = [
+        JobFactory(account=one.account, token=one.token, remote_id=str(number))
+        for number, one in enumerate((job, job_of_luca) * 3, start=10)
+    ]
+    charges = [chance.choice((lost, confirmed))(one) for one in jobs]
+    rows = [debit(seconds_ago=39 - number) for number in range(chance.randrange(1, 6))]
+    for step in range(12):
+        ledger_of(*rows[: 1 + step // 2])
+        if chance.random() < 0.5:
+            ledger.mirror(Account.objects.get(pk=chance.choice(jobs).account_id))
+        else:
+            settle(chance.choice(charges).pk)
+    matched = Entry.objects.filter(charge__isnull=False, amount__lt=0)
+    per_place = matched.values("position").annotate(n=Count("pk"))
+    assert [row for row in per_place if row["n"] > 1] == []
+    assert matched.count() <= len(rows)

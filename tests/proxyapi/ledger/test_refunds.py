@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobState
+from tests.factories import TokenFactory, of_another_team
 from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
 
 CREATE = "text_to_video.create"
@@ -133,3 +134,21 @@ def test_a_refund_that_may_be_of_a_clip_outside_the_portal_stays_where_it_is(
     book.add(refund(30, 25))
     ledger.mirror(account)
     assert matches() == [(0, "certain")]
+
+
+def test_what_was_given_back_to_another_team_is_given_back_to_nobody_else(
+    account: Account, book: Book, owed: Confirmed
+) -> None:
+    """Each team mirrors the same rows."""
+    theirs = of_another_team(account)
+    TokenFactory(account=theirs)
+    first, second = owed(30), owed(30)
+    Charge.objects.filter(pk=second.pk).update(account=theirs, vault=theirs.vault)
+    book.add(line(-30), line(-30, 0.01), refund())
+    for one in (account, theirs, account):
+        ledger.mirror(one)
+    given = Entry.objects.get(charge__isnull=False, amount__gt=0)
+    assert (given.charge, given.confidence) == (first, "likely")
+    book.add(refund(minute=6))
+    ledger.mirror(theirs)
+    assert Entry.objects.filter(charge=second, amount__gt=0).count() == 1
