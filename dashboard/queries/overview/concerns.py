@@ -31,7 +31,19 @@ from django.db.models import (
 from django.db.models.functions import Cast, Coalesce, Greatest, Round
 
 from dashboard.models import Ask, Team
-from proxyapi.models import Charge, ChargeState, Entry, Job, JobState, Rewrite, Token, TokenState
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    Entry,
+    Job,
+    JobState,
+    Rewrite,
+    Token,
+    TokenState,
+)
+from proxyapi.models.account import has_another_team
+from proxyapi.models.entry import has_charge_of_another_team
 
 FAILED_WITHIN = timedelta(days=14)
 ORPHANS_WITHIN = timedelta(days=30)
@@ -203,8 +215,13 @@ def failures(vault: UUID, now: datetime) -> Rows:
 def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
     """Debits of this month that no charge explains, of whichever team, since the account is known
     here."""
-    spent = Entry.objects.without_charge().filter(
+    # Only of accounts that several teams use each row is looked for in the other mirrors: they are
+    # few, and the rows may be tens of thousands.
+    shared = Account.objects.filter(has_another_team(), pk__in=accounts)
+    spent = Entry.objects.filter(
+        ~(Q(account__in=shared) & Q(has_charge_of_another_team())),
         account__in=accounts,
+        charge__isnull=True,
         amount__lt=0,
         # Said twice, so that an index finds the month.
         happened_at__gt=month - timedelta(microseconds=1),
