@@ -36,14 +36,15 @@ def taken(stage: Stage) -> Mapping[Where, list[Decimal]]:
 
 def is_doubtful(charge: Charge) -> bool:
     """Whether the debits that nobody has are too few for all the lost charges that they fit."""
-    lost = Charge.objects.filter(account_id=charge.account_id, state=ChargeState.UNKNOWN)
+    of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
+    lost = of_all_teams.filter(state=ChargeState.UNKNOWN)
     its = [-entry.amount for entry in nobodys(charge) if charge.may_cost(-entry.amount)]
     rivals = [one for one in lost if any(one.may_cost(amount) for amount in its)]
     return charge in rivals and len(its) < len(rivals)
 
 
 def nobodys(charge: Charge) -> list[Entry]:
-    rows = Entry.objects.filter(account_id=charge.account_id, charge=None, via_api=True)
+    rows = Entry.objects.without_charge().filter(account_id=charge.account_id, via_api=True)
     return list(rows.filter(amount__lt=0))
 
 
@@ -70,6 +71,6 @@ def decide(stage: Stage) -> tuple[list[str], list[str]]:
 
 def unexplained(charge: Charge, theirs: list[Decimal]) -> Counter[Decimal]:
     """What was taken where it went and is no settled charge's cost."""
-    settled = Charge.objects.filter(account_id=charge.account_id, state__in=SPENT)
+    settled = Charge.objects.of_upstream_account(charge.account_id).filter(state__in=SPENT)
     ours = [one.cost for one in settled.select_related("job") if where(one) == where(charge)]
     return Counter(filter(None, theirs)) - Counter(filter(None, ours))

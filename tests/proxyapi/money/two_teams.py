@@ -1,0 +1,107 @@
+"""Two teams with a token each of one account on the real sandbox, and a round in which both lose
+an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from random import Random
+
+import httpx
+from django.db.models import Count
+
+from proxyapi import ledger, tokens
+from proxyapi.allowance import Lane
+from proxyapi.charges import record, send
+from proxyapi.models import Account, Charge, Entry
+from proxyapi.models.charge import SPENT
+from proxyapi.upstream.secret import Secret
+from proxyapi.upstream.trust import trusted
+from tests.factories import UserFactory, VaultFactory
+from tests.proxyapi.money.doubts import decide
+from tests.proxyapi.money.operations import OPERATIONS, path_of
+from tests.proxyapi.money.stage import ENDED, Stage, carried
+from tests.proxyapi.money.verdict import Verdict
+
+LOST = (
+    *(("close", "before"), ("reset", "before"), ("close", "after"), ("reset", "after")),
+    *(("half_body", "after"), ("malformed_json", "after"), ("drop_meta", "after")),
+)
+
+
+@contextmanager
+def joined_by_another_team(stage: Stage) -> Iterator[Stage]:
+    """Another team adds another token of the account."""
+    made = stage.control.post(f"accounts/{stage.account_id}/tokens", json={}).json()
+    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(made["token"]))
+    tokens.refresh(token.account)
+    token.account.refresh_from_db()
+    bearer = {"Authorization": f"Bearer {made['token']}"}
+    with httpx.Client(
+        base_url=stage.direct.base_url, headers=bearer, verify=trusted(), timeout=30
+    ) as direct:
+        yield Stage(stage.control, direct, stage.account_id, token)
+
+
+def play(teams: tuple[Stage, Stage], chance: Random, verdict: Verdict) -> int:
+    """Each team charges once, and one or both answers get lost; what reading cannot tell apart, a
+    person decides. Answers how often one did."""
+    stage, names = teams[0], [chance.choice(sorted(OPERATIONS)) for _ in teams]
+    if chance.random() < 0.5:
+        names[1] = names[0]
+    intents = [OPERATIONS[name](team) for name, team in zip(names, teams, strict=True)]
+    already, aside = stage.spent(), [team.aside for team in teams]
+    charges = [record(intent) for intent in intents]
+    for name, charge in zip(names, charges, strict=True):
+        if chance.random() < 0.8:
+            action, when = chance.choice(LOST)
+            stage.fault(path_of(name), action, when)
+        send(charge.pk)
+        charge.refresh_from_db()
+        stage.lift()
+    for _ in range(2):  # as the beat does: a team's debit is told once its own mirror shows it
+        for team, charge in chance.sample(list(zip(teams, charges, strict=True)), 2):
+            carried(charge, 2)
+            ledger.mirror(team.token.account, Lane.PERSON, 5)
+    assert aside == [team.aside for team in teams]
+    ended = 0
+    for team in teams:
+        ended += len(decide(team)[0])
+        for charge in charges:  # what a person ended may decide the other one
+            charge.refresh_from_db()
+            carried(charge, 1)
+    judge(charges, stage.spent() - already, " and ".join(names), verdict)
+    return ended
+
+
+def judge(charges: list[Charge], taken: Decimal, what: str, verdict: Verdict) -> None:
+    """Of two charges on one account only the sum of what was taken is known."""
+    verdict.charges += len(charges)
+    ours = sum(
+        (charge.cost or Decimal(0) for charge in charges if charge.state in SPENT), Decimal()
+    )
+    states = ", ".join(f"{charge.state} {charge.cost}" for charge in charges)
+    told = f"{what}: {states}, the sandbox took {taken}"
+    if any(charge.state not in ENDED for charge in charges):
+        verdict.open.append(told)
+    elif ours != taken:
+        (verdict.false_failed if ours < taken else verdict.unexplained).append(told)
+
+
+def weigh(teams: tuple[Stage, Stage], verdict: Verdict) -> None:
+    """Both mirrors show the sandbox's ledger, and each debit in it has one charge at most."""
+    books = teams[0].money()
+    verdict.double += [str(charge) for charge in books["double_charges"]]
+    for team in teams:
+        account = Account.objects.get(pk=team.token.account_id)
+        ledger.mirror(account, Lane.PERSON, 5)
+        found = ledger.books(account)
+        if found.entries != Decimal(str(books["ledger_sum"])) or found.unexplained:
+            verdict.unexplained.append(
+                f"mirrored {found.entries}, {found.unexplained} without rows"
+            )
+    accounts = Account.objects.same_upstream_account(teams[0].token.account_id)
+    matched = Entry.objects.filter(account__in=accounts, charge__isnull=False, amount__lt=0)
+    places = matched.values("position").annotate(charges=Count("pk")).filter(charges__gt=1)
+    verdict.double += [f"the debit in row {row['position']} has two charges" for row in places]
