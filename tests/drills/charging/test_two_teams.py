@@ -14,7 +14,7 @@ from tests.proxyapi.money.verdict import Verdict
 from tests.proxyapi.money.wire import Wire
 from tests.settings import ON_POSTGRES
 
-ACCOUNTS = int(os.environ.get("DRILL_ACCOUNTS", "20"))
+ACCOUNTS = int(os.environ.get("DRILL_ACCOUNTS", "6"))
 ROUNDS = 10  # on each account
 
 
