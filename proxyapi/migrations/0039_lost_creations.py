@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('proxyapi', '0037_database_epoch'),
+        ('proxyapi', '0038_account_upstream'),
     ]
 
     operations = [
