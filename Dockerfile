@@ -1,4 +1,4 @@
-# How a digest is put behind the tag: docs/decisions/0021-three-locks.md.
+# How a digest is put behind the tag: docs/decisions/0020-three-locks.md.
 FROM python:3.13.15-slim-trixie
 
 # Two heaps for all threads: one of each thread would keep the size of its largest request.

@@ -2,7 +2,7 @@
 
 Runs on whatever Python the machine calls `python3`, so it is written for old ones too and imports
 nothing but the standard library. Each lock holds all of the one before it in the same versions
-(docs/decisions/0021-three-locks.md), so `.venv` grows from run to develop and nothing in it is
+(docs/decisions/0020-three-locks.md), so `.venv` grows from run to develop and nothing in it is
 replaced. Does nothing when `.venv` already holds the lock for this Python. Whatever goes wrong ends
 in one sentence and exit code 1.
 """

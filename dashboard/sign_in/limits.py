@@ -1,4 +1,4 @@
-"""How often a wrong password may be tried (docs/decisions/0020-limits-of-wrong-passwords.md).
+"""How often a wrong password may be tried (docs/decisions/0019-limits-of-wrong-passwords.md).
 
 Five tries in five minutes are for one client and one address together, so that nobody locks out
 somebody else. A browser that signed in before is known by a signed cookie and has its own five;

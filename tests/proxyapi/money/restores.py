@@ -115,7 +115,7 @@ class Order:
     def is_nowhere_known(self) -> bool:
         return WAYS[self.way] is lose_log and self.taken_at in ("made", "drafted")
 
-    def pass_(self, point: str) -> None:
+    def reach(self, point: str) -> None:
         if point == self.taken_at and self.rows is None:
             self.rows = backup()
         elif point == self.put_back_at and not self.is_restored and self.rows is not None:
@@ -130,10 +130,10 @@ def restored(
     """One order with one restoration, judged by what the sandbox took."""
     with staged(house, {}, credits=10**7) as stage:
         order = Order(house, stage, taken_at, put_back_at, way)
-        order.pass_("made")
+        order.reach("made")
         intent = OPERATIONS[operation](stage)
         already = stage.spent()
-        order.pass_("drafted")
+        order.reach("drafted")
         live(order, intent)
         assert order.is_restored
         for _ in range(2):
@@ -147,10 +147,10 @@ def restored(
 def live(order: Order, intent: Intent) -> None:
     """The press, the worker, and half an hour of the beat; its points are told to the order."""
     house = order.house
-    house.on_point = order.pass_
+    house.on_point = order.reach
     try:
         charge = record(intent)
-        order.pass_("pressed")
+        order.reach("pressed")
         # The worker may find its charge gone with the database: its task fails, as any may.
         with suppress(ObjectDoesNotExist):
             tasks.send_charge(str(charge.pk))
@@ -158,7 +158,7 @@ def live(order: Order, intent: Intent) -> None:
         house.on_point = None
     if not order.is_restored:
         beat(house)
-        order.pass_("done")
+        order.reach("done")
 
 
 def press(intent: Intent) -> None:
