@@ -161,7 +161,6 @@ ACCOUNT_FORMS = {
     "change_password": "dashboard.forms.account.ChangePasswordForm",
     "reset_password": "dashboard.forms.account.ResetPasswordForm",
     "reset_password_from_key": "dashboard.forms.account.ResetPasswordKeyForm",
-    "reauthenticate": "dashboard.forms.account.ReauthenticateForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
@@ -169,7 +168,6 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
-ACCOUNT_FORMS = {"reset_password": "dashboard.forms.accounts.PasswordResetForm"}
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 # Wrong passwords have limits of our own (dashboard/sign_in/limits.py), which `login` would undo: a
