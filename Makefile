@@ -24,7 +24,7 @@ test: packages-dev  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=
 bench: packages-dev  ## measure watching, the sandbox, starting, the pages and their streams
 	@$(IN) -m tests.bench
 
-drill: packages-dev  ## every fault, kill and outage in full, one line a figure (about an hour)
+drill: packages-dev  ## every fault, kill and outage in full, one line a figure (over an hour)
 	@$(IN) -m tests.drills
 
 fix: packages-dev  ## format, and repair what can be repaired alone
