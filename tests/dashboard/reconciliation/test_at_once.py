@@ -25,7 +25,7 @@ def test_the_account_is_locked_before_its_rewrites(thea, account, book):
         books.take_version(by=thea, rewrite=rewrite)
     first = next(query["sql"] for query in asked if "FROM" in query["sql"])
     assert 'FROM "proxyapi_account"' in first
-    assert connection.vendor == "sqlite" or "FOR UPDATE" in first
+    assert connection.vendor == "sqlite" or "FOR NO KEY UPDATE" in first
 
 
 @pytest.mark.django_db(transaction=True)

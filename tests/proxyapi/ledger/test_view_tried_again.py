@@ -171,7 +171,7 @@ def test_its_end_is_remembered_for_the_request_that_asks_for_it(account: Account
     assert (kept.api_low, kept.api_high) == (120, 120)
     locked = next(one["sql"] for one in asked if one["sql"].startswith("SELECT"))
     assert 'FROM "proxyapi_account"' in locked
-    assert connection.vendor == "sqlite" or "FOR UPDATE" in locked
+    assert connection.vendor == "sqlite" or "FOR NO KEY UPDATE" in locked
 
 
 def test_its_end_is_not_remembered_over_what_another_laid_meanwhile(
