@@ -63,8 +63,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "dashboard.middleware.PermissionsPolicyMiddleware",
     "dashboard.assets.AssetsMiddleware",
+    # Below the static files: the policy is a page's, and its header weighs as much as a small file.
+    "dashboard.middleware.PermissionsPolicyMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -27,7 +27,7 @@ FOREIGN = (
 ALOUD_AND_SOON = {
     "LOG_LEVEL": "DEBUG",
     "CHARGE_BOOKED_WITHIN": "6",
-    "CHARGE_AGAIN_AFTER": "2",
+    "CHARGE_AGAIN_AFTER": "3",  # each look costs two requests of a token's thirty a minute
     "CHARGE_IN_FLIGHT_MAX_S": "2",  # the sandbox gets a request at once
 }
 
