@@ -131,13 +131,16 @@ def is_young(charge: Charge) -> bool:
 def look_again(charge: Charge, soon: timedelta | None = None) -> None:
     """Look every ten seconds for a quarter of an hour, then every ten minutes: a person decides.
 
-    And once just when the service has had its time to book; `soon`: when it could not be asked.
+    While its request may be on its way, ever more seldom: only good news can come, and each look
+    costs two requests or three. And once just when the service has had its time to book; `soon`:
+    when it could not be asked.
     """
     now = timezone.now()
     rest = waits.again_after() if is_young(charge) else soon or timedelta(minutes=10)
-    due_at = now + rest
     if now < (booked_by := lost_at(charge) + waits.booked_within()):
-        due_at = min(due_at, booked_by)
+        age = now - (charge.sent_at or charge.created_at)
+        rest = min(max(rest, age / 3), booked_by - now)
+    due_at = now + rest
     Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN).update(due_at=due_at)
 
 
