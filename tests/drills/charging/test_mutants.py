@@ -45,8 +45,9 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "a form that comes again is another deed": Mutant(
         "proxyapi/charges/record.py",
-        "    if existing := made_before(intent):\n        return existing\n    job =",
-        "    job =",
+        "    if existing := made_before(intent):\n        return existing\n"
+        "    check_upstream(account)\n    job =",
+        "    check_upstream(account)\n    job =",
         "test_record.py",
     ),
     "two open charges of a job": Mutant(
@@ -63,8 +64,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "nobody looks at the balance": Mutant(
         "proxyapi/charges/record.py",
-        "    if hold > (free := account.free_to_spend()):",
-        "    if hold > (free := account.free_to_spend()) + 10**9:",
+        "    if hold > (free := account.balance - held):",
+        "    if hold > (free := account.balance - held) + 10**9:",
         "test_record.py test_consent.py",
     ),
     "a claim without a condition": Mutant(
@@ -171,9 +172,21 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "a debit settles two charges": Mutant(
         "proxyapi/ledger/trace.py",
-        "Entry.objects.filter(account_id=charge.account_id, charge__isnull=True, amount__lt=0)",
+        "Entry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)",
         "Entry.objects.filter(account_id=charge.account_id, amount__lt=0)",
         "test_settle.py test_effects.py",
+    ),
+    "a restored database sends again": Mutant(
+        "proxyapi/charges/send.py",
+        "        if recovery.recover_if_restored():\n",
+        "        if False:\n",
+        "test_recovery.py",
+    ),
+    "the same attempt is sent twice": Mutant(
+        "proxyapi/charges/send.py",
+        "            if not log_records.log_request(charge):\n",
+        "            if log_records.log_request(charge) is None:\n",
+        "test_recovery.py",
     ),
 }
 
