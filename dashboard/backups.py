@@ -162,12 +162,16 @@ def restore_sqlite(database: Path) -> Path | None:
     current = Path(str(connection.settings_dict["NAME"]))
     kept = current.with_name(f"{current.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     connection.close()
-    if current.exists() and take_out_of_use(current):
-        current.replace(kept)
+    # The copy comes first: a full disk must not leave the portal without a database.
     fresh = current.with_name(f"{current.name}.restored")
-    shutil.copyfile(database, fresh)
-    fresh.chmod(0o600)
-    fresh.replace(current)
+    try:
+        shutil.copyfile(database, fresh)
+        fresh.chmod(0o600)
+        if current.exists() and take_out_of_use(current):
+            current.replace(kept)
+        fresh.replace(current)
+    finally:
+        fresh.unlink(missing_ok=True)
     return kept if kept.exists() else None
 
 

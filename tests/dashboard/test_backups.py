@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import json
-import shutil
 import zipfile
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from dashboard.models import Team
 from proxyapi.models import Charge, Token
@@ -128,4 +126,18 @@ def test_sqlite_keeps_the_file_of_before(tmp_path):
     kept = Path(told.partition("kept as ")[2].split()[0].rstrip("."))
     assert kept.exists()
     kept.unlink()
-    assert shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent)
+
+
+def test_a_full_disk_leaves_the_database_where_it_is(tmp_path, monkeypatch):
+    if ON_POSTGRES:
+        pytest.skip("PostgreSQL restores in a transaction")
+    TeamFactory.create(name="Northlight")
+    run("backup", tmp_path / "monday.zip")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dashboard.backups.shutil.copyfile", fail)
+    with pytest.raises(CommandError, match="Nothing was restored"):
+        run("restore", tmp_path / "monday.zip", "--replace")
+    assert Team.objects.get().name == "Northlight"

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 
 HOLDS, FALLS_SHORT = "ok", "FALLS SHORT"
-MOST = 40
+MOST = 10
 
 
 class Figures:

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from proxyapi import charge_log
-from proxyapi.allowance import AllowanceUnknown
+from proxyapi.allowance import AllowanceUnknown, connection
 from proxyapi.charges import outcome, recovery, send
 from proxyapi.models import (
     Charge,
@@ -45,7 +45,7 @@ def sent(held: Held, upstream: Upstream) -> Charge:
     return charge
 
 
-def forget(charge: Charge) -> None:
+def forget() -> None:
     """The database of before the press, and before the draft."""
     Charge.objects.all().delete()
     Job.objects.all().delete()
@@ -56,7 +56,7 @@ def posts(upstream: Upstream) -> int:
 
 
 def test_a_charge_that_is_gone_comes_back_with_its_video_and_its_cost(sent, upstream):
-    forget(sent)
+    forget()
     report = recovery.recover_if_restored()
     assert report is not None
     assert (report.recovered, report.lost) == ([str(sent.pk)], [])
@@ -74,7 +74,7 @@ def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debi
     send(charge.pk)
     with django_capture_on_commit_callbacks(execute=True):
         outcome.free(Charge.objects.loaded(charge.pk), "It was never charged.", None, NEVER_CHARGED)
-    forget(charge)
+    forget()
     recovery.recover_if_restored()
     assert Charge.objects.get().is_called_uncharged
 
@@ -115,14 +115,14 @@ def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent, up
 
 
 def test_a_recovery_is_made_once(sent):
-    forget(sent)
+    forget()
     assert recovery.recover_at_start() is not None
     assert recovery.recover_at_start() is None
     assert recovery.recover_if_restored() is None
 
 
 def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent):
-    forget(sent)
+    forget()
     first = DatabaseEpoch.objects.current()
     recovery.recover_at_start()
     DatabaseEpoch.objects.exclude(number=first.number).delete()
@@ -132,7 +132,7 @@ def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent):
 
 
 def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent):
-    forget(sent)
+    forget()
     Token.objects.all().delete()
     report = recovery.recover_if_restored()
     assert report is not None
@@ -144,7 +144,7 @@ def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent):
 
 
 def test_another_token_of_the_account_takes_the_place_of_one_that_is_gone(sent):
-    forget(sent)
+    forget()
     other = TokenFactory.create(account=sent.account)
     Token.objects.exclude(pk=other.pk).delete()
     recovery.recover_if_restored()
@@ -183,8 +183,6 @@ def test_a_redis_that_was_emptied_is_no_older_database(sent):
     files = charge_log.newest_on_disk()
     with_redis = charge_log.newest()
     assert files == with_redis
-    from proxyapi.allowance import connection
-
     connection().flushall()
     assert recovery.recover_if_restored() is None
     assert recovery.recover_at_start() is None
@@ -196,7 +194,7 @@ def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoratio
         account=token.account, token=token, member=token.owner, nonce=uuid.uuid4(), seen={},
         wanted={},
     )  # fmt: skip
-    forget(sent)
+    forget()
     recovery.recover_if_restored()
     change.refresh_from_db()
     assert (change.state, change.reason) == ("refused", recovery.SAVE_AGAIN)
