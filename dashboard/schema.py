@@ -80,8 +80,6 @@ def bring_up_to_date(patience: float = PATIENCE) -> None:
                 if time.monotonic() + PAUSE > until:
                     raise HeldUpError from error
                 time.sleep(PAUSE)
-        # Where all that a squashed one replaces was applied before, nothing else notes it.
-        MigrationExecutor(connection).check_replacements()
 
 
 @contextmanager

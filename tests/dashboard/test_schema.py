@@ -10,8 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
 from dashboard import schema
 from dashboard.queries import health
@@ -150,13 +148,3 @@ def test_the_database_of_a_later_release_is_no_reason_not_to_be_ready() -> None:
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM django_migrations WHERE name = '9999'")
     assert not health.database()
-
-
-def test_a_squashed_migration_is_noted_where_nothing_is_left_to_apply() -> None:
-    squashed = [name for app, name in MigrationLoader(None).replacements if app == "proxyapi"]
-    applied = MigrationRecorder.Migration.objects.filter(app="proxyapi", name__in=squashed)
-    applied.delete()
-
-    schema.bring_up_to_date()
-
-    assert applied.count() == len(squashed) == 1

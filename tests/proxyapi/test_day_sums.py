@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.db import transaction
 from django.db.models import Sum
 
@@ -135,16 +133,6 @@ def test_every_table_adds_the_same_entries_up(mixed, table):
 )
 def test_the_smallest_table_that_knows_the_columns_answers(columns, table):
     assert narrowest(columns) is table
-
-
-def test_tables_that_came_later_are_filled_from_the_widest(mixed):
-    recounted(mixed, DAY, DAY + timedelta(days=1))
-    narrow = (DayFlow, DayFeature, DayMember)
-    counted = [contents(table, mixed) for table in narrow]
-    for table in narrow:
-        table._default_manager.all().delete()
-    import_module("proxyapi.migrations.0020_filled_days").fill(apps, None)
-    assert [contents(table, mixed) for table in narrow] == counted
 
 
 def test_names_are_those_of_the_days_and_accounts_asked_for(mixed):

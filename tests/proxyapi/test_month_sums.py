@@ -6,11 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, given, settings, strategies
 
@@ -111,21 +109,6 @@ def test_months_move_with_the_zone_of_the_team(account: Account) -> None:
     recount_all(account)
     assert kept(account) == expected(account)
     assert [row[0] for row in kept(account)] == [date(2027, 1, 1)]
-
-
-def test_months_that_came_later_are_filled_from_their_days(account: Account) -> None:
-    other = AccountFactory.create()
-    for one in (account, other):
-        for hours in (-800, -1, 0, 1):
-            at = NEW_YEAR + timedelta(hours=hours)
-            booked(one, at, "-4.5", "faceless.render")
-            booked(one, at, "100")
-            counted(one, at)
-    before = kept(account), kept(other)
-    MonthFeature.objects.all().delete()
-    import_module("proxyapi.migrations.0033_filled_months").fill(apps, None)
-    assert (kept(account), kept(other)) == before
-    assert before[0] == expected(account)
 
 
 def test_a_month_is_added_up_once(account: Account) -> None:

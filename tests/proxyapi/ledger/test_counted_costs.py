@@ -7,12 +7,9 @@ import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
-from django.db import connection
 
 from proxyapi import ledger, month_costs
 from proxyapi.charges import outcome
@@ -21,7 +18,6 @@ from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
 
 Settled = Callable[..., Charge]
-MIGRATION = "proxyapi.migrations.0029_counted_months"
 
 
 @pytest.fixture
@@ -125,12 +121,9 @@ def test_counted_one_by_one_is_counted_at_once(
     one_by_one = counts()
     month_costs.recount(account)
     assert counts() == one_by_one
-    MonthCost.objects.all().delete()
-    import_module(MIGRATION).count(apps, connection.schema_editor())
-    assert counts() == one_by_one
 
 
-def test_debits_that_were_matched_before_are_told_to_be_off(
+def test_a_debit_that_differs_from_the_cost_says_by_how_much(
     account: Account, book: Book, settled: Settled
 ) -> None:
     settled(94, quote=Decimal(94), settled_at=START)
@@ -140,6 +133,3 @@ def test_debits_that_were_matched_before_are_told_to_be_off(
     ledger.mirror(account)
     off = Entry.objects.order_by("position").values_list("off", flat=True)
     assert list(off) == [Decimal(-2), None]
-    Entry.objects.update(off=None)
-    import_module(MIGRATION).weigh(apps, connection.schema_editor())
-    assert list(off.all()) == [Decimal(-2), None]
