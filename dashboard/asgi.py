@@ -14,7 +14,7 @@ from proxyapi import redis_client
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 application = get_asgi_application()
 refuse_wrong_keys_in_a_loop()
-redis_client.answer_pages()
+redis_client.use_page_timeout()
 # What is loaded by now stays for good. Looked through again by every full collection, it made one
 # request in ten 70 ms longer.
 get_resolver().url_patterns  # noqa: B018 - loads every view

@@ -24,8 +24,8 @@ from django.conf import settings
 from django.db import connection
 
 from dashboard.up.place import locked
-from proxyapi import seal
-from proxyapi.checks import sealed_models
+from proxyapi.checks import encrypted_models
+from proxyapi.credentials import encryption
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -83,7 +83,7 @@ def read_manifest(path: Path) -> Manifest:
         raise BackupError(
             f"{path} is of {manifest.vendor}, and DATABASE_URL names {connection.vendor}."
         )
-    if missing := sorted(set(manifest.keys) - set(seal.ring().keys)):
+    if missing := sorted(set(manifest.keys) - set(encryption.load_key_ring().keys)):
         names = ", ".join(missing)
         raise BackupError(f"SEALING_KEYS does not hold {names}, which sealed the tokens in {path}.")
     return manifest
@@ -143,10 +143,10 @@ def sealing_keys() -> list[str]:
     """The names of the keys that sealed anything in this database."""
     blobs = [
         bytes(blob)
-        for model in sealed_models()
+        for model in encrypted_models()
         for blob in model._default_manager.values_list("sealed", flat=True).iterator()
     ]
-    return sorted({name for name in map(seal.key_named, blobs) if name})
+    return sorted({name for name in map(encryption.envelope_key_id_or_blank, blobs) if name})
 
 
 def dump_sqlite(database: Path) -> None:

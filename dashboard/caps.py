@@ -23,7 +23,7 @@ from dashboard.roles import Permission, allows
 from proxyapi.models import Charge
 from proxyapi.models.account import exact
 from proxyapi.models.charge import HOLDING, SPENT
-from proxyapi.refusals import Refusal, credits
+from proxyapi.refusals import Refusal, format_credits
 
 NOTHING = Decimal(0)
 FEW = 3  # members whose sums go into one row with the team's
@@ -87,10 +87,13 @@ class OverBudget(Refusal):
 
     def __init__(self, needed: Decimal, standing: Standing, approvers: Sequence[str]) -> None:
         whose = "your" if standing.budget.member_id else "the team’s"
-        hard, left = credits(standing.budget.hard or NOTHING), credits(standing.left or NOTHING)
+        hard, left = (
+            format_credits(standing.budget.hard or NOTHING),
+            format_credits(standing.left or NOTHING),
+        )
         self.needed, self.standing, self.approvers = needed, standing, tuple(approvers)
         self.why = (
-            f"It needs {credits(needed)} cr and {left} of {whose} {hard} are left until "
+            f"It needs {format_credits(needed)} cr and {left} of {whose} {hard} are left until "
             f"{standing.until}. Ask for more, or make it shorter. {can_help(approvers)}"
         ).strip()
         super().__init__(f"Not sent. {self.why}")

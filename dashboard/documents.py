@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dashboard.models import Role
 from dashboard.roles import ROLES, SENTENCES, Permission, grantable, new_roles
 from proxyapi.charges import evidence
-from proxyapi.charges.effect import KEPT
+from proxyapi.charges.job_effects import OPERATIONS_WITH_KEPT_RESULT
 from proxyapi.models.charge import CREATES, HOLDING, TRANSITIONS
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Operation
@@ -72,8 +72,8 @@ def evidences() -> str:
             ""
             if row.name in CREATES and row.evidence == "ledger"
             else OWN.get(row.evidence, "itself"),
-            evidence.TABLE[row.evidence].words,
-            "kept" if row.name in KEPT else "",
+            evidence.PROBES[row.evidence].description,
+            "kept" if row.name in OPERATIONS_WITH_KEPT_RESULT else "",
             "lost: an orphan" if row.name in CREATES else "",
         )
         for row in operations()

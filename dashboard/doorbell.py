@@ -24,7 +24,7 @@ def ring(name: str, id: UUID) -> None:
 
 def _ring(name: str, id: str) -> None:
     try:
-        if redis_client.answers():  # the queue itself would be waited for for 5 s
+        if redis_client.is_redis_up():  # the queue itself would be waited for for 5 s
             current_app.send_task(name, (id,), retry=False)
             return
     except OperationalError:

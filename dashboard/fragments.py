@@ -19,7 +19,7 @@ from dashboard.queries.studio import price_of
 from dashboard.queries.videos.cards import rows, tell
 from dashboard.queries.videos.pages import video_from
 from dashboard.queries.videos.usual import usuals
-from proxyapi.events import Event, News
+from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Job, JobState, Vault
 
 MOST = 48  # videos in one bundle
@@ -29,7 +29,7 @@ class TooMuch(Exception):
     """News of more videos than a bundle holds: pages look at everything again."""
 
 
-def bundle(vault_id: UUID, news: Collection[News]) -> str:
+def bundle(vault_id: UUID, news: Collection[ChangeEvent]) -> str:
     """The HTML of everything that this news changes. Eight queries, and two more a draft.
 
     Raises `TooMuch`.
@@ -39,7 +39,7 @@ def bundle(vault_id: UUID, news: Collection[News]) -> str:
         return told(vault, news)
 
 
-def told(vault: Vault, news: Collection[News]) -> str:
+def told(vault: Vault, news: Collection[ChangeEvent]) -> str:
     vault_id = vault.pk
     usual, now = usuals(vault_id), timezone.now()
     jobs = list(rows(changed(vault_id, news)))
@@ -55,11 +55,11 @@ def told(vault: Vault, news: Collection[News]) -> str:
     return render_to_string("dashboard/video/push.html", context)
 
 
-def changed(vault_id: UUID, news: Collection[News]) -> QuerySet[Job]:
-    ids: dict[Event, set[UUID]] = {event: set() for event in Event}
+def changed(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
+    ids: dict[EventType, set[UUID]] = {event: set() for event in EventType}
     for one in news:
-        ids[one.event].add(one.id)
-    touched = Q(pk__in=ids[Event.JOB]) | Q(charges__in=ids[Event.CHARGE])
+        ids[one.event_type].add(one.id)
+    touched = Q(pk__in=ids[EventType.JOB]) | Q(charges__in=ids[EventType.CHARGE])
     # A token that stops or works again changes what is known of all that runs on it.
-    touched |= Q(token__in=ids[Event.TOKEN], state=JobState.RUNNING)
+    touched |= Q(token__in=ids[EventType.TOKEN], state=JobState.RUNNING)
     return Job.objects.shown().filter(touched, vault_id=vault_id).distinct()[: MOST + 1]

@@ -39,7 +39,7 @@ from redis.asyncio.client import PubSub
 from dashboard.database import give_back, let_thread_go
 from dashboard.fragments import TooMuch, bundle
 from dashboard.tickets import Ticket, lapsed
-from proxyapi.events import CHANNEL, Event, News
+from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 from proxyapi.watching import interest
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Hub:
         self._runner: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._woken = asyncio.Event()
-        self._news: defaultdict[UUID, set[News]] = defaultdict(set)
+        self._news: defaultdict[UUID, set[ChangeEvent]] = defaultdict(set)
         self._latest: dict[UUID, float] = {}
         self._asked: dict[UUID, float] = {}  # when the service was last told to answer or not
 
@@ -150,7 +150,7 @@ class Hub:
         redis = Redis.from_url(settings.REDIS_URL)
         try:
             async with redis, redis.pubsub() as pubsub:
-                await pubsub.subscribe(CHANNEL)
+                await pubsub.subscribe(EVENTS_CHANNEL)
                 if await pubsub.get_message(timeout=PATIENCE) is None:
                     raise RedisTimeout("it does not confirm")
                 self.since = time.time()
@@ -177,10 +177,10 @@ class Hub:
 
     def _note(self, text: bytes) -> None:
         with suppress(ValueError, TypeError):
-            news = News.load(text)
-            latest = self._asked if news.event is Event.SERVICE else self._latest
-            latest[news.vault] = time.time()
-            self._news[news.vault].add(news)
+            news = ChangeEvent.from_json(text)
+            latest = self._asked if news.event_type is EventType.SERVICE else self._latest
+            latest[news.tenant_id] = time.time()
+            self._news[news.tenant_id].add(news)
             self._woken.set()
 
     async def _tell(self) -> None:
@@ -192,7 +192,7 @@ class Hub:
                 first = next(iter(self._news))  # in the order in which they were heard
                 await self._push(first, self._news.pop(first))
 
-    async def _push(self, vault: UUID, news: set[News]) -> None:
+    async def _push(self, vault: UUID, news: set[ChangeEvent]) -> None:
         # What is heard while this is rendered is not in it.
         at = time.time()
         told = [one for one in self.listeners if one.ticket.vault == vault]
@@ -276,11 +276,11 @@ def event(name: str, data: str, at: float | None = None) -> bytes:
     return f"{id}event: {name}\n{lines}\n".encode()
 
 
-def topics(news: Collection[News]) -> str:
-    return " ".join(sorted({one.event for one in news}))
+def topics(news: Collection[ChangeEvent]) -> str:
+    return " ".join(sorted({one.event_type for one in news}))
 
 
-def rendered(vault: UUID, news: set[News], tickets: set[Ticket]) -> Pushed:
+def rendered(vault: UUID, news: set[ChangeEvent], tickets: set[Ticket]) -> Pushed:
     return Pushed(bundle(vault, news), lapsed(tickets))
 
 

@@ -282,14 +282,15 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
     )
 # `name=METHOD`, several separated by commas, for the three whose method the spec does not show.
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
-# `id:base64 of 32 bytes`, several separated by commas, the first one seals (proxyapi/seal.py).
+# `id:base64 of 32 bytes`, several separated by commas; the first one encrypts
+# (proxyapi/credentials/encryption.py).
 SEALING_KEYS = env.required(
     "SEALING_KEYS", "`make run` writes one; .env.example says how to make the first one."
 )
 # An estimate is approximate: hold a tenth more.
 HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)
 
-# Seconds; drills shorten them (proxyapi/charges/waits.py).
+# Seconds; drills shorten them (proxyapi/charges/timeouts.py).
 CHARGE_AGAIN_AFTER = env.number("CHARGE_AGAIN_AFTER", 10, 0, 3600)
 CHARGE_BOOKED_WITHIN = env.number("CHARGE_BOOKED_WITHIN", 30, 0, 3600)
 # The longest time of an operation (proxyapi/upstream/catalog.py) is below it, unless this is less.

@@ -14,7 +14,7 @@ from typing import Any
 from django.core.checks import CheckMessage, run_checks
 from django.db import DEFAULT_DB_ALIAS, connection
 
-from proxyapi.checks import START
+from proxyapi.checks import STARTUP_TAG
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def refuse_wrong_keys(**_: Any) -> None:
     A database that does not answer is no reason to end: that passes.
     """
     try:
-        found = run_checks(tags=[START], databases=[DEFAULT_DB_ALIAS])
+        found = run_checks(tags=[STARTUP_TAG], databases=[DEFAULT_DB_ALIAS])
     finally:  # the processes that a worker forks must not share it
         connection.close()
         if close_pool := getattr(connection, "close_pool", None):  # PostgreSQL alone has one

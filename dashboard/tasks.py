@@ -18,7 +18,7 @@ from dashboard.alerting.pruning import prune
 from dashboard.models import Delivery, Team
 from dashboard.sign_in import history, mails
 from dashboard.sign_in.sessions import SessionStore
-from proxyapi.tasks import send_charge, send_long_charge, settle_charge
+from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reconcile_charge_task
 
 
 @shared_task(expires=30)
@@ -84,9 +84,9 @@ def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None
     mails.send_password_changed(user_id, datetime.fromisoformat(changed_at), client_ip)
 
 
-@task_postrun.connect(sender=send_charge)
-@task_postrun.connect(sender=send_long_charge)
-@task_postrun.connect(sender=settle_charge)
+@task_postrun.connect(sender=dispatch_charge_task)
+@task_postrun.connect(sender=dispatch_slow_charge_task)
+@task_postrun.connect(sender=reconcile_charge_task)
 def after_a_charge(*, args: tuple[str, ...], **_: Any) -> None:
     """A charge was sent or settled: its team's thresholds are looked at."""
     for team_id in Team.objects.filter(vault__charges=UUID(args[0])).values_list("pk", flat=True):

@@ -20,11 +20,13 @@ from django.db import Error as DatabaseTrouble
 from django.db import connection
 from django.utils import timezone
 
-from proxyapi import allowance, door, failpoints, heard, seal
-from proxyapi.allowance import AllowanceUnknown, Grant, Lane, Pool
-from proxyapi.events import Event, publish
-from proxyapi.heirs import STOPPED, hand_over
+from proxyapi import failpoints, rate_limiter
+from proxyapi.credentials import encryption, token_vault
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
+from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RatePool
+from proxyapi.service_status import announce_reachability
+from proxyapi.token_failover import STOPPED_TOKEN_STATES, fail_over_token
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.client import Client
@@ -34,44 +36,44 @@ from proxyapi.upstream.secret import Secret
 
 log = logging.getLogger(__name__)
 # From which states a token gets into each; removed is the end.
-FROM = {
+TOKEN_TRANSITIONS = {
     TokenState.WORKING: (TokenState.PAUSED,),
     TokenState.PAUSED: (TokenState.WORKING,),
     TokenState.REVOKED: (TokenState.WORKING, TokenState.PAUSED),
     TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
 }
 # Operations with a limit beside the token's (spec, Limits).
-POOLS = {
-    "characters.preview": Pool.PREVIEWS,
-    "faceless.scrape_images": Pool.SCRAPING,
-    "faceless.scrape_script": Pool.SCRAPING,
-    "url_to_video.scrape_images": Pool.SCRAPING,
-    "url_to_video.scrape_script": Pool.SCRAPING,
+OPERATION_POOLS = {
+    "characters.preview": RatePool.PREVIEWS,
+    "faceless.scrape_images": RatePool.SCRAPING,
+    "faceless.scrape_script": RatePool.SCRAPING,
+    "url_to_video.scrape_images": RatePool.SCRAPING,
+    "url_to_video.scrape_script": RatePool.SCRAPING,
 }
-WINDOW = 60.0  # seconds; the limit of a token counts in these
+TOKEN_WINDOW_S = 60.0  # seconds; the limit of a token counts in these
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
-OUTCOMES = {
+CALL_OUTCOMES = {
     errors.Outcome.NOT_SENT: CallOutcome.NOT_SENT,
     errors.Outcome.REFUSED: CallOutcome.REFUSED,
     errors.Outcome.UNKNOWN: CallOutcome.UNKNOWN,
 }
 
 
-class TokenShut(errors.NotSent):
+class TokenUnusable(errors.NotSent):
     """Its seal does not open: the row was changed, or its key is gone."""
 
     code = "TOKEN-SHUT"
     sentence = "The stored token does not open. Nothing was sent. Add the token again."
 
 
-class TokenGone(TokenShut):
+class TokenRemoved(TokenUnusable):
     """It was removed while somebody here had its row in hand."""
 
     code = "TOKEN-GONE"
     sentence = "The token was removed meanwhile. Nothing was sent."
 
 
-class TokenOfAnother(TokenShut):
+class TokenOfOtherUpstream(TokenUnusable):
     """The portal was pointed at another service since: this token is none of its."""
 
     code = "TOKEN-OF-ANOTHER"
@@ -81,17 +83,23 @@ class TokenOfAnother(TokenShut):
     )
 
 
-LASTING = (errors.Refused, errors.Unsendable, TokenShut)  # the next call meets it as well
+PERMANENT_ERRORS = (
+    errors.Refused,
+    errors.Unsendable,
+    TokenUnusable,
+)  # the next call meets it as well
 # It never left, which says nothing of the service.
-OURS = (errors.Unsendable, errors.PoolTimedOut, TokenShut)
+LOCAL_ERRORS = (errors.Unsendable, errors.PoolTimedOut, TokenUnusable)
 
 
 @lru_cache(maxsize=1)
-def client() -> Client:
+def upstream_client() -> Client:
     return Client(settings.VIDEO_API_BASE_URL, methods=settings.VIDEO_API_METHODS)
 
 
-def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") -> Grant:
+def acquire_permit(
+    token: Token, lane: Priority, patience: float = 0, operation: str = ""
+) -> Permit:
     """Take one request from the token's allowance, waiting up to `patience` seconds; `send` wants
     the grant.
 
@@ -102,28 +110,30 @@ def admit(token: Token, lane: Lane, patience: float = 0, operation: str = "") ->
     """
     if token.state in (TokenState.REVOKED, TokenState.REMOVED):
         raise errors.Unauthorized()
-    check_upstream(token)
-    if not door.opens(token):
-        raise TokenShut()
-    store, until = allowance.connection(), time.monotonic() + patience
-    if pool := POOLS.get(operation):
-        allowance.await_pool(store, pool, token.account.bucket, patience)
+    check_token_upstream(token)
+    if not token_vault.can_decrypt(token):
+        raise TokenUnusable()
+    store, until = rate_limiter.redis_connection(), time.monotonic() + patience
+    if pool := OPERATION_POOLS.get(operation):
+        rate_limiter.wait_for_pool(store, pool, token.account.bucket, patience)
         patience = max(0.0, until - time.monotonic())
-    grant = allowance.wait_for(store, token.bucket, lane, patience)
+    grant = rate_limiter.acquire(store, token.bucket, lane, patience)
     if pool:
-        allowance.draw(store, pool, token.account.bucket)
+        rate_limiter.take_from_pool(store, pool, token.account.bucket)
     return grant
 
 
-def call(token: Token, name: str, lane: Lane, *, patience: float = 0, **parts: Any) -> Reply:
+def call_upstream(
+    token: Token, name: str, lane: Priority, *, patience: float = 0, **parts: Any
+) -> Reply:
     """Admit and send. Raises `errors.UpstreamError` or `allowance.AllowanceExhausted`."""
-    return send(token, name, admit(token, lane, patience, name), **parts)
+    return send_request(token, name, acquire_permit(token, lane, patience, name), **parts)
 
 
-def send(
+def send_request(
     token: Token,
     name: str,
-    grant: Grant,
+    grant: Permit,
     *,
     path: Mapping[str, str | int] | None = None,
     query: Mapping[str, str | int] | None = None,
@@ -140,47 +150,47 @@ def send(
     sent_at, started = timezone.now(), time.monotonic()
     call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
     try:
-        reply = client().call(
+        reply = upstream_client().call(
             name,
-            opened(token),
+            decrypt_for_call(token),
             path=path,
             query=query,
             json=json,
             data=data,
             files=files,
-            on_sent=lambda: was_sent(token, name, grant),
+            on_sent=lambda: handle_request_sent(token, name, grant),
         )
-    except OURS:
+    except LOCAL_ERRORS:
         raise
     except errors.UpstreamError as error:
-        call.outcome, call.status = OUTCOMES[error.outcome], error.status
-        call.code = error.code[:60]
-        with beside_the_answer():
-            note_failure(token, error)
+        call.outcome = CALL_OUTCOMES[error.outcome]
+        call.status, call.code = error.status, error.code[:60]
+        with best_effort_writes():
+            learn_from_error(token, error)
         raise
     else:
         call.outcome, call.status = CallOutcome.ANSWERED, reply.status
         call.allowance_left = reply.allowance.remaining if reply.allowance else None
-        with beside_the_answer():
-            note_answer(token, reply, as_of or sent_at)
+        with best_effort_writes():
+            learn_from_reply(token, reply, as_of or sent_at)
         return reply
     finally:
         if call.outcome:
             call.milliseconds = round((time.monotonic() - started) * 1000)
-            with beside_the_answer():
+            with best_effort_writes():
                 call.save()
-            heard.tell(token.vault_id, token.pk, answered=call.is_answered)
+            announce_reachability(token.vault_id, token.pk, answered=call.is_answered)
 
 
-def was_sent(token: Token, name: str, grant: Grant) -> None:
+def handle_request_sent(token: Token, name: str, grant: Permit) -> None:
     if CATALOG[name].charging:
-        failpoints.reach("sent")
-    with suppress(AllowanceUnknown):
-        allowance.sent(allowance.connection(), token.bucket, grant)
+        failpoints.hit_failpoint("sent")
+    with suppress(RateLimiterUnavailable):
+        rate_limiter.restamp_late_permit(rate_limiter.redis_connection(), token.bucket, grant)
 
 
 @contextmanager
-def beside_the_answer() -> Iterator[None]:
+def best_effort_writes() -> Iterator[None]:
     """What is noted here is known again by the next call. The answer is not: a connection to the
     database that broke meanwhile must not lose it, and the caller gets a fresh one."""
     try:
@@ -192,92 +202,94 @@ def beside_the_answer() -> Iterator[None]:
         connection.close()
 
 
-def note_answer(token: Token, reply: Reply, as_of: datetime) -> None:
-    note_allowance(token, reply.allowance)
+def learn_from_reply(token: Token, reply: Reply, as_of: datetime) -> None:
+    learn_rate_limit(token, reply.allowance)
     if reply.credits and reply.credits.remaining is not None:
         token.account.note_balance(reply.credits.remaining, as_of)
-        publish(token.vault_id, Event.ACCOUNT, token.account_id)
+        publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
 
 
-def check_upstream(token: Token) -> None:
+def check_token_upstream(token: Token) -> None:
     """Raise `TokenOfAnother` for a token that was sealed for another upstream than the one in
     use."""
     if not token.account.is_of_current_upstream:
-        raise TokenOfAnother()
+        raise TokenOfOtherUpstream()
 
 
-def opened(token: Token) -> Secret:
+def decrypt_for_call(token: Token) -> Secret:
     """The value, only for the upstream it was sealed for. As it is now: a removed token is not used
     by who read it before."""
-    check_upstream(token)
+    check_token_upstream(token)
     if Token.objects.filter(pk=token.pk, state=TokenState.REMOVED).exists():
-        raise TokenGone()
+        raise TokenRemoved()
     try:
-        return door.opened(token)
-    except seal.SealError:
-        raise TokenShut() from None
+        return token_vault.decrypt_token(token)
+    except encryption.EncryptionError:
+        raise TokenUnusable() from None
 
 
-def note_allowance(token: Token, seen: Allowance | None) -> None:
+def learn_rate_limit(token: Token, seen: Allowance | None) -> None:
     """Learn from the headers of any answer, refusals too.
 
     Without Redis nothing is learned, and what was answered counts all the same.
     """
     if seen:
-        with suppress(AllowanceUnknown):
-            store = allowance.connection()
-            allowance.correct(store, token.bucket, seen.limit, seen.remaining)
+        with suppress(RateLimiterUnavailable):
+            store = rate_limiter.redis_connection()
+            rate_limiter.apply_rate_limit_headers(store, token.bucket, seen.limit, seen.remaining)
 
 
-def note_limits(token: Token, error: errors.UpstreamError) -> None:
-    note_allowance(token, error.allowance)
+def learn_limits_from_error(token: Token, error: errors.UpstreamError) -> None:
+    learn_rate_limit(token, error.allowance)
     if isinstance(error, errors.RateLimited):
-        pause(token, error)
+        pause_after_rate_limit(token, error)
 
 
-def note_failure(token: Token, error: errors.UpstreamError) -> None:
-    note_limits(token, error)
+def learn_from_error(token: Token, error: errors.UpstreamError) -> None:
+    learn_limits_from_error(token, error)
     if isinstance(error, errors.Unauthorized):
-        change_state(token, TokenState.REVOKED)
+        change_token_state(token, TokenState.REVOKED)
     elif isinstance(error, PLAN_ERRORS):
-        note_plan(token, error)
-        change_state(token, TokenState.PAUSED)
+        mark_plan_lapsed(token, error)
+        change_token_state(token, TokenState.PAUSED)
 
 
-def pause(token: Token, error: errors.RateLimited) -> None:
+def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
     """Grant nothing of what is used up. With requests left that is the limit of this operation
     alone, for the whole account (pitfall 27).
 
     With none left it may be either: then the time that was told is the operation's, and the token's
     own window is over in a minute.
     """
-    told, store = error.wait(WINDOW), allowance.connection()
-    pool = POOLS.get(error.operation.name) if error.operation else None
-    with suppress(AllowanceUnknown):
+    told, store = error.wait(TOKEN_WINDOW_S), rate_limiter.redis_connection()
+    pool = OPERATION_POOLS.get(error.operation.name) if error.operation else None
+    with suppress(RateLimiterUnavailable):
         if pool:
-            allowance.pause(store, pool.of(token.account.bucket), told)
+            rate_limiter.pause_bucket(store, pool.bucket_name(token.account.bucket), told)
         if error.token_wide:
-            allowance.pause(store, token.bucket, min(told, WINDOW) if pool else told)
+            rate_limiter.pause_bucket(
+                store, token.bucket, min(told, TOKEN_WINDOW_S) if pool else told
+            )
 
 
-def note_plan(token: Token, error: errors.UpstreamError) -> None:
+def mark_plan_lapsed(token: Token, error: errors.UpstreamError) -> None:
     """The plan changed since the profile was read; it is read again sooner from now on."""
     trial = isinstance(error, errors.PaidSubscriptionRequired)
     token.account.plan = Plan.TRIAL if trial else Plan.NONE
     token.account.save(update_fields=["plan"])
-    publish(token.vault_id, Event.ACCOUNT, token.account_id)
+    publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
 
 
-def change_state(token: Token, state: TokenState) -> None:
+def change_token_state(token: Token, state: TokenState) -> None:
     """A token stops or works again; everybody who shows it hears of it, and another token of its
     owner's goes on with what it did.
 
     By conditional update: what another process knows by now is not undone by what we knew.
     """
     now = timezone.now()
-    rows = Token.objects.filter(pk=token.pk, state__in=FROM[state])
+    rows = Token.objects.filter(pk=token.pk, state__in=TOKEN_TRANSITIONS[state])
     if rows.update(state=state, state_since=now):
         token.state, token.state_since = state, now
-        if state in STOPPED:
-            hand_over(token)
-        publish(token.vault_id, Event.TOKEN, token.pk)
+        if state in STOPPED_TOKEN_STATES:
+            fail_over_token(token)
+        publish_event(token.vault_id, EventType.TOKEN, token.pk)

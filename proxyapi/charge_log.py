@@ -25,16 +25,16 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from proxyapi.allowance import AllowanceUnknown, connection
+from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
 
-KEPT_DAYS = 14
-KEPT_IN_REDIS_S = 86_400
+RETENTION_DAYS = 14
+REDIS_TTL_S = 86_400
 NEWEST_KEY = "reelroom:charge-log:newest"
-RECORD_KEY = "reelroom:charge-log:record"
+RECORD_KEY_PREFIX = "reelroom:charge-log:record"
 log = logging.getLogger(__name__)
 
 
-class Kind(StrEnum):
+class ChargeLogKind(StrEnum):
     REQUEST = "request"  # about to be sent; `content` has the rows of the charge and its job
     ANSWER = "answer"  # a success was answered; `content` has its data and cost
     END = "end"  # the charge was settled; `content` has its state, cost and reason
@@ -42,11 +42,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ChargeLogRecord:
     """One line of the log. `attempt` counts the sendings of a charge, from 1; `epoch` is the id of
     the database's epoch (`DatabaseEpoch`); `at` is UTC, ISO 8601."""
 
-    kind: Kind
+    kind: ChargeLogKind
     epoch: str
     charge: str = ""
     attempt: int = 0
@@ -54,106 +54,106 @@ class Record:
     content: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def name(self) -> str:
+    def key(self) -> str:
         return f"{self.charge}:{self.attempt}:{self.kind}"
 
-    def dump(self) -> str:
+    def to_json(self) -> str:
         return json.dumps(asdict(self), cls=DjangoJSONEncoder, separators=(",", ":"))
 
     @classmethod
-    def load(cls, text: str | bytes) -> Record:
+    def from_json(cls, text: str | bytes) -> ChargeLogRecord:
         """Raises ValueError for a line that was cut off."""
         try:
             fields = json.loads(text)
-            return cls(**{**fields, "kind": Kind(fields["kind"])})
+            return cls(**{**fields, "kind": ChargeLogKind(fields["kind"])})
         except (TypeError, KeyError) as error:
             raise ValueError("this is no record of the charge log") from error
 
 
-def append_request(record: Record) -> bool:
+def append_request_record(record: ChargeLogRecord) -> bool:
     """Record a request just before it is sent; False if the same attempt was recorded before: then
     it was sent, and the database has forgotten it.
 
     Raises `AllowanceUnknown` when Redis does not answer: nothing may be sent then.
     """
     try:
-        with connection().pipeline(transaction=True) as pipeline:
-            pipeline.set(_key(record), record.dump(), nx=True, ex=KEPT_IN_REDIS_S)
-            pipeline.set(NEWEST_KEY, record.dump())
+        with redis_connection().pipeline(transaction=True) as pipeline:
+            pipeline.set(_redis_key(record), record.to_json(), nx=True, ex=REDIS_TTL_S)
+            pipeline.set(NEWEST_KEY, record.to_json())
             is_new = bool(pipeline.execute()[0])
     except redis.RedisError:
-        raise AllowanceUnknown(1.0) from None
+        raise RateLimiterUnavailable(1.0) from None
     if is_new:
         _append_to_file(record)
     return is_new
 
 
-def append(record: Record) -> None:
+def append_result_record(record: ChargeLogRecord) -> None:
     """Record an answer or an end, as far as the stores can be written: the ledger tells the same,
     later."""
     try:
-        connection().set(_key(record), record.dump(), ex=KEPT_IN_REDIS_S)
+        redis_connection().set(_redis_key(record), record.to_json(), ex=REDIS_TTL_S)
     except redis.RedisError:
         log.warning("Redis has no record of an answer: it does not respond")
     _append_to_file(record)
 
 
-def append_checkpoint(epoch: str) -> None:
+def append_checkpoint_record(epoch: str) -> None:
     """Note that this epoch of the database has everything. Raises `AllowanceUnknown`."""
-    record = Record(Kind.CHECKPOINT, epoch)
+    record = ChargeLogRecord(ChargeLogKind.CHECKPOINT, epoch)
     try:
-        connection().set(NEWEST_KEY, record.dump())
+        redis_connection().set(NEWEST_KEY, record.to_json())
     except redis.RedisError:
-        raise AllowanceUnknown(1.0) from None
+        raise RateLimiterUnavailable(1.0) from None
     _append_to_file(record)
 
 
-def newest() -> Record | None:
+def newest_record() -> ChargeLogRecord | None:
     """The newest request or checkpoint; None where nothing is recorded. Raises
     `AllowanceUnknown`."""
     try:
-        found = cast("bytes | None", connection().get(NEWEST_KEY))
+        found = cast("bytes | None", redis_connection().get(NEWEST_KEY))
     except redis.RedisError:
-        raise AllowanceUnknown(1.0) from None
+        raise RateLimiterUnavailable(1.0) from None
     if found is not None:
-        return Record.load(found)
-    return newest_on_disk()
+        return ChargeLogRecord.from_json(found)
+    return newest_record_on_disk()
 
 
-def newest_on_disk() -> Record | None:
-    for path in reversed(_files()):
-        for record in reversed(list(_read(path))):
-            if record.kind in (Kind.REQUEST, Kind.CHECKPOINT):
+def newest_record_on_disk() -> ChargeLogRecord | None:
+    for path in reversed(_log_files()):
+        for record in reversed(list(_read_log_file(path))):
+            if record.kind in (ChargeLogKind.REQUEST, ChargeLogKind.CHECKPOINT):
                 return record
     return None
 
 
-def records() -> list[Record]:
+def load_log_records() -> list[ChargeLogRecord]:
     """All that Redis and the files hold, each once, oldest first. Raises `AllowanceUnknown`."""
-    found = {record.name: record for path in _files() for record in _read(path)}
+    found = {record.key: record for path in _log_files() for record in _read_log_file(path)}
     try:
-        keys = list(connection().scan_iter(f"{RECORD_KEY}:*", count=1000))
-        values = cast("list[bytes | None]", connection().mget(keys)) if keys else []
+        keys = list(redis_connection().scan_iter(f"{RECORD_KEY_PREFIX}:*", count=1000))
+        values = cast("list[bytes | None]", redis_connection().mget(keys)) if keys else []
     except redis.RedisError:
-        raise AllowanceUnknown(1.0) from None
-    for record in map(Record.load, filter(None, values)):
-        found[record.name] = record
+        raise RateLimiterUnavailable(1.0) from None
+    for record in map(ChargeLogRecord.from_json, filter(None, values)):
+        found[record.key] = record
     return sorted(found.values(), key=lambda record: record.at)
 
 
-def prune() -> None:
+def prune_log_files() -> None:
     """Delete the files of days that are older than `KEPT_DAYS`."""
-    oldest = timezone.now().date() - timedelta(days=KEPT_DAYS)
-    for path in _files():
+    oldest = timezone.now().date() - timedelta(days=RETENTION_DAYS)
+    for path in _log_files():
         if date.fromisoformat(path.stem) < oldest:
             path.unlink(missing_ok=True)
 
 
-def _key(record: Record) -> str:
-    return f"{RECORD_KEY}:{record.name}"
+def _redis_key(record: ChargeLogRecord) -> str:
+    return f"{RECORD_KEY_PREFIX}:{record.key}"
 
 
-def _append_to_file(record: Record) -> None:
+def _append_to_file(record: ChargeLogRecord) -> None:
     """One write of one line, on the disk before it goes on: processes do not mix theirs."""
     folder: Path = settings.CHARGE_LOG_DIR
     try:
@@ -161,7 +161,7 @@ def _append_to_file(record: Record) -> None:
         path = folder / f"{timezone.now().date()}.jsonl"
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(file, f"{record.dump()}\n".encode())
+            os.write(file, f"{record.to_json()}\n".encode())
             os.fsync(file)
         finally:
             os.close(file)
@@ -169,15 +169,15 @@ def _append_to_file(record: Record) -> None:
         log.error("the charge log cannot be written to disk: %s", error.strerror)
 
 
-def _files() -> list[Path]:
+def _log_files() -> list[Path]:
     return sorted(settings.CHARGE_LOG_DIR.glob("????-??-??.jsonl"))
 
 
-def _read(path: Path) -> Iterator[Record]:
+def _read_log_file(path: Path) -> Iterator[ChargeLogRecord]:
     """The records of a file; a line that was cut off by a crash is none."""
     with path.open("rb") as lines:
         for line in lines:
             try:
-                yield Record.load(line)
+                yield ChargeLogRecord.from_json(line)
             except ValueError:
                 log.warning("a line of %s cannot be read", path.name)

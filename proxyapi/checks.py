@@ -13,24 +13,25 @@ from django.core.checks import Warning as CheckWarning
 from django.db import DatabaseError, connections
 from django.db.models import Exists, Model, OuterRef
 
-from proxyapi import failpoints, seal, upstream_address
+from proxyapi import failpoints, upstream_address
+from proxyapi.credentials import encryption
 from proxyapi.upstream.client import overridden
 
-START = "start"  # the tag of what has to hold in every process, however it is started
+STARTUP_TAG = "start"  # the tag of what has to hold in every process, however it is started
 
 
-@register(START)
-def sealing_keys_can_be_read(**_: Any) -> list[CheckMessage]:
+@register(STARTUP_TAG)
+def check_encryption_keys(**_: Any) -> list[CheckMessage]:
     try:
-        seal.KeyRing.parse(settings.SEALING_KEYS)
-    except seal.SealError as error:
+        encryption.KeyRing.parse(settings.SEALING_KEYS)
+    except encryption.EncryptionError as error:
         hint = "`manage.py generate_key` prints a new one; old ones stay behind it, after a comma."
         return [Error(str(error), hint=hint, id="proxyapi.E001")]
     return []
 
 
-@register(START)
-def methods_can_be_set(**_: Any) -> list[CheckMessage]:
+@register(STARTUP_TAG)
+def check_method_overrides(**_: Any) -> list[CheckMessage]:
     try:
         overridden(settings.VIDEO_API_METHODS)
     except ValueError as error:
@@ -39,13 +40,13 @@ def methods_can_be_set(**_: Any) -> list[CheckMessage]:
     return []
 
 
-@register(START)
-def no_failpoint_where_it_costs(**_: Any) -> list[CheckMessage]:
+@register(STARTUP_TAG)
+def check_failpoint_is_sandboxed(**_: Any) -> list[CheckMessage]:
     """A point that kills the process belongs to drills on the sandbox alone."""
-    if not failpoints.NAMED:
+    if not failpoints.ACTIVE_FAILPOINT:
         return []
-    if failpoints.NAMED not in failpoints.POINTS:
-        known = ", ".join(failpoints.POINTS)
+    if failpoints.ACTIVE_FAILPOINT not in failpoints.FAILPOINTS:
+        known = ", ".join(failpoints.FAILPOINTS)
         return [Error(f"REELROOM_FAILPOINT names none of {known}.", id="proxyapi.E004")]
     if settings.VIDEO_API_IS_SANDBOX:
         return []
@@ -53,26 +54,24 @@ def no_failpoint_where_it_costs(**_: Any) -> list[CheckMessage]:
     return [Error(message, hint="Unset REELROOM_FAILPOINT.", id="proxyapi.E003")]
 
 
-@register(Tags.database, START)
-def sealed_rows_have_their_key(
-    *, databases: Sequence[str] | None = None, **_: Any
-) -> list[CheckMessage]:
+@register(Tags.database, STARTUP_TAG)
+def check_stored_key_ids(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Every key that a sealed row names has to be in the ring, whichever app the row is of."""
     if not databases:
         return []
     try:
-        ring = seal.ring()
-        found = [lost_keys(model, databases[0], ring) for model in sealed_models()]
-    except (seal.SealError, DatabaseError):
+        ring = encryption.load_key_ring()
+        found = [missing_keys_message(model, databases[0], ring) for model in encrypted_models()]
+    except (encryption.EncryptionError, DatabaseError):
         return []  # E001 tells it, or the tables are not there yet
     finally:
-        close_unusable(databases[0])
+        close_unusable_connection(databases[0])
     hint = "Put the old key back behind the new one."
     return [Error(message, hint=hint, id="proxyapi.E002") for message in found if message]
 
 
-@register(Tags.database, START)
-def accounts_are_of_the_upstream_in_use(
+@register(Tags.database, STARTUP_TAG)
+def check_account_upstreams(
     *, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
     """Those of another one are paused (proxyapi/upstream_address.py), which an operator may not
@@ -83,13 +82,15 @@ def accounts_are_of_the_upstream_in_use(
     if not databases:
         return []
     try:
-        opened = Account.objects.using(databases[0]).exclude(upstream_address.in_use())
+        opened = Account.objects.using(databases[0]).exclude(
+            upstream_address.current_upstream_filter()
+        )
         opened = opened.filter(Exists(Token.objects.standing().filter(account=OuterRef("pk"))))
         found = list(opened.values_list("environment", flat=True))
     except DatabaseError:
         return []  # the tables are not there yet
     finally:
-        close_unusable(databases[0])
+        close_unusable_connection(databases[0])
     if not found:
         return []
     addresses = ", ".join(sorted(set(found)))
@@ -101,21 +102,23 @@ def accounts_are_of_the_upstream_in_use(
     return [CheckWarning(message, hint=hint, id="proxyapi.W001")]
 
 
-def close_unusable(database: str) -> None:
+def close_unusable_connection(database: str) -> None:
     connection = connections[database]
     if not connection.in_atomic_block:  # else it closes what a transaction still needs
         connection.close_if_unusable_or_obsolete()
 
 
-def sealed_models() -> Iterator[type[Model]]:
+def encrypted_models() -> Iterator[type[Model]]:
     """A model with sealed rows names each by `seal_row` and keeps its envelope in `sealed`."""
     return (model for model in apps.get_models() if hasattr(model, "seal_row"))
 
 
-def lost_keys(model: type[Model], database: str, ring: seal.KeyRing) -> str:
+def missing_keys_message(model: type[Model], database: str, ring: encryption.KeyRing) -> str:
     """What to say of rows whose key is not in the ring; nothing when each has its own."""
     blobs = model._default_manager.using(database).values_list("sealed", flat=True)
-    names = filter(None, (seal.key_named(bytes(blob)) for blob in blobs.iterator()))
+    names = filter(
+        None, (encryption.envelope_key_id_or_blank(bytes(blob)) for blob in blobs.iterator())
+    )
     lost = [name for name in names if name not in ring.keys]
     what = model._meta.verbose_name_plural
     said = f"{len(lost)} {what} are sealed with keys that SEALING_KEYS does not hold: {set(lost)}"

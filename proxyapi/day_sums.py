@@ -22,8 +22,7 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Min
 from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
 
-from proxyapi.allowance import connection
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import (
     Account,
     DayFeature,
@@ -39,6 +38,7 @@ from proxyapi.models import (
 from proxyapi.models.day_row import COMMON
 from proxyapi.models.month_feature import COLUMNS
 from proxyapi.month_costs import after
+from proxyapi.rate_limiter import redis_connection
 
 # The narrowest first; what none of the others has is in the last.
 TABLES: Final[tuple[type[DayRow], ...]] = (DayFlow, DayFeature, DayMember, DayTotal, DaySum)
@@ -127,7 +127,7 @@ def recount_all(account: Account) -> None:
             locked_zone(account)  # should it have to wait, the count has the zone of after that
             recount(account, days[start : start + WEEK])
     Ledger.objects.filter(pk=account.pk, sums_zone=COUNTING).update(sums_zone=zone.key)
-    publish(account.vault_id, Event.LEDGER, account.pk)
+    publish_event(account.vault_id, EventType.LEDGER, account.pk)
 
 
 def want_recount(account: Account) -> None:
@@ -139,7 +139,7 @@ def want_recount(account: Account) -> None:
 def recount_moved(account: Account) -> None:
     """The same if its zone is another one still, and nobody else is at it: of an account that takes
     longer than a minute, more would be wanted than are ever done."""
-    lock = connection().lock(f"reelroom:recount:{account.pk}", timeout=COUNTED_WITHIN)
+    lock = redis_connection().lock(f"reelroom:recount:{account.pk}", timeout=COUNTED_WITHIN)
     if account.pk not in in_another_zone() or not lock.acquire(blocking=False):
         return
     try:

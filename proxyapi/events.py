@@ -17,14 +17,14 @@ import redis
 from django.db import transaction
 
 from proxyapi import failpoints, redis_client
-from proxyapi.allowance import connection
+from proxyapi.rate_limiter import redis_connection
 
-CHANNEL = "reelroom:events"
-NOT_ANNOUNCED = "an event was not announced: Redis is away"
+EVENTS_CHANNEL = "reelroom:events"
+PUBLISH_FAILED = "an event was not announced: Redis is away"
 log = logging.getLogger(__name__)
 
 
-class Event(StrEnum):
+class EventType(StrEnum):
     JOB = "job"
     CHARGE = "charge"
     ACCOUNT = "account"
@@ -37,41 +37,41 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    vault: UUID
-    event: Event
+class ChangeEvent:
+    tenant_id: UUID
+    event_type: EventType
     id: UUID
 
-    def dump(self) -> str:
-        return json.dumps([str(self.vault), self.event, str(self.id)])
+    def to_json(self) -> str:
+        return json.dumps([str(self.tenant_id), self.event_type, str(self.id)])
 
     @classmethod
-    def load(cls, text: str | bytes) -> News:
+    def from_json(cls, text: str | bytes) -> ChangeEvent:
         vault, event, id = json.loads(text)
-        return cls(UUID(vault), Event(event), UUID(id))
+        return cls(UUID(vault), EventType(event), UUID(id))
 
 
-def publish(vault: UUID, event: Event, id: UUID) -> None:
+def publish_event(vault: UUID, event: EventType, id: UUID) -> None:
     """Announce after commit. Without Redis nobody hears it, and nothing else happens."""
-    transaction.on_commit(lambda: _send(News(vault, event, id)))
+    transaction.on_commit(lambda: _publish_now(ChangeEvent(vault, event, id)))
 
 
-def _send(news: News) -> None:
-    if news.event is Event.CHARGE:
-        failpoints.reach("publish")
+def _publish_now(news: ChangeEvent) -> None:
+    if news.event_type is EventType.CHARGE:
+        failpoints.hit_failpoint("publish")
     try:
-        connection().publish(CHANNEL, news.dump())
+        redis_connection().publish(EVENTS_CHANNEL, news.to_json())
     except redis.RedisError:
-        if redis_client.is_hasty():
-            Thread(target=_send_patiently, args=(news,), daemon=True).start()
+        if redis_client.uses_page_timeout():
+            Thread(target=_publish_in_background, args=(news,), daemon=True).start()
         else:
-            log.warning(NOT_ANNOUNCED)
+            log.warning(PUBLISH_FAILED)
 
 
-def _send_patiently(news: News) -> None:
+def _publish_in_background(news: ChangeEvent) -> None:
     """Those who listen end the streams of their pages after 4 s without Redis (dashboard/live.py).
     Of a shorter silence they know nothing: what is announced in it must come once it is over."""
     try:
-        redis_client.connect_patiently().publish(CHANNEL, news.dump())
+        redis_client.connect_redis_patiently().publish(EVENTS_CHANNEL, news.to_json())
     except redis.RedisError:
-        log.warning(NOT_ANNOUNCED)
+        log.warning(PUBLISH_FAILED)

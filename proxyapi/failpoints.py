@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import signal
 
-POINTS = (
+FAILPOINTS = (
     "intent",
     "enqueue",
     "dequeue",
@@ -29,15 +29,15 @@ POINTS = (
     "recorded",
     "reconcile",
 )
-NAMED, _, _TIMES = os.environ.get("REELROOM_FAILPOINT", "").partition(":")
-_left = int(_TIMES or 1)
+ACTIVE_FAILPOINT, _, _HIT_COUNT = os.environ.get("REELROOM_FAILPOINT", "").partition(":")
+_hits_left = int(_HIT_COUNT or 1)
 
 
-def reach(name: str) -> None:
+def hit_failpoint(name: str) -> None:
     """Die here, if this is the point and the time."""
-    global _left
-    if name != NAMED:
+    global _hits_left
+    if name != ACTIVE_FAILPOINT:
         return
-    _left -= 1
-    if _left <= 0:
+    _hits_left -= 1
+    if _hits_left <= 0:
         os.kill(os.getpid(), signal.SIGKILL)

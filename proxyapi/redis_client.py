@@ -18,71 +18,71 @@ from redis.retry import Retry
 
 PAGE_TIMEOUT_S = 0.3
 WORKER_TIMEOUT_S = 5.0
-SILENCE_S = 2.0  # not asked again after a time-out
+TIMEOUT_BACKOFF_S = 2.0  # not asked again after a time-out
 _timeout_s = WORKER_TIMEOUT_S
-_silent_until_s = 0.0  # monotonic
+_backoff_until_s = 0.0  # monotonic
 
 
-def answer_pages() -> None:
+def use_page_timeout() -> None:
     """From now on this process gives up soon: somebody waits for a page."""
     global _timeout_s
     _timeout_s = PAGE_TIMEOUT_S
 
 
-def wait_long() -> None:
+def use_worker_timeout() -> None:
     """From now on this process waits as workers do."""
     global _timeout_s
     _timeout_s = WORKER_TIMEOUT_S
-    forget_silence()
+    reset_timeout_backoff()
 
 
-def forget_silence() -> None:
-    global _silent_until_s
-    _silent_until_s = 0.0
+def reset_timeout_backoff() -> None:
+    global _backoff_until_s
+    _backoff_until_s = 0.0
 
 
-def is_hasty() -> bool:
+def uses_page_timeout() -> bool:
     """Whether this process gives up sooner than a worker."""
     return _timeout_s < WORKER_TIMEOUT_S
 
 
-def connect() -> redis.Redis:
-    return _connect(settings.REDIS_URL, _timeout_s)
+def connect_redis() -> redis.Redis:
+    return _cached_client(settings.REDIS_URL, _timeout_s)
 
 
-def connect_patiently() -> redis.Redis:
+def connect_redis_patiently() -> redis.Redis:
     """With a worker's time-out, for what nobody waits for."""
-    return _connect(settings.REDIS_URL, WORKER_TIMEOUT_S)
+    return _cached_client(settings.REDIS_URL, WORKER_TIMEOUT_S)
 
 
-def answers() -> bool:
+def is_redis_up() -> bool:
     """Whether Redis answers now. Asked before the queue is, whose own time-out is a worker's."""
     try:
-        return bool(connect().ping())
+        return bool(connect_redis().ping())
     except redis.RedisError:
         return False
 
 
-class OneTry(Retry):
+class RetryUnlessTimeout(Retry):
     """A connection that broke is opened once more; a time-out is the last for `SILENCE_S`."""
 
     def __init__(self) -> None:
         super().__init__(NoBackoff(), 1, (redis.ConnectionError,))
 
     def call_with_retry(self, *args: Any, **named: Any) -> Any:
-        global _silent_until_s
-        if time.monotonic() < _silent_until_s:
+        global _backoff_until_s
+        if time.monotonic() < _backoff_until_s:
             raise redis.TimeoutError("Redis did not answer a moment ago")
         try:
             return super().call_with_retry(*args, **named)
         except (TimeoutError, redis.TimeoutError):
-            _silent_until_s = time.monotonic() + SILENCE_S
+            _backoff_until_s = time.monotonic() + TIMEOUT_BACKOFF_S
             raise
 
 
 @lru_cache(maxsize=4)
-def _connect(url: str, timeout_s: float) -> redis.Redis:
-    retry = {"retry": OneTry()} if timeout_s < WORKER_TIMEOUT_S else {}
+def _cached_client(url: str, timeout_s: float) -> redis.Redis:
+    retry = {"retry": RetryUnlessTimeout()} if timeout_s < WORKER_TIMEOUT_S else {}
     return redis.Redis.from_url(
         url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, **retry
     )

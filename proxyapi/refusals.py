@@ -27,13 +27,14 @@ class Refusal(Exception):
 class NotEnoughCredits(Refusal):
     def __init__(self, needed: Decimal, free: Decimal, held_by_others: Decimal) -> None:
         super().__init__(
-            f"Not sent. It needs {credits(needed)} cr, {credits(max(free, Decimal(0)))} are free. "
-            f"{held_by_another_team(held_by_others)}Nothing was charged."
+            f"Not sent. It needs {format_credits(needed)} cr, "
+            f"{format_credits(max(free, Decimal(0)))} are free. "
+            f"{other_team_hold_sentence(held_by_others)}Nothing was charged."
         )
         self.needed, self.free = needed, free
 
 
-class AlreadyOpen(Refusal):
+class AlreadyInProgress(Refusal):
     pass
 
 
@@ -45,21 +46,21 @@ class TokenRefused(Refusal):
     pass
 
 
-class TooManyTries(Refusal):
+class TooManyAttempts(Refusal):
     pass
 
 
-class Stale(Refusal):
+class StaleData(Refusal):
     pass
 
 
-def held_by_another_team(amount: Decimal) -> str:
+def other_team_hold_sentence(amount: Decimal) -> str:
     """A sentence and a space; empty where other teams hold nothing. No more is told of them."""
     if not amount:
         return ""
-    return f"{credits(amount)} cr are held by another team that uses this account. "
+    return f"{format_credits(amount)} cr are held by another team that uses this account. "
 
 
-def credits(amount: Decimal) -> str:
+def format_credits(amount: Decimal) -> str:
     """An amount of credits for a sentence: no trailing zeros, thousands with a comma."""
     return f"{amount.normalize():,f}"

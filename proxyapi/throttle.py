@@ -14,14 +14,14 @@ from uuid import uuid4
 
 import redis
 
-from proxyapi.allowance import connection
-from proxyapi.refusals import TooManyTries
+from proxyapi.rate_limiter import redis_connection
+from proxyapi.refusals import TooManyAttempts
 
-WINDOW_S = 60
-UNCOUNTED = "The counter of requests does not answer at the moment. Nothing was sent."
+THROTTLE_WINDOW_S = 60
+COUNTER_UNAVAILABLE = "The counter of requests does not answer at the moment. Nothing was sent."
 
 
-def count_try(limits: Mapping[str, int], sentence: str) -> str:
+def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
     """Count one try under each name; answers its id, for `take_back`. The limit is tries a minute.
 
     Raises `TooManyTries` with the sentence, whose `{wait}` becomes the seconds until the next one;
@@ -29,35 +29,35 @@ def count_try(limits: Mapping[str, int], sentence: str) -> str:
     """
     id = str(uuid4())
     try:
-        waits = [wait_under(name, limit, id) for name, limit in limits.items()]
+        waits = [count_under(name, limit, id) for name, limit in limits.items()]
         if wait := max(waits):
-            take_back(limits, id)
-            raise TooManyTries(sentence.format(wait=wait))
+            forget_attempt(limits, id)
+            raise TooManyAttempts(sentence.format(wait=wait))
     except redis.RedisError:
-        raise TooManyTries(UNCOUNTED) from None
+        raise TooManyAttempts(COUNTER_UNAVAILABLE) from None
     return id
 
 
-def wait_under(name: str, limit: int, id: str) -> int:
+def count_under(name: str, limit: int, id: str) -> int:
     """Count the try under this name; the seconds to wait where it is one too many, else 0."""
-    now, key = time.time(), key_of(name)
-    with connection().pipeline(transaction=True) as pipeline:
-        pipeline.zremrangebyscore(key, "-inf", now - WINDOW_S)
+    now, key = time.time(), throttle_key(name)
+    with redis_connection().pipeline(transaction=True) as pipeline:
+        pipeline.zremrangebyscore(key, "-inf", now - THROTTLE_WINDOW_S)
         pipeline.zadd(key, {id: now})
-        pipeline.expire(key, WINDOW_S)
+        pipeline.expire(key, THROTTLE_WINDOW_S)
         pipeline.zcard(key)
         pipeline.zrange(key, 0, 0, withscores=True)
         *_, tries, oldest = pipeline.execute()
     if tries <= limit:
         return 0
-    return max(1, round(float(oldest[0][1]) + WINDOW_S - now))
+    return max(1, round(float(oldest[0][1]) + THROTTLE_WINDOW_S - now))
 
 
-def take_back(names: Iterable[str], id: str) -> None:
+def forget_attempt(names: Iterable[str], id: str) -> None:
     with suppress(redis.RedisError):
         for name in names:
-            connection().zrem(key_of(name), id)
+            redis_connection().zrem(throttle_key(name), id)
 
 
-def key_of(name: str) -> str:
+def throttle_key(name: str) -> str:
     return f"throttle:{name}"

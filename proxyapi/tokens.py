@@ -11,38 +11,41 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from proxyapi import allowance, calls, door, throttle, upstream_address
-from proxyapi.allowance import Lane
-from proxyapi.events import Event, publish
-from proxyapi.heirs import take_over
+from proxyapi import calls, rate_limiter, throttle, upstream_address
+from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Plan, Token, TokenState, Vault
+from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import TokenRefused
+from proxyapi.token_failover import reassign_work
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
-REFRESHED_TOGETHER = timedelta(seconds=20)
-KNOWN = "This token is already in the team's room."
-OF_ANOTHER = (
+MIN_REFRESH_INTERVAL = timedelta(seconds=20)
+ALREADY_STORED = "This token is already in the team's room."
+STORED_FOR_OTHER_UPSTREAM = (
     "This token is stored for another address of the service ({address}). It was not sent. To use "
     "it at the address that the portal uses now, its owner removes it first."
 )
-UNCHECKED = "The service did not answer, so the token could not be checked and was not stored."
+PROFILE_UNREADABLE = (
+    "The service did not answer, so the token could not be checked and was not stored."
+)
 # Wrong tokens a minute that reach the service; one that it knows does not count.
-WRONG_TOKENS_OF_MEMBER = 5
-WRONG_TOKENS_OF_TEAM = 15
-TOO_MANY = (
+MEMBER_WRONG_TOKENS_PER_MINUTE = 5
+TEAM_WRONG_TOKENS_PER_MINUTE = 15
+TOO_MANY_WRONG_TOKENS = (
     "Too many tokens were tried within a minute. This one was not sent to the service. Try again "
     "in {wait} s."
 )
-PATIENCE = 5  # seconds to wait for a request of the allowance
+PERMIT_TIMEOUT_S = 5  # seconds to wait for a request of the allowance
 
 
-def nothing(_: Token) -> None:
+def no_extra_step(_: Token) -> None:
     pass
 
 
-def add(
-    vault: Vault, owner_id: int, pasted: Secret, also: Callable[[Token], None] = nothing
+def store_token(
+    vault: Vault, owner_id: int, pasted: Secret, also: Callable[[Token], None] = no_extra_step
 ) -> Token:
     """Check, seal and store a token; answers its row. Raises `TokenRefused` or `TooManyTries`; the
     value is never echoed. `also` is done with the row before anybody sees it, or the row is not
@@ -55,66 +58,68 @@ def add(
         secret = clean_token(pasted.reveal())
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
-    token = Token(vault=vault, owner_id=owner_id, fingerprint=door.fingerprint(secret))
+    token = Token(vault=vault, owner_id=owner_id, fingerprint=token_vault.token_fingerprint(secret))
     same = Token.objects.standing().filter(vault=vault, fingerprint=token.fingerprint)
     same = same.select_related("account")
-    for stored in same.exclude(upstream_address.in_use("account__environment")):
-        sentence = OF_ANOTHER.format(address=stored.account.environment)
+    for stored in same.exclude(upstream_address.current_upstream_filter("account__environment")):
+        sentence = STORED_FOR_OTHER_UPSTREAM.format(address=stored.account.environment)
         raise TokenRefused(sentence, field="token")
-    again = next(filter(is_lost, same.filter(owner=owner_id)), None)
+    again = next(filter(is_token_unusable, same.filter(owner=owner_id)), None)
     if again is None and same.exists():
-        raise TokenRefused(KNOWN, field="token")
+        raise TokenRefused(ALREADY_STORED, field="token")
     asked_at = timezone.now()
-    profile = ask_who_throttled(token, secret)
+    profile = fetch_profile_throttled(token, secret)
     try:
         with transaction.atomic():
-            token.account = account_of(vault, profile, asked_at)
+            token.account = get_or_create_account(vault, profile, asked_at)
             token.checked_at = timezone.now()
-            token.state = state_for(token.account)
-            door.seal_in(token, secret)
+            token.state = token_state_for(token.account)
+            token_vault.encrypt_token_into(token, secret)
             if again is not None:
-                remove(again)
+                destroy_token(again)
             token.save()
-            take_over(token)
+            reassign_work(token)
             also(token)
-            publish(vault.pk, Event.TOKEN, token.pk)
-            publish(vault.pk, Event.ACCOUNT, token.account_id)
+            publish_event(vault.pk, EventType.TOKEN, token.pk)
+            publish_event(vault.pk, EventType.ACCOUNT, token.account_id)
     except IntegrityError:  # somebody else added it while the service was asked
-        raise TokenRefused(KNOWN, field="token") from None
+        raise TokenRefused(ALREADY_STORED, field="token") from None
     return token
 
 
-def ask_who_throttled(token: Token, secret: Secret) -> dict[str, Any]:
+def fetch_profile_throttled(token: Token, secret: Secret) -> dict[str, Any]:
     """`ask_who`, as often as a member and a team may have a token checked that the service does not
     know. Raises `TooManyTries` or `TokenRefused`."""
     limits = {
-        f"wrong-tokens-of-member:{token.owner_id}": WRONG_TOKENS_OF_MEMBER,
-        f"wrong-tokens-of-team:{token.vault_id}": WRONG_TOKENS_OF_TEAM,
+        f"wrong-tokens-of-member:{token.owner_id}": MEMBER_WRONG_TOKENS_PER_MINUTE,
+        f"wrong-tokens-of-team:{token.vault_id}": TEAM_WRONG_TOKENS_PER_MINUTE,
     }
-    counted = throttle.count_try(limits, TOO_MANY)
-    profile = ask_who(token, secret)
-    throttle.take_back(limits, counted)
+    counted = throttle.count_attempt(limits, TOO_MANY_WRONG_TOKENS)
+    profile = fetch_profile(token, secret)
+    throttle.forget_attempt(limits, counted)
     return profile
 
 
-def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
+def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
     """The profile behind a token that has no row yet (spec, Account)."""
     try:
-        allowance.wait_for(allowance.connection(), token.bucket, Lane.PERSON, PATIENCE)
-        reply = calls.client().call("me.get", secret)
+        rate_limiter.acquire(
+            rate_limiter.redis_connection(), token.bucket, Priority.PERSON, PERMIT_TIMEOUT_S
+        )
+        reply = calls.upstream_client().call("me.get", secret)
     except errors.Unauthorized:
         raise TokenRefused(
             "The service does not know this token. Copy it again from your account settings there.",
             field="token",
         ) from None
-    except allowance.AllowanceExhausted as exhausted:
+    except rate_limiter.RateLimitExhausted as exhausted:
         raise TokenRefused(f"{exhausted.user_message} Nothing was stored.", field="token") from None
     except errors.UpstreamError as error:
-        calls.note_limits(token, error)
+        calls.learn_limits_from_error(token, error)
         is_full = isinstance(error, errors.RateLimited)
-        why = f"{error.user_message} Nothing was stored." if is_full else UNCHECKED
+        why = f"{error.user_message} Nothing was stored." if is_full else PROFILE_UNREADABLE
         raise TokenRefused(why, field="token") from None
-    calls.note_allowance(token, reply.allowance)
+    calls.learn_rate_limit(token, reply.allowance)
     if not isinstance(reply.data, dict) or not isinstance(reply.data.get("id"), int):
         raise TokenRefused(
             "The service answered, but not with an account. Nothing was stored.", field="token"
@@ -122,7 +127,7 @@ def ask_who(token: Token, secret: Secret) -> dict[str, Any]:
     return reply.data
 
 
-def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Account:
+def get_or_create_account(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Account:
     """The one row of this upstream account; two members' tokens of one account share it.
 
     Of a sandbox that had another port the row of before: its address stays as it was sealed.
@@ -138,63 +143,67 @@ def account_of(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Acc
     return account
 
 
-def is_lost(token: Token) -> bool:
+def is_token_unusable(token: Token) -> bool:
     """Whether nobody can use it as it is stored."""
-    return token.state == TokenState.REVOKED or not door.opens(token)
+    return token.state == TokenState.REVOKED or not token_vault.can_decrypt(token)
 
 
-def state_for(account: Account) -> TokenState:
+def token_state_for(account: Account) -> TokenState:
     return TokenState.WORKING if account.plan == Plan.PAID else TokenState.PAUSED
 
 
-def remove(token: Token) -> None:
+def destroy_token(token: Token) -> None:
     """Destroy the sealed value at once; the row stays for what it made."""
-    calls.change_state(token, TokenState.REMOVED)
+    calls.change_token_state(token, TokenState.REMOVED)
     token.sealed = b""
     token.save(update_fields=["sealed"])
 
 
-def refresh(account: Account) -> None:
+def refresh_account_profile(account: Account) -> None:
     """Re-read profile, costs and options through any token that still opens the account.
 
     A paused token resumes here by itself once the plan is paid again (spec, Authentication 6).
     """
-    token = door.openable(account.tokens.usable().select_related("account").order_by("state_since"))
-    if token is None or not claim(account):
+    token = token_vault.first_decryptable(
+        account.tokens.usable().select_related("account").order_by("state_since")
+    )
+    if token is None or not claim_refresh(account):
         return
     # The first time somebody waits for the voices to appear. Later nobody does; but three requests
     # in ten minutes go before the looks: behind them, on a busy token, the last would never come.
-    lane = Lane.SETTLEMENT if account.options else Lane.PERSON
-    grant = calls.admit(token, lane, PATIENCE)
+    lane = Priority.SETTLEMENT if account.options else Priority.PERSON
+    grant = calls.acquire_permit(token, lane, PERMIT_TIMEOUT_S)
     asked_at = timezone.now()  # after the wait: what was charged during it is in the answer
-    profile = dict(wire.mapping(calls.send(token, "me.get", grant).data))
-    if is_anothers(profile, account):
+    profile = dict(wire.mapping(calls.send_request(token, "me.get", grant).data))
+    if is_profile_of_other_account(profile, account):
         return
     account.note_profile(profile, asked_at)
     for one in account.tokens.usable():
-        calls.change_state(one, state_for(account))
-        take_over(one)
-    account.costs = asked(token, "credits.costs", lane) or account.costs
+        calls.change_token_state(one, token_state_for(account))
+        reassign_work(one)
+    account.costs = fetch_mapping(token, "credits.costs", lane) or account.costs
     account.save(update_fields=["costs"])
     if account.plan == Plan.PAID:
-        account.options = asked(token, "faceless.options", lane) or account.options
+        account.options = fetch_mapping(token, "faceless.options", lane) or account.options
         account.options_as_of = timezone.now()
         account.save(update_fields=["options", "options_as_of"])
-    publish(account.vault_id, Event.ACCOUNT, account.pk)
+    publish_event(account.vault_id, EventType.ACCOUNT, account.pk)
 
 
-def is_anothers(profile: dict[str, Any], account: Account) -> bool:
+def is_profile_of_other_account(profile: dict[str, Any], account: Account) -> bool:
     """Whether it tells of another account than this one: nothing of it is taken (pitfall 2)."""
     return isinstance(id := profile.get("id"), int) and id != account.upstream_id
 
 
-def asked(token: Token, name: str, lane: Lane) -> dict[str, Any]:
+def fetch_mapping(token: Token, name: str, lane: Priority) -> dict[str, Any]:
     """The object that a read answers; empty where it answers something else."""
-    return dict(wire.mapping(calls.call(token, name, lane, patience=PATIENCE).data))
+    return dict(
+        wire.mapping(calls.call_upstream(token, name, lane, patience=PERMIT_TIMEOUT_S).data)
+    )
 
 
-def claim(account: Account) -> bool:
+def claim_refresh(account: Account) -> bool:
     """Whether this reading is ours: three tokens of one account do not read it three times."""
     now = timezone.now()
-    lately = Q(refreshed_at__gt=now - REFRESHED_TOGETHER)
+    lately = Q(refreshed_at__gt=now - MIN_REFRESH_INTERVAL)
     return bool(Account.objects.filter(~lately, pk=account.pk).update(refreshed_at=now))

@@ -16,29 +16,29 @@ from django.conf import settings
 from django.db.models import Q
 
 # For Python, PostgreSQL and SQLite alike.
-SANDBOXES = (
+SANDBOX_URL_PATTERNS = (
     r"^http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/v2$",
     r"^http://sandbox(:[0-9]+)?/v2$",
 )
 
 
-def is_in_use(address: str) -> bool:
+def is_current_upstream(address: str) -> bool:
     """Whether a token that was sealed for this address may be sent to the one in use."""
-    pattern = moving_sandbox()
+    pattern = sandbox_url_pattern()
     if pattern is not None:
         return re.search(pattern, address) is not None
     return address == str(settings.VIDEO_API_BASE_URL)
 
 
-def in_use(field: str = "environment") -> Q:
+def current_upstream_filter(field: str = "environment") -> Q:
     """The same for a query; `field` is the path to `Account.environment`."""
-    pattern = moving_sandbox()
+    pattern = sandbox_url_pattern()
     if pattern is not None:
         return Q(**{f"{field}__regex": pattern})
     return Q(**{field: settings.VIDEO_API_BASE_URL})
 
 
-def moving_sandbox() -> str | None:
+def sandbox_url_pattern() -> str | None:
     """The pattern of all addresses of the sandbox in use; None where the upstream is none."""
-    matching = (it for it in SANDBOXES if re.search(it, settings.VIDEO_API_BASE_URL))
+    matching = (it for it in SANDBOX_URL_PATTERNS if re.search(it, settings.VIDEO_API_BASE_URL))
     return next(matching, None)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from factory.django import DjangoModelFactory
 
 from dashboard.models import Membership, Role, Team, User
-from proxyapi import door
+from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobKind, Plan, Token, Vault
 from proxyapi.upstream.secret import Secret
 
@@ -85,7 +85,7 @@ class TokenFactory(DjangoModelFactory[Token]):
     @classmethod
     def _build(cls, model_class: type[Token], *args: Any, **fields: Any) -> Token:
         token = model_class(**fields)
-        door.seal_in(token, Secret(f"sbx_{token.pk}"))
+        token_vault.encrypt_token_into(token, Secret(f"sbx_{token.pk}"))
         return token
 
     @classmethod

@@ -20,9 +20,10 @@ from django.conf import settings
 from django.core import mail
 from django.db import connection
 
-from proxyapi import calls, door
-from proxyapi.allowance import Grant
+from proxyapi import calls
+from proxyapi.credentials import token_vault
 from proxyapi.models import Token
+from proxyapi.rate_limiter import Permit
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 from tests.leaks import Canaries
@@ -71,14 +72,14 @@ def is_ours(file: str) -> bool:
 def listening(patch: pytest.MonkeyPatch) -> Iterator[Canaries]:
     """Every token that is sealed from now on in this process is a canary, and is listened for."""
     canaries = Canaries()
-    seal_in, send, root = door.seal_in, calls.send, logging.getLogger()
+    seal_in, send, root = token_vault.encrypt_token_into, calls.send_request, logging.getLogger()
     told = set[tuple[str, str, str]]()  # one error of a kind is told with its variables
 
     def planted(token: Token, secret: Secret) -> None:
         canaries.plant(secret.reveal())
         seal_in(token, secret)
 
-    def heard(token: Token, name: str, grant: Grant, **parts: Any) -> Reply:
+    def heard(token: Token, name: str, grant: Permit, **parts: Any) -> Reply:
         try:
             reply = send(token, name, grant, **parts)
         except Exception as error:
@@ -90,8 +91,8 @@ def listening(patch: pytest.MonkeyPatch) -> Iterator[Canaries]:
         canaries.hear("an answer as the client gives it", repr(reply.answer), reply.answer.body)
         return reply
 
-    patch.setattr(door, "seal_in", planted)
-    patch.setattr(calls, "send", heard)
+    patch.setattr(token_vault, "encrypt_token_into", planted)
+    patch.setattr(calls, "send_request", heard)
     listener, level = Listener(canaries), root.level
     root.addHandler(listener)
     root.setLevel(logging.DEBUG)

@@ -16,8 +16,8 @@ from django.core.mail import send_mail
 from django.utils import timezone
 
 from proxyapi import calls, tasks
-from proxyapi.allowance import Lane
 from proxyapi.models import Account, Call, CallOutcome, Job, Token
+from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
 from tests.factories import JobFactory, TokenFactory
@@ -38,7 +38,7 @@ def in_redis(*command: str) -> Place:
 def in_a_variable(token: Token, value: str) -> None:
     """Of a frame of ours: what a call is made with."""
     with pytest.raises(errors.Unsendable):
-        calls.call(token, "me.get", Lane.PERSON, json={"token": value})
+        calls.call_upstream(token, "me.get", Priority.PERSON, json={"token": value})
 
 
 def in_a_log(token: Token, value: str) -> None:
@@ -71,7 +71,7 @@ PUT: dict[str, Place] = {
     "a value in Redis": in_redis("SET", "last", '{{"token": "{}"}}'),
     "a value in Redis, of a hash": in_redis("HSET", "calls", "{}", "1"),
     "a value in Redis, of a set": in_redis("ZADD", "due", "1", "{}"),
-    "a value in Redis, of the queue": lambda _, value: tasks.send_charge.delay(value),
+    "a value in Redis, of the queue": lambda _, value: tasks.dispatch_charge_task.delay(value),
     "the log of proxyapi": in_a_log,
     "the log of a process": in_the_log_of_a_process,
     "a mail": lambda _, value: send_mail("No", quote(value), None, ["mira@northlight.example"]),
@@ -91,7 +91,7 @@ def test_f1_a_token_that_was_put_there_is_found(place: str, request: pytest.Fixt
 def test_f1_nothing_is_found_where_tokens_only_work(request: pytest.FixtureRequest) -> None:
     with searched(request) as canaries:
         job = JobFactory()
-        tasks.look_at.delay(str(job.pk), timezone.now().isoformat())
+        tasks.poll_job_task.delay(str(job.pk), timezone.now().isoformat())
         logging.getLogger("proxyapi").error("it broke", exc_info=errors.AnswerLost())
     assert canaries.found() == []
     assert {"the table proxyapi_token", "a value in Redis"} <= canaries.searched.keys()
@@ -106,7 +106,7 @@ def test_f1_an_answer_that_quotes_it_is_found_if_it_is_not_struck_out(
         token = TokenFactory()
         body = json.dumps({"message": next(iter(canaries.planted))}).encode()
         refused = errors.Invalid(operation("me.get"), errors.Said(words=body.decode()))
-        monkeypatch.setattr(calls, "opened", lambda _: (_ for _ in ()).throw(refused))
+        monkeypatch.setattr(calls, "decrypt_for_call", lambda _: (_ for _ in ()).throw(refused))
         with pytest.raises(errors.Invalid):
-            calls.call(token, "me.get", Lane.PERSON)
+            calls.call_upstream(token, "me.get", Priority.PERSON)
     assert canaries.found()

@@ -19,8 +19,8 @@ from dashboard.alerting.errors import DeliveryFailed
 from dashboard.models import AlertEvent, AlertRule, Delivery, Membership, Watch, Webhook
 from dashboard.roles import Permission
 from proxyapi import throttle
-from proxyapi.events import Event, publish
-from proxyapi.refusals import Refusal, Stale, credits
+from proxyapi.events import EventType, publish_event
+from proxyapi.refusals import Refusal, StaleData, format_credits
 
 TWICE = "There is this threshold already."
 CHANGED = "Somebody changed this meanwhile; it is now: {now}. Save again to set what is below."
@@ -59,7 +59,7 @@ def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
     meant = [(rules[one.id], one) for one in wanted if one.id in rules and one.differs]
     meant = [(rule, one) for rule, one in meant if in_a_word(rule) != in_a_word(one)]
     if lost := [in_words(rule) for rule, one in meant if in_a_word(rule) != one.drawn]:
-        raise Stale(CHANGED.format(now="; ".join(lost)))
+        raise StaleData(CHANGED.format(now="; ".join(lost)))
     for rule, one in in_turn(meant):
         before = said(rule)
         for name in WAYS:
@@ -136,7 +136,7 @@ def send_test(*, by: Membership) -> list[Delivery]:
         f"alert-tests-of-member:{by.user_id}": TESTS_OF_MEMBER,
         f"alert-tests-of-team:{by.team_id}": TESTS_OF_TEAM,
     }
-    throttle.count_try(limits, TOO_MANY)
+    throttle.count_attempt(limits, TOO_MANY)
     event = AlertEvent.objects.create(
         team=by.team,
         subject="test",
@@ -148,7 +148,7 @@ def send_test(*, by: Membership) -> list[Delivery]:
     )
     rows = schedule(event, to=[by.user])
     note(by, "alert.test", event.pk, ways=[row.channel for row in rows])
-    publish(by.team.vault_id, Event.ALERT, event.pk)
+    publish_event(by.team.vault_id, EventType.ALERT, event.pk)
     for row in rows:
         doorbell.ring(doorbell.DELIVER, row.pk)
     return rows
@@ -175,7 +175,7 @@ def in_a_word(rule: AlertRule | Wanted) -> str:
 
 def in_words(rule: AlertRule) -> str:
     """ "the balance from 2,000, on, by e-mail and webhook"."""
-    start = f" from {credits(rule.threshold)}" if rule.threshold else ""
+    start = f" from {format_credits(rule.threshold)}" if rule.threshold else ""
     named = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
     ways = " and ".join(name for name, on in named if on)
     told = f", by {ways}" if ways else ", in the portal alone"

@@ -21,11 +21,11 @@ from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
 from dashboard.visible_text import line_of
 from proxyapi import costs, tasks
-from proxyapi.charges import release, withdraw
-from proxyapi.events import Event, publish
+from proxyapi.charges import approve_draft_charge, withdraw_draft_charge
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge
 from proxyapi.models.account import plain
-from proxyapi.refusals import Refusal, Stale, credits
+from proxyapi.refusals import Refusal, StaleData, format_credits
 
 DECIDED = "This was decided already. Nothing was changed."
 CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
@@ -64,14 +64,14 @@ def approve(
         return closed(by, ask, Decision.STALE, NOT_A_MAKER)
     check_shown(over, hard, drawn)
     try:
-        release(ask.charge, lower_price(ask.charge))
-    except Stale as stale:
+        approve_draft_charge(ask.charge, lower_price(ask.charge))
+    except StaleData as stale:
         return closed(by, ask, Decision.STALE, stale.sentence)
     if over and hard is not None:
         check_raise(over, hard)
         raised = over[0].budget
         change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
-    tasks.ring(tasks.sender(ask.charge), ask.charge.pk)
+    tasks.enqueue_task_after_commit(tasks.choose_send_task(ask.charge), ask.charge.pk)
     return decided(by, ask, Decision.APPROVED, "", **sides(over, ask.charge.hold))
 
 
@@ -80,16 +80,16 @@ def check_shown(over: Sequence[Standing], hard: Decimal | None, drawn: str | Non
     only a raise."""
     fits = not over and hard is None
     if drawn is not None and not fits and drawn != named(over):
-        raise Stale(OTHER)
+        raise StaleData(OTHER)
 
 
 def check_raise(over: Sequence[Standing], hard: Decimal) -> None:
     """One raise is not to seem to make room where it makes none."""
     if len(over) > 1:
-        raise Stale(SEVERAL)
+        raise StaleData(SEVERAL)
     limit = over[0].budget.hard
     if limit is not None and hard <= limit:
-        raise Refusal(LOWER.format(limit=credits(limit)), field="hard")
+        raise Refusal(LOWER.format(limit=format_credits(limit)), field="hard")
 
 
 def sides(over: Sequence[Standing], hold: Decimal) -> dict[str, object]:
@@ -132,7 +132,7 @@ def waiting(ask: Ask) -> Ask:
         .get(pk=ask.pk)
     )
     if not row.is_waiting:
-        raise Stale(DECIDED)
+        raise StaleData(DECIDED)
     return row
 
 
@@ -141,9 +141,9 @@ def lower_price(charge: Charge) -> Decimal | None:
     now, has no price any more, or its video is gone."""
     seen, now = charge.price, price_of(charge)
     if now is None or (charge.job and charge.job.hidden_at):
-        raise Stale(CHANGED)
+        raise StaleData(CHANGED)
     if now > seen:
-        raise Stale(DEARER.format(seen=credits(seen), now=credits(now)))
+        raise StaleData(DEARER.format(seen=format_credits(seen), now=format_credits(now)))
     return now if now < seen else None
 
 
@@ -159,7 +159,7 @@ def price_of(charge: Charge) -> Decimal | None:
 def closed(by: Membership, ask: Ask, decision: Decision, words: str) -> Ask:
     """The draft ends as refused, and says why."""
     said = words if decision != Decision.DECLINED else f"{by.user.first_name} declined: “{words}”"
-    withdraw(ask.charge, said)
+    withdraw_draft_charge(ask.charge, said)
     return decided(by, ask, decision, words)
 
 
@@ -178,8 +178,8 @@ def decided(by: Membership, ask: Ask, decision: Decision, words: str, **audit: o
         answer=words,
         **audit,
     )
-    publish(charge.vault_id, Event.BUDGET, ask.pk)
+    publish_event(charge.vault_id, EventType.BUDGET, ask.pk)
     doorbell.ring(doorbell.EVALUATE, by.team_id)
     if charge.job_id:
-        publish(charge.vault_id, Event.JOB, charge.job_id)
+        publish_event(charge.vault_id, EventType.JOB, charge.job_id)
     return ask

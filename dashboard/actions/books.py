@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges, ledger
 from proxyapi.models import Account, Charge, Entry, Rewrite
-from proxyapi.refusals import Refusal, Stale
+from proxyapi.refusals import Refusal, StaleData
 
 NO_REASON = "Say why, in a few words. It is kept with the charge."
 NO_WHY = "Say why, in a few words. It is kept with the difference."
@@ -34,7 +34,7 @@ def write_off(*, by: Membership, charge: Charge, reason: str) -> Charge:
     check(by, Permission.MANAGE_MONEY)
     if not (words := " ".join(reason.split())[:LONGEST]):
         raise Refusal(NO_REASON, field="reason")
-    charge = charges.write_off(charge, by.user_id, words)
+    charge = charges.write_off_charge(charge, by.user_id, words)
     note(
         by,
         "charge.write_off",
@@ -58,7 +58,7 @@ def settle_with(
     entry = rows.filter(position=position).first() if position is not None else None
     if entry is None or seen is None:
         raise Refusal(NO_ENTRY, field="position")
-    charge = charges.claim_entry(charge, entry, by.user_id, seen)
+    charge = charges.settle_with_entry(charge, entry, by.user_id, seen)
     note(
         by,
         "charge.match",
@@ -76,7 +76,7 @@ def take_version(*, by: Membership, rewrite: Rewrite) -> None:
     """The service's version of a row holds from now on. Raises `Stale` when it does already."""
     check(by, Permission.MANAGE_MONEY)
     if not ledger.accept(rewrite, by.user_id):
-        raise Stale(LOOKED_AT)
+        raise StaleData(LOOKED_AT)
     note(
         by,
         "ledger.accept",
@@ -94,7 +94,7 @@ def take_versions(*, by: Membership, account: Account, seen: str) -> ledger.Stan
     check(by, Permission.MANAGE_MONEY)
     taken = ledger.accept_all(account, by.user_id, seen)
     if taken is None:
-        raise Stale(OTHERS if ledger.standing(account).mark else ALL_LOOKED_AT)
+        raise StaleData(OTHERS if ledger.standing(account).mark else ALL_LOOKED_AT)
     note(by, "ledger.accept_all", account.pk, rows=taken.reworded, gone=taken.gone)
     return taken
 

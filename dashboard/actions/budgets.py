@@ -11,9 +11,9 @@ from dashboard.access import check
 from dashboard.actions.audit import note
 from dashboard.models import Budget, Membership, Period, User
 from dashboard.roles import Permission
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models.account import plain
-from proxyapi.refusals import Refusal, Stale, credits
+from proxyapi.refusals import Refusal, StaleData, format_credits
 
 TWICE = "There is a budget for that already. Change it instead of adding another one."
 NO_LIMIT = "Set one of the two limits."
@@ -67,9 +67,9 @@ def change_budget(
     check_limits(soft, hard)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
     if not row.active:
-        raise Stale(ENDED)
+        raise StaleData(ENDED)
     if drawn not in ("", row.in_a_word):
-        raise Stale(CHANGED.format(now=in_words(row)))
+        raise StaleData(CHANGED.format(now=in_words(row)))
     if (row.soft, row.hard) == (soft, hard):
         return False
     before = limits(row)
@@ -103,7 +103,7 @@ def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) ->
     after = limits(budget) if budget.active else {}
     whose = str(budget.member) if budget.member else ""
     note(by, action, budget.pk, member=whose, period=budget.period, before=before, after=after)
-    publish(by.team.vault_id, Event.BUDGET, budget.pk)
+    publish_event(by.team.vault_id, EventType.BUDGET, budget.pk)
     doorbell.ring(doorbell.EVALUATE, by.team_id)
 
 
@@ -114,6 +114,6 @@ def limits(budget: Budget) -> dict[str, str]:
 def in_words(budget: Budget) -> str:
     """ "2,500 cr at most and an alert at 2,000"."""
     hard, soft = budget.hard, budget.soft
-    most = "" if hard is None else f"{credits(hard)} cr at most"
-    alert = "" if soft is None else f"an alert at {credits(soft)}"
+    most = "" if hard is None else f"{format_credits(hard)} cr at most"
+    alert = "" if soft is None else f"an alert at {format_credits(soft)}"
     return " and ".join(filter(None, (most, alert)))

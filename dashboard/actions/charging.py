@@ -17,18 +17,18 @@ from dashboard.caps import OverBudget, Standing, approvers_of, standings, tighte
 from dashboard.models import Ask, Budget, Membership
 from dashboard.visible_text import line_of
 from proxyapi import tasks
-from proxyapi.charges import Intent, ask, record
-from proxyapi.charges.record import lock, made_before
-from proxyapi.events import Event, publish
+from proxyapi.charges import ChargeIntent, admit_charge, create_draft_charge
+from proxyapi.charges.admission import find_existing_charge, lock_intent_account
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge
-from proxyapi.refusals import AlreadyOpen, Stale
+from proxyapi.refusals import AlreadyInProgress, StaleData
 
 ROOM = "There is room for it by now. Nothing was sent; press once more."
 SENT = "This was sent already. Nothing was sent twice."
 
 
 @transaction.atomic
-def charge(by: Membership, intent: Intent) -> Charge:
+def charge(by: Membership, intent: ChargeIntent) -> Charge:
     """The intent row and its audit row, then the doorbell once both are committed.
 
     Raises `OverBudget` when the hold does not fit under a hard limit, else what `record` raises.
@@ -39,10 +39,10 @@ def charge(by: Membership, intent: Intent) -> Charge:
         return sent
     if over := in_the_way(found, intent.hold):
         raise OverBudget(intent.hold, over, approvers_of(by.team))
-    charge = record(intent)
+    charge = admit_charge(intent)
     job = intent.job.pk if intent.job else ""
     note(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(job))
-    tasks.ring(tasks.sender(charge), charge.pk)
+    tasks.enqueue_task_after_commit(tasks.choose_send_task(charge), charge.pk)
     doorbell.ring(doorbell.EVALUATE, by.team_id)
     return charge
 
@@ -54,11 +54,11 @@ def locked(by: Membership) -> list[Standing]:
     return standings(by.team, budgets, timezone.now())
 
 
-def pressed_before(intent: Intent) -> Charge | None:
+def pressed_before(intent: ChargeIntent) -> Charge | None:
     """What an equal press made, the account locked before it is looked for: of presses at once the
     first makes the charge and its audit row, also where no budget binds."""
-    lock(intent)
-    return made_before(intent)
+    lock_intent_account(intent)
+    return find_existing_charge(intent)
 
 
 def in_the_way(found: list[Standing], hold: Decimal) -> Standing | None:
@@ -66,28 +66,29 @@ def in_the_way(found: list[Standing], hold: Decimal) -> Standing | None:
     return tightest(standing for standing in found if not standing.takes(hold))
 
 
-def charge_or_ask(by: Membership, intent: Intent, words: str | None) -> Charge:
+def charge_or_ask(by: Membership, intent: ChargeIntent, words: str | None) -> Charge:
     """With `words`, be they empty, it is asked for; without them it is charged."""
     return charge(by, intent) if words is None else ask_for(by, intent, words).charge
 
 
 @transaction.atomic
-def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
+def ask_for(by: Membership, intent: ChargeIntent, words: str = "") -> Ask:
     """Have what the budget refuses wait for the treasurer's or the owner's word, at this price.
 
-    Raises `Stale` when there is room for it by now, else what `proxyapi.charges.ask` raises.
+    Raises `Stale` when there is room for it by now, else what
+    `proxyapi.charges.admission.create_draft_charge` raises.
     """
     found = locked(by)
     if sent := pressed_before(intent):
         return asked_before(sent)
     over = in_the_way(found, intent.hold)
     if over is None:
-        raise Stale(ROOM)
+        raise StaleData(ROOM)
     words = line_of(words, max_length=300, field="note")
-    charge = ask(intent)
+    charge = create_draft_charge(intent)
     asked = Ask.objects.create(team=by.team, charge=charge, member=by.user, note=words)
     note(by, "ask.make", asked.pk, charge=str(charge.pk), hold=str(charge.hold), note=asked.note)
-    publish(charge.vault_id, Event.BUDGET, asked.pk)
+    publish_event(charge.vault_id, EventType.BUDGET, asked.pk)
     doorbell.ring(doorbell.EVALUATE, by.team_id)
     return asked
 
@@ -95,5 +96,5 @@ def ask_for(by: Membership, intent: Intent, words: str = "") -> Ask:
 def asked_before(charge: Charge) -> Ask:
     found = Ask.objects.filter(charge=charge).first()
     if found is None:
-        raise AlreadyOpen(SENT)
+        raise AlreadyInProgress(SENT)
     return found

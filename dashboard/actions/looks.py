@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges
 from proxyapi.models import Charge, ChargeState, Job, Token, TokenState
-from proxyapi.refusals import Stale, TokenRefused
+from proxyapi.refusals import StaleData, TokenRefused
 from proxyapi.watching.look import again
 
 UNUSABLE = "The token it was made with does not work, so the service cannot be asked."
@@ -31,9 +31,9 @@ def look_at(*, by: Membership, job: Job) -> int:
     check_works(job.token)
     runs = again(job)
     unknown = job.charges.filter(state=ChargeState.UNKNOWN)
-    doubts = [charge.pk for charge in unknown if charges.again(charge)]
+    doubts = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
     if not runs and not doubts:
-        raise Stale(ENDED)
+        raise StaleData(ENDED)
     note(by, "video.look_again", job.pk, charges=[str(pk) for pk in doubts])
     return len(doubts)
 
@@ -43,8 +43,8 @@ def look_for(*, by: Membership, charge: Charge) -> None:
     """Look for what became of a charge. Raises `TokenRefused`, or `Stale` when it is settled."""
     check(by, Permission.LOOK_AGAIN)
     check_works(charge.token)
-    if not charges.again(charge):
-        raise Stale(ENDED)
+    if not charges.reconcile_now(charge):
+        raise StaleData(ENDED)
     note(by, "charge.look_again", charge.pk, operation=charge.operation, hold=str(charge.hold))
 
 

@@ -16,7 +16,7 @@ from dashboard.actions.asks import closed, waiting
 from dashboard.actions.audit import note
 from dashboard.models import Ask, Budget, Decision, Membership, Role, User
 from proxyapi import tokens
-from proxyapi.charges import cancel
+from proxyapi.charges import cancel_held_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
 from proxyapi.models.charge import UNDECIDED
 from proxyapi.refusals import Refusal
@@ -84,7 +84,9 @@ def cancel_unsent(member: Membership) -> int:
     held = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
     held = held.filter(state=ChargeState.HELD).order_by("account_id", "pk")
     sentence = NOT_SENT.format(name=member.user)
-    return sum(cancel(charge, sentence) for charge in held.select_related("account", "job"))
+    return sum(
+        cancel_held_charge(charge, sentence) for charge in held.select_related("account", "job")
+    )
 
 
 def running_titles(member: Membership) -> tuple[str, ...]:
@@ -97,7 +99,7 @@ def remove_tokens(member: Membership) -> int:
     standing = Token.objects.standing().filter(vault=member.team.vault_id, owner=member.user)
     removed = list(standing.order_by("account_id", "pk"))
     for token in removed:
-        tokens.remove(token)
+        tokens.destroy_token(token)
         note(member, "token.remove", token, fingerprint=token.fingerprint)
     return len(removed)
 

@@ -15,11 +15,12 @@ from dashboard.actions.audit import note
 from dashboard.actions.charging import charge_or_ask
 from dashboard.models import Membership
 from dashboard.roles import Permission
-from proxyapi import costs, door, drafts, tasks
-from proxyapi.charges import Intent, sent_before
-from proxyapi.events import Event, publish
+from proxyapi import costs, drafts, tasks
+from proxyapi.charges import ChargeIntent, find_submitted_charge
+from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
-from proxyapi.refusals import NotReady, Stale, TokenRefused, credits
+from proxyapi.refusals import NotReady, StaleData, TokenRefused, format_credits
 
 TOKENLESS = "You have no token here yet. Add yours, then everything you make runs on it."
 ASK_FIRST = "There is no price for it as it stands. Ask for the price first; nothing was sent."
@@ -57,7 +58,7 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
 
 def token_of(by: Membership) -> Token:
     mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
-    token = door.openable(mine.select_related("account").best_first())
+    token = token_vault.first_decryptable(mine.select_related("account").best_first())
     if token is None:
         stored = Token.objects.standing().filter(vault=by.team.vault, owner=by.user)
         paused = (it.account.pause_reason for it in stored.select_related("account"))
@@ -74,7 +75,7 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
     if changes == {name: job.wanted.get(name) for name in changes}:
         return job
     if edited_at and edited_at != job.edited_at.isoformat():
-        raise Stale(
+        raise StaleData(
             "Somebody changed this draft meanwhile. Your words are below; look and save again."
         )
     # A render that is on its way was priced as it stands: what is changed now would be charged too.
@@ -96,12 +97,12 @@ def ask_price(*, by: Membership, job: Job) -> None:
     would end as if the video had changed.
     """
     check(by, Permission.RENDER)
-    if not drafts.missing(job.wanted) or drafts.has_unread_script(job):
-        due_at = timezone.now() + tasks.SWEEP_AFTER
-        keeps = job.priced and drafts.awaits_consent(job)
+    if not drafts.missing_render_fields(job.wanted) or drafts.has_unread_script(job):
+        due_at = timezone.now() + tasks.TICK_DELAY
+        keeps = job.priced and drafts.awaits_approval(job)
         gone = {} if keeps else {"estimate": None}
         Job.objects.filter(pk=job.pk).update(quote_error="", quote_due_at=due_at, **gone)
-        tasks.ring(tasks.quote, job.pk)
+        tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
 
 
 @transaction.atomic
@@ -132,7 +133,7 @@ def write_script(
         "language": language,
     }
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
-    if sent := sent_before(job, "faceless.scripts", nonce, body):
+    if sent := find_submitted_charge(job, "faceless.scripts", nonce, body):
         return sent
     require(
         job,
@@ -141,7 +142,7 @@ def write_script(
     )
     price = costs.script(job.account)
     require_price(seen, price)
-    intent = Intent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
+    intent = ChargeIntent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
     return charge_or_ask(by, intent, words)
 
 
@@ -151,15 +152,15 @@ def render(
 ) -> Charge:
     """Render the draft at its estimate, with a hold a little above it."""
     check(by, Permission.RENDER)
-    if sent := sent_before(job, "faceless.render", nonce, {}):
+    if sent := find_submitted_charge(job, "faceless.render", nonce, {}):
         return sent
     require(job, JobState.DRAFT, SENT)
-    for name in drafts.missing(job.wanted):
+    for name in drafts.missing_render_fields(job.wanted):
         raise NotReady(WAYS_OUT[name])
     if not job.priced or job.estimate is None:
         raise NotReady(ASK_FIRST)
     require_price(seen, job.estimate, CHANGED)
-    intent = Intent(
+    intent = ChargeIntent(
         job, by.user_id, "faceless.render", nonce, costs.hold_for(job.estimate), job.estimate
     )
     return charge_or_ask(by, intent, words)
@@ -180,7 +181,7 @@ def retry(
     `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
     """
     check(by, Permission.RENDER)
-    if sent := sent_before(job, "faceless.retry", nonce, {}):
+    if sent := find_submitted_charge(job, "faceless.retry", nonce, {}):
         return sent
     require(job, JobState.FAILED, "Only a failed render is retried. This one did not fail.")
     require_failure(failed_at, job)
@@ -189,7 +190,7 @@ def retry(
         raise NotReady(ASK_FIRST)
     require_price(seen, quote)
     hold = costs.hold_for(quote)
-    intent = Intent(job, by.user_id, "faceless.retry", nonce, hold, quote)
+    intent = ChargeIntent(job, by.user_id, "faceless.retry", nonce, hold, quote)
     return charge_or_ask(by, intent, words)
 
 
@@ -198,7 +199,7 @@ def hide(*, by: Membership, job: Job) -> None:
     """Take it out of the library. The service has no delete, and credits do not come back."""
     check(by, Permission.RENDER)
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
-    publish(job.vault_id, Event.JOB, job.pk)
+    publish_event(job.vault_id, EventType.JOB, job.pk)
     note(by, "video.hide", job.pk)
 
 
@@ -207,7 +208,7 @@ def show_again(*, by: Membership, job: Job) -> None:
     """Put a hidden video back into the library; one that is there stays there."""
     check(by, Permission.RENDER)
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
-        publish(job.vault_id, Event.JOB, job.pk)
+        publish_event(job.vault_id, EventType.JOB, job.pk)
         note(by, "video.show", job.pk)
 
 
@@ -219,10 +220,10 @@ def require(job: Job, state: JobState, sentence: str) -> None:
 def require_failure(shown: str, job: Job) -> None:
     """Nobody pays for a failure they did not see: only its time tells it from the one before."""
     if shown != (job.finished_at.isoformat() if job.finished_at else ""):
-        raise Stale(OTHER_FAILURE)
+        raise StaleData(OTHER_FAILURE)
 
 
 def require_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
     """Nothing goes at a price that nobody saw. Raises `Stale`, with the price of now."""
     if seen != now:
-        raise Stale(REPRICED.format(seen=credits(seen), now=credits(now)) + why)
+        raise StaleData(REPRICED.format(seen=format_credits(seen), now=format_credits(now)) + why)

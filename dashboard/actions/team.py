@@ -16,7 +16,7 @@ from dashboard.roles import SENTENCES, Permission, new_roles
 from proxyapi import tasks
 from proxyapi.day_sums import WANTED
 from proxyapi.models import Account, Ledger, Vault
-from proxyapi.refusals import Refusal, Stale
+from proxyapi.refusals import Refusal, StaleData
 
 BEYOND_OWN_ROLE = "You can only give a role whose permissions you have yourself."
 LAST_OWNER = "The team needs an owner. Make somebody else one first."
@@ -36,7 +36,7 @@ def change_role(*, by: Membership, member: Membership, role: Role) -> bool:
     members = {row.pk: row for row in rows.select_related("user").order_by("pk")}
     current = members.get(member.pk)
     if current is None:
-        raise Stale(GONE, field="role")
+        raise StaleData(GONE, field="role")
     check_new_roles(by, current.role)
     if current.role == role:
         return False
@@ -79,5 +79,5 @@ def set_zone(*, by: Membership, name: str) -> bool:
     # Even where it is the zone of before again: meanwhile days were counted in another.
     Ledger.objects.filter(account__vault=vault).update(sums_zone=WANTED)
     for account_id in Account.objects.filter(vault=vault).values_list("pk", flat=True):
-        tasks.ring(tasks.recount_days, account_id)
+        tasks.enqueue_task_after_commit(tasks.recount_days_task, account_id)
     return True

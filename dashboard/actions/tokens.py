@@ -13,7 +13,8 @@ from dashboard.actions.audit import note
 from dashboard.alerting.notices import notify
 from dashboard.models import AuditEvent, Membership, Team
 from dashboard.roles import Permission
-from proxyapi import door, tasks, tokens
+from proxyapi import tasks, tokens
+from proxyapi.credentials import token_vault
 from proxyapi.models import Token
 from proxyapi.upstream.secret import Secret
 
@@ -27,15 +28,15 @@ def add_token(*, by: Membership, pasted: Secret) -> Token:
         account = token.account.upstream_id
         note(by, "token.add", token, fingerprint=token.fingerprint, account=account)
 
-    token = tokens.add(by.team.vault, by.user_id, pasted, also=record)
-    tasks.ring(tasks.refresh_account, token.account_id)
+    token = tokens.store_token(by.team.vault, by.user_id, pasted, also=record)
+    tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
     return token
 
 
 @transaction.atomic
 def remove_token(*, by: Membership, token: Token) -> None:
     """Destroy its value at once. Its member is told when somebody else did it."""
-    tokens.remove(token)
+    tokens.destroy_token(token)
     is_own = token.owner_id == by.user_id
     whose = {} if is_own else {"member": token.owner.email}
     note(by, "token.remove", token, fingerprint=token.fingerprint, **whose)
@@ -53,7 +54,7 @@ def note_shut(team_id: UUID) -> None:
     looked at, and again only when its row holds something else that does not open either."""
     team = Team.objects.get(pk=team_id)
     for token in Token.objects.standing().filter(vault=team.vault_id).select_related("owner"):
-        if not door.opens(token):
+        if not token_vault.can_decrypt(token):
             note_once(team, token)
 
 

@@ -16,7 +16,7 @@ from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import tasks, top_up
 from proxyapi.models import Account, CreditPack, TopUpChange
-from proxyapi.refusals import AlreadyOpen
+from proxyapi.refusals import AlreadyInProgress
 from proxyapi.top_up import Setting
 
 KEPT_ALREADY = "A pack with this plan id is kept already."
@@ -33,7 +33,7 @@ def change_top_up(
     if is_new:
         before, after = seen.kept(), (wanted if wanted.enabled else off(seen)).kept()
         note(by, "top_up.change", account.pk, change=str(change.pk), before=before, after=after)
-        tasks.ring(tasks.save_top_up, change.pk)
+        tasks.enqueue_task_after_commit(tasks.save_top_up_task, change.pk)
     return change
 
 
@@ -65,7 +65,7 @@ def add_pack(
         },
     )
     if not is_new:
-        raise AlreadyOpen(KEPT_ALREADY, field="plan_id")
+        raise AlreadyInProgress(KEPT_ALREADY, field="plan_id")
     note(by, "credit_pack.add", plan_id, name=name, credits=credits, price=str(price or ""))
     return pack
 

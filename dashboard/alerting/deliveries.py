@@ -18,7 +18,7 @@ from dashboard.alerting import email, webhook
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.caps import deciders
 from dashboard.models import AlertEvent, Channel, Delivery, DeliveryState, User, Webhook
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 
 log = logging.getLogger(__name__)
 
@@ -112,4 +112,4 @@ def park(delivery: Delivery, error: DeliveryFailed) -> None:
 
 def keep(delivery: Delivery) -> None:
     delivery.save(update_fields=["state", "status", "said", "due_at", "delivered_at"])
-    publish(delivery.event.team.vault_id, Event.ALERT, delivery.event_id)
+    publish_event(delivery.event.team.vault_id, EventType.ALERT, delivery.event_id)

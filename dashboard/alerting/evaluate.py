@@ -14,7 +14,7 @@ from dashboard.alerting import money, people
 from dashboard.alerting.deliveries import schedule
 from dashboard.alerting.finding import Finding
 from dashboard.models import AlertEvent, AlertRule, Delivery, Team, Watch
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 
 Look = Callable[[Team, Sequence[AlertRule], datetime], Iterator[Finding]]
 LOOKS: Mapping[str, Look] = {
@@ -75,7 +75,7 @@ def tell(team: Team, finding: Finding) -> list[Delivery]:
                 text=finding.text[:400],
                 url=finding.url,
             )
-            publish(team.vault_id, Event.ALERT, event.pk)
+            publish_event(team.vault_id, EventType.ALERT, event.pk)
             return schedule(event)
     except IntegrityError:
         return []

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dashboard import doorbell
 from dashboard.alerting.deliveries import schedule
 from dashboard.models import AlertEvent, Team, User
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 
 
 def notify(team: Team, people: Iterable[User], *, title: str, text: str, url: str = "") -> None:
@@ -25,6 +25,6 @@ def notify(team: Team, people: Iterable[User], *, title: str, text: str, url: st
             text=text[:400],
             url=url,
         )
-        publish(team.vault_id, Event.ALERT, event.pk)
+        publish_event(team.vault_id, EventType.ALERT, event.pk)
         for delivery in schedule(event):
             doorbell.ring(doorbell.DELIVER, delivery.pk)

@@ -29,8 +29,8 @@ from django.conf import settings
 
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.models import AlertEvent, Delivery, Webhook
-from proxyapi import seal
-from proxyapi.media import port_of, public
+from proxyapi.credentials import encryption
+from proxyapi.media_proxy import is_public_address, url_port
 from proxyapi.upstream.trust import trusted
 
 PREFIX = "whsec_"
@@ -48,15 +48,15 @@ def new_secret() -> str:
 
 
 def seal_in(hook: Webhook, secret: str) -> None:
-    hook.sealed = seal.seal(secret.encode(), hook.seal_row(), seal.ring())
+    hook.sealed = encryption.encrypt(secret.encode(), hook.seal_row(), encryption.load_key_ring())
 
 
 def reseal(hook: Webhook) -> bool:
     """Seal the secret again with the current key; False when it was there, or changed meanwhile."""
-    old, ring = bytes(hook.sealed), seal.ring()
-    if seal.key_id(old) == ring.current:
+    old, ring = bytes(hook.sealed), encryption.load_key_ring()
+    if encryption.envelope_key_id(old) == ring.current_key_id:
         return False
-    new = seal.seal(seal.open_sealed(old, hook.seal_row(), ring), hook.seal_row(), ring)
+    new = encryption.encrypt(encryption.decrypt(old, hook.seal_row(), ring), hook.seal_row(), ring)
     return bool(Webhook.objects.filter(pk=hook.pk, sealed=old).update(sealed=new))
 
 
@@ -119,7 +119,9 @@ def body_of(event: AlertEvent) -> bytes:
 
 
 def signed(hook: Webhook, id: str, at: int, body: bytes) -> dict[str, str]:
-    secret = seal.open_sealed(bytes(hook.sealed), hook.seal_row(), seal.ring()).decode()
+    secret = encryption.decrypt(
+        bytes(hook.sealed), hook.seal_row(), encryption.load_key_ring()
+    ).decode()
     key = base64.b64decode(secret.removeprefix(PREFIX))
     digest = hmac.new(key, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
     return {
@@ -135,7 +137,7 @@ def parsed(address: str) -> httpx.URL:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError):
         raise Undeliverable(UNREADABLE) from None
-    is_public = (url.scheme, port_of(url)) == ("https", 443)
+    is_public = (url.scheme, url_port(url)) == ("https", 443)
     if not url.host or url.userinfo or not (is_public or is_next_door(url)):
         raise Undeliverable(UNREADABLE)
     return url
@@ -144,14 +146,14 @@ def parsed(address: str) -> httpx.URL:
 def is_next_door(url: httpx.URL) -> bool:
     """Whether it may be this machine: on the demo alone, and never the sandbox itself."""
     own = httpx.URL(settings.VIDEO_API_BASE_URL)
-    known = url.scheme in ("http", "https") and bool(port_of(url))
-    return settings.VIDEO_API_IS_SANDBOX and known and port_of(url) != port_of(own)
+    known = url.scheme in ("http", "https") and bool(url_port(url))
+    return settings.VIDEO_API_IS_SANDBOX and known and url_port(url) != url_port(own)
 
 
 def judged(url: httpx.URL) -> IPv4Address | IPv6Address:
     """The address to connect to. One bad address among several is enough to refuse them all."""
     try:
-        found = socket.getaddrinfo(url.host, port_of(url), type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise DeliveryFailed(NO_ADDRESS) from None
     addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
@@ -163,4 +165,4 @@ def judged(url: httpx.URL) -> IPv4Address | IPv6Address:
 def allowed(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
     if is_next_door(url) and address.is_loopback:
         return True
-    return (url.scheme, port_of(url)) == ("https", 443) and public(address)
+    return (url.scheme, url_port(url)) == ("https", 443) and is_public_address(address)

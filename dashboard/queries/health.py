@@ -13,8 +13,9 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from dashboard import schema
-from proxyapi import allowance, seal
-from proxyapi.tasks import HEARTBEAT, SLOW_ASKED
+from proxyapi import rate_limiter
+from proxyapi.credentials import encryption
+from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
 LEAST_FREE = 16 * 1024**2  # bytes beside SQLite's file, for its journal too
 ANSWERS_WITHIN = timedelta(minutes=2)
@@ -65,7 +66,7 @@ def migrations() -> str:
 
 def broker() -> str:
     try:
-        allowance.connection().ping()
+        rate_limiter.redis_connection().ping()
     except redis.RedisError:
         return "Redis does not answer."
     return ""
@@ -73,8 +74,8 @@ def broker() -> str:
 
 def keys() -> str:
     try:
-        seal.ring()
-    except seal.SealError:
+        encryption.load_key_ring()
+    except encryption.EncryptionError:
         return "SEALING_KEYS cannot be read."
     return ""
 
@@ -82,7 +83,7 @@ def keys() -> str:
 def worker() -> str:
     """The tick leaves a sign that fades after 30 s: beat sends it, a worker carries it out."""
     try:
-        alive = allowance.connection().exists(HEARTBEAT)
+        alive = rate_limiter.redis_connection().exists(TICK_HEARTBEAT_KEY)
     except redis.RedisError:
         return "Redis does not answer, so nothing is known of the worker."
     return "" if alive else "No worker has done a tick in the last 30 s."
@@ -91,7 +92,7 @@ def worker() -> str:
 def slow_worker() -> str:
     """The tick notes since when the slow worker is asked, the worker takes the note away."""
     try:
-        asked = cast(bytes | None, allowance.connection().get(SLOW_ASKED))
+        asked = cast(bytes | None, rate_limiter.redis_connection().get(SLOW_PING_KEY))
     except redis.RedisError:
         return ""  # said above
     if asked is None or timezone.now() - datetime.fromisoformat(asked.decode()) < ANSWERS_WITHIN:

@@ -8,7 +8,7 @@ from datetime import datetime
 from dashboard.models import Membership, Role
 from dashboard.queries.tokens import TokenStatus, status_of
 from dashboard.roles import SENTENCES, Permission, allows, new_roles
-from proxyapi import door
+from proxyapi.credentials import token_vault
 from proxyapi.models import Token
 
 # The better one is shown when a member keeps several tokens.
@@ -78,7 +78,7 @@ def token_states(reader: Membership) -> dict[int, TokenStatus]:
 def goodness(token: Token) -> tuple[bool, bool, int]:
     """The higher, the rather it is the one that a member is shown with."""
     usable = token.account.is_of_current_upstream
-    return usable, door.opens(token), -BEST_FIRST[token.state]
+    return usable, token_vault.can_decrypt(token), -BEST_FIRST[token.state]
 
 
 def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) -> MemberRow:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from dashboard.templatetags.reelroom import clock
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from proxyapi.models import Call, Vault
 from proxyapi.watching.clock import PUT_BACK
 
@@ -49,7 +49,7 @@ class Allowance:
 
     left: int
     limit: int
-    lasts: timedelta = timedelta(milliseconds=allowance.WINDOW)
+    lasts: timedelta = timedelta(milliseconds=rate_limiter.WINDOW_MS)
 
 
 def service_of(vault: Vault) -> Service:
@@ -74,7 +74,7 @@ def allowance_of(bucket: str | None) -> Allowance | None:
     if bucket is None:
         return None
     try:
-        level = allowance.peek(allowance.connection(), bucket)
-    except allowance.AllowanceUnknown:
+        level = rate_limiter.peek_bucket(rate_limiter.redis_connection(), bucket)
+    except rate_limiter.RateLimiterUnavailable:
         return None
-    return Allowance(level.left, level.limit)
+    return Allowance(level.remaining, level.limit)

@@ -12,9 +12,9 @@ from dashboard.models import Membership
 from dashboard.queries.purse import renewal
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
-from proxyapi import door
-from proxyapi.heirs import successor_of
+from proxyapi.credentials import token_vault
 from proxyapi.models import Account, JobState, Plan, Token, TokenState
+from proxyapi.token_failover import find_successor_token
 
 OF_ANOTHER = "Paused: belongs to another address of the service"
 
@@ -133,7 +133,7 @@ def removal_of(token: Token, reader: Membership) -> Removal:
         account=token.account.name or token.account.email,
         whose="" if token.owner_id == reader.user_id else str(token.owner),
         running=token.jobs.filter(state=JobState.RUNNING).count(),
-        has_other=successor_of(token) is not None,
+        has_other=find_successor_token(token) is not None,
     )
 
 
@@ -154,7 +154,7 @@ def row_of(token: Token, reader: Membership) -> TokenRow:
 def status_of(token: Token) -> TokenStatus:
     if token.state == TokenState.REVOKED:
         return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
-    if not door.opens(token):
+    if not token_vault.can_decrypt(token):
         return TokenStatus("failed", "Does not open: add it again")
     if not token.account.is_of_current_upstream:
         return TokenStatus("paused", OF_ANOTHER)

@@ -19,7 +19,7 @@ from dashboard.http import ASKS_OR_ACTS, TeamRequest
 from dashboard.models import Watch
 from dashboard.queries.alerts import page_of, rules_of
 from dashboard.roles import Permission
-from proxyapi.refusals import Refusal, Stale
+from proxyapi.refusals import Refusal, StaleData
 
 PAGE, TOLD = "dashboard/alerts/page.html", "dashboard/alerts/_told.html"
 LOG, ADDITION = "dashboard/alerts/_log.html", "dashboard/alerts/_addition.html"
@@ -55,7 +55,7 @@ def rules(request: TeamRequest) -> HttpResponse:
     if form.is_valid():
         try:
             changed = actions.set_rules(by=request.membership, wanted=form.wanted())
-        except Stale as stale:
+        except StaleData as stale:
             form = form.redrawn(rules_of(request.membership))
             form.add_error(None, stale.sentence)
         except Refusal as refusal:

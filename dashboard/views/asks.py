@@ -17,7 +17,7 @@ from dashboard.queries.address import job_url, text
 from dashboard.queries.budgets import answer_of
 from dashboard.views.budgets import asked
 from proxyapi.refusals import Refusal
-from proxyapi.refusals import credits as in_words
+from proxyapi.refusals import format_credits as in_words
 
 APPROVAL, REFUSAL = "dashboard/asks/_approval.html", "dashboard/asks/_refusal.html"
 WITHDRAWAL = "dashboard/asks/_withdrawal.html"

@@ -16,9 +16,9 @@ from redis import RedisError
 from dashboard.access import fetch_job
 from dashboard.database import give_back
 from dashboard.http import TeamRequest
-from proxyapi.allowance import connection
-from proxyapi.media import Film, MediaError, MediaGone, open_film
+from proxyapi.media_proxy import MediaError, MediaGone, MediaStream, open_media_stream
 from proxyapi.models import Job, JobState
+from proxyapi.rate_limiter import redis_connection
 from proxyapi.watching.look import refresh_media
 
 JUST_READ = timedelta(seconds=60)  # an address that was asked for since then is not asked for again
@@ -41,15 +41,15 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     return answer(request, job, film)
 
 
-async def opened(request: TeamRequest, job: Job, *, renew: bool) -> Film:
+async def opened(request: TeamRequest, job: Job, *, renew: bool) -> MediaStream:
     wishes = {name.lower(): value for name, value in request.headers.items()}
     head = request.method == "HEAD"
     try:
-        return await open_film(job.media_url, wishes, head=head)
+        return await open_media_stream(job.media_url, wishes, head=head)
     except MediaGone:
         if not renew or not await sync_to_async(renewed)(job):
             raise
-    return await open_film(job.media_url, wishes, head=head)
+    return await open_media_stream(job.media_url, wishes, head=head)
 
 
 def renewed(job: Job) -> bool:
@@ -62,12 +62,12 @@ def renewed(job: Job) -> bool:
 def may_ask(job: Job) -> bool:
     """Once a minute for each film, however often it is played (law 9); never uncounted."""
     try:
-        return bool(connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=JUST_READ))
+        return bool(redis_connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=JUST_READ))
     except RedisError:
         return False
 
 
-def answer(request: TeamRequest, job: Job, film: Film) -> HttpResponseBase:
+def answer(request: TeamRequest, job: Job, film: MediaStream) -> HttpResponseBase:
     response = StreamingHttpResponse(film.body, status=film.status, content_type="video/mp4")
     for name, value in film.headers.items():
         response[name] = value

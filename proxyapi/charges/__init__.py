@@ -3,24 +3,32 @@ back."""
 
 from __future__ import annotations
 
-from proxyapi.charges.decision import claim_entry, write_off
-from proxyapi.charges.late import debited_late
-from proxyapi.charges.record import Intent, ask, cancel, record, release, sent_before, withdraw
-from proxyapi.charges.send import send
-from proxyapi.charges.settle import again, settle
+from proxyapi.charges.admission import (
+    ChargeIntent,
+    admit_charge,
+    approve_draft_charge,
+    cancel_held_charge,
+    create_draft_charge,
+    find_submitted_charge,
+    withdraw_draft_charge,
+)
+from proxyapi.charges.dispatch import dispatch_charge
+from proxyapi.charges.late_debits import charges_with_late_debit
+from proxyapi.charges.manual_settlement import settle_with_entry, write_off_charge
+from proxyapi.charges.reconcile import reconcile_charge, reconcile_now
 
 __all__ = [
-    "Intent",
-    "again",
-    "ask",
-    "cancel",
-    "claim_entry",
-    "debited_late",
-    "record",
-    "release",
-    "send",
-    "sent_before",
-    "settle",
-    "withdraw",
-    "write_off",
+    "ChargeIntent",
+    "admit_charge",
+    "approve_draft_charge",
+    "cancel_held_charge",
+    "charges_with_late_debit",
+    "create_draft_charge",
+    "dispatch_charge",
+    "find_submitted_charge",
+    "reconcile_charge",
+    "reconcile_now",
+    "settle_with_entry",
+    "withdraw_draft_charge",
+    "write_off_charge",
 ]

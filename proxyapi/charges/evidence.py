@@ -15,33 +15,33 @@ from typing import Any, NamedTuple
 from django.db.models import Q, QuerySet
 
 from proxyapi import calls, drafts
-from proxyapi.allowance import Lane
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.models.charge import CREATES, RENDERS
+from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
 from proxyapi.watching.states import WAYS, Sight, alone, inner
 from proxyapi.watching.states import read as sight_of
 
-Record = dict[str, Any]
+UpstreamRecord = dict[str, Any]
 
 # Lists in a record that grow when these are carried out. The spec does not show them: a record
 # without them proves nothing, and the ledger decides.
-PARTS: Mapping[str, str] = {
+PART_LIST_NAMES: Mapping[str, str] = {
     "faceless.export": "exports",
     "ai_visuals.upload": "assets",
     "characters.preview": "previews",
     "text_to_scene.prompt": "scenes",
     "text_to_scene.clips": "scenes",
 }
-BUSY = frozenset({"rendering", "syncing"})  # spec, States and transitions
-PATIENCE = 2.0  # seconds to wait for a turn
+IN_PROGRESS_STATUSES = frozenset({"rendering", "syncing"})  # spec, States and transitions
+PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn
 # The resource is gone, or its token is: another one of the account still reads the ledger.
-NOT_SHOWN = (errors.Unauthorized, errors.NotFound, calls.TokenShut, *calls.PLAN_ERRORS)
+UNREADABLE_ERRORS = (errors.Unauthorized, errors.NotFound, calls.TokenUnusable, *calls.PLAN_ERRORS)
 
 
-class Row(NamedTuple):
+class Probe(NamedTuple):
     """One kind of evidence.
 
     `words`: what proves it, for the documentation; `read`: the free read; `keep`: what is kept of
@@ -50,27 +50,27 @@ class Row(NamedTuple):
     nothing of it.
     """
 
-    words: str
-    read: Callable[[Charge, Lane], Record]
-    keep: Callable[[Charge, Record], Record]
-    shows: Callable[[Charge, Record], bool]
-    by_ledger: Callable[[Charge, Record], bool]
+    description: str
+    fetch: Callable[[Charge, Priority], UpstreamRecord]
+    capture: Callable[[Charge, UpstreamRecord], UpstreamRecord]
+    proves: Callable[[Charge, UpstreamRecord], bool]
+    is_debit_enough: Callable[[Charge, UpstreamRecord], bool]
 
 
-def look(charge: Charge, lane: Lane) -> Record:
+def fetch_evidence(charge: Charge, lane: Priority) -> UpstreamRecord:
     """What the charge's free read says now; empty where there is none, such as for a clip whose
     id is only in the lost answer. Raises `errors.UpstreamError`, `AllowanceExhausted`."""
-    return TABLE[operation(charge.operation).evidence].read(charge, lane)
+    return PROBES[operation(charge.operation).evidence].fetch(charge, lane)
 
 
-def before(charge: Charge, record: Record) -> Record:
+def snapshot(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
     """What to keep of what was read just before sending."""
-    row = TABLE[operation(charge.operation).evidence]
-    kept = row.keep(charge, record)
-    return {**kept, "by_ledger": row.by_ledger(charge, kept)}
+    row = PROBES[operation(charge.operation).evidence]
+    kept = row.capture(charge, record)
+    return {**kept, "by_ledger": row.is_debit_enough(charge, kept)}
 
 
-def begun(charge: Charge, record: Record) -> Sight | None:
+def already_started(charge: Charge, record: UpstreamRecord) -> Sight | None:
     """What the record says of a video that the service renders already, or has rendered to an end,
     although it is only to be started; None where nothing says so.
 
@@ -82,71 +82,73 @@ def begun(charge: Charge, record: Record) -> Sight | None:
         return None
     is_retry = charge.operation == "faceless.retry"
     start = JobState.FAILED if is_retry else JobState.DRAFT
-    ran_since = has_run_since(job, charge)
+    ran_since = was_started_since_hold(job, charge)
     # Where a retry starts from, unless it is another failure than the one that it was pressed for.
     begins = WAYS[job.kind].failed if is_retry and not ran_since else frozenset()
-    words = after_a_start(job.kind) - begins
+    words = statuses_after_start(job.kind) - begins
     sight = sight_of(job.kind, record)
     is_to_start = job.state in (start, JobState.RUNNING) or ran_since
     return sight if is_to_start and sight.raw in words else None
 
 
-def has_run_since(job: Job, charge: Charge) -> bool:
+def was_started_since_hold(job: Job, charge: Charge) -> bool:
     """Whether another charge's late answer started it after this one was held."""
     held_at = charge.held_at or charge.created_at
     return job.started_at is not None and job.started_at > held_at
 
 
-def after_a_start(kind: str) -> frozenset[str]:
+def statuses_after_start(kind: str) -> frozenset[str]:
     """The words that only a start leads to."""
-    return BUSY | WAYS[kind].completed | WAYS[kind].failed
+    return IN_PROGRESS_STATUSES | WAYS[kind].completed | WAYS[kind].failed
 
 
-def carried_out(charge: Charge, record: Record) -> bool:
+def proves_executed(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether the same, read again, proves that the charge's operation was carried out."""
-    return TABLE[operation(charge.operation).evidence].shows(charge, record)
+    return PROBES[operation(charge.operation).evidence].proves(charge, record)
 
 
-def record_of(charge: Charge, data: Any) -> Record:
+def resource_in_reply(charge: Charge, data: Any) -> UpstreamRecord:
     """The resource in an answer, whether it stands in `data` itself or one level down."""
     if charge.job and charge.job.kind == JobKind.FACELESS:
-        return drafts.record(data)
+        return drafts.faceless_record(data)
     return dict(wire.mapping(data))
 
 
-def is_whole(charge: Charge, record: Record) -> bool:
+def is_evidence_complete(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether the record shows what proves this operation; what is not there was not seen."""
     if operation(charge.operation).evidence is Evidence.SCRIPT:
         return "script" in record
-    return bool(status_of(charge, record))
+    return bool(reported_status(charge, record))
 
 
-def made(charge: Charge, record: Record) -> str:
+def created_resource_id(charge: Charge, record: UpstreamRecord) -> str:
     """The id of what a creating call made; empty where the record tells none, or another job's."""
     if charge.job is None:
         return ""
-    ids = (holder.get("id") for holder in holders(charge, record))
+    ids = (holder.get("id") for holder in candidate_records(charge, record))
     told = next((str(id) for id in ids if wire.is_id(id)), "")
     return "" if charge.job.is_anothers(told) else told
 
 
-def holders(charge: Charge, record: Record) -> list[Record]:
+def candidate_records(charge: Charge, record: UpstreamRecord) -> list[UpstreamRecord]:
     """Where what a creating call made may stand, as the spec does not show its body: as the reads
     show it, in the record itself, or in the one object that it holds."""
     way = WAYS[charge.job.kind if charge.job else JobKind.FACELESS]
     return [inner(record, way.inner), record, alone(record)]
 
 
-def resource(charge: Charge, lane: Lane) -> Record:
+def fetch_resource(charge: Charge, lane: Priority) -> UpstreamRecord:
     job = charge.job
     if job is None or job.remote_id is None or charge.operation in CREATES:
         return {}
     way, path = WAYS[job.kind], {"id": job.remote_id}
-    reply = calls.call(charge.token, way.operation, lane, patience=PATIENCE, path=path)
-    return record_of(charge, reply.data)
+    reply = calls.call_upstream(
+        charge.token, way.operation, lane, patience=PERMIT_TIMEOUT_S, path=path
+    )
+    return resource_in_reply(charge, reply.data)
 
 
-def ideas(charge: Charge, lane: Lane) -> Record:
+def fetch_newest_ideas(charge: Charge, lane: Priority) -> UpstreamRecord:
     """The newest ideas of the same search (spec, Limits: this list before anything else)."""
     query = {
         "keyword": str(charge.body.get("keyword", "")),
@@ -154,75 +156,79 @@ def ideas(charge: Charge, lane: Lane) -> Record:
         "sort": "-created_at",
         "per_page": 50,
     }
-    reply = calls.call(charge.token, "ideas.list", lane, patience=PATIENCE, query=query)
-    return {"ideas": [row for row in listed(reply.data) if isinstance(row, dict)]}
+    reply = calls.call_upstream(
+        charge.token, "ideas.list", lane, patience=PERMIT_TIMEOUT_S, query=query
+    )
+    return {"ideas": [row for row in list_or_empty(reply.data) if isinstance(row, dict)]}
 
 
-def slots(charge: Charge, lane: Lane) -> Record:
-    reply = calls.call(charge.token, "voice_clones.slots", lane, patience=PATIENCE)
+def fetch_slots(charge: Charge, lane: Priority) -> UpstreamRecord:
+    reply = calls.call_upstream(charge.token, "voice_clones.slots", lane, patience=PERMIT_TIMEOUT_S)
     return dict(wire.mapping(reply.data))
 
 
-def kept_of_resource(charge: Charge, record: Record) -> Record:
+def capture_resource(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
     return {
-        "status": status_of(charge, record),
-        "script": digest(record.get("script")),
-        "failure": failure_of(charge, record),  # a retry clears it, and people ask for it later
-        "part": part_of(charge, record),
+        "status": reported_status(charge, record),
+        "script": script_digest(record.get("script")),
+        "failure": reported_failure(
+            charge, record
+        ),  # a retry clears it, and people ask for it later
+        "part": part_ids(charge, record),
     }
 
 
-def kept_of_ideas(_: Charge, record: Record) -> Record:
+def capture_idea_ids(_: Charge, record: UpstreamRecord) -> UpstreamRecord:
     return {"ideas": idea_ids(record)}
 
 
-def kept_of_slots(_: Charge, record: Record) -> Record:
-    return {"available": free_slots(record)}
+def capture_free_slots(_: Charge, record: UpstreamRecord) -> UpstreamRecord:
+    return {"available": free_slot_count(record)}
 
 
-def status_differs(charge: Charge, record: Record) -> bool:
-    if charge.operation in PARTS:
-        return part_differs(charge, record)
-    status = status_of(charge, record)
+def has_status_changed(charge: Charge, record: UpstreamRecord) -> bool:
+    if charge.operation in PART_LIST_NAMES:
+        return has_part_changed(charge, record)
+    status = reported_status(charge, record)
     if charge.job and not charge.before.get("status"):  # it was not told, and may have been any
-        return status in after_a_start(charge.job.kind)
+        return status in statuses_after_start(charge.job.kind)
     return bool(status) and status != charge.before.get("status")
 
 
-def script_differs(charge: Charge, record: Record) -> bool:
+def has_script_changed(charge: Charge, record: UpstreamRecord) -> bool:
     script = record.get("script")
-    return bool(script) and digest(script) != charge.before.get("script")
+    return bool(script) and script_digest(script) != charge.before.get("script")
 
 
-def shown_beside_the_ledger(charge: Charge, record: Record) -> bool:
+def is_shown_without_ledger(charge: Charge, record: UpstreamRecord) -> bool:
     # A retry starts from `failed`: that again proves nothing, nor what it was sent in spite of.
     if charge.operation == "faceless.retry":
-        return status_differs(charge, record) and status_of(charge, record) != "failed"
-    return part_differs(charge, record)
+        return has_status_changed(charge, record) and reported_status(charge, record) != "failed"
+    return has_part_changed(charge, record)
 
 
-def part_differs(charge: Charge, record: Record) -> bool:
-    part = part_of(charge, record)
+def has_part_changed(charge: Charge, record: UpstreamRecord) -> bool:
+    part = part_ids(charge, record)
     return part is not None and part != charge.before.get("part")
 
 
-def ideas_came(charge: Charge, record: Record) -> bool:
+def has_new_ideas(charge: Charge, record: UpstreamRecord) -> bool:
     """Ideas that were not there, and no other search for this keyword that may have found them."""
     if not set(idea_ids(record)) - set(charge.before.get("ideas", [])):
         return False
-    same = sent_meanwhile(charge).filter(body__keyword=charge.body.get("keyword"))
+    same = concurrent_charges(charge).filter(body__keyword=charge.body.get("keyword"))
     return not same.exists()
 
 
-def slot_taken(charge: Charge, record: Record) -> bool:
+def was_slot_taken(charge: Charge, record: UpstreamRecord) -> bool:
     """One free slot fewer, and no other clone of the account that may have taken it."""
-    was, now = charge.before.get("available"), free_slots(record)
+    was, now = charge.before.get("available"), free_slot_count(record)
     if was is None or now is None or now >= was:
         return False
-    return not sent_meanwhile(charge).exists()
+    return not concurrent_charges(charge).exists()
 
 
-def sent_meanwhile(charge: Charge) -> QuerySet[Charge]:
+def concurrent_charges(charge: Charge) -> QuerySet[Charge]:
     """Other charges of this operation, of every team on the upstream account, that were on their
     way after the charge was sent: what differs from before may be theirs."""
     others = Charge.objects.of_upstream_account(charge.account_id).exclude(pk=charge.pk)
@@ -232,70 +238,78 @@ def sent_meanwhile(charge: Charge) -> QuerySet[Charge]:
     return others.filter(is_later | was_open | Q(settled_at__gte=charge.sent_at))
 
 
-def ends_as_it_began(charge: Charge, kept: Record) -> bool:
+def can_end_as_it_began(charge: Charge, kept: UpstreamRecord) -> bool:
     """Whether it began from a word that it may have come back to by now."""
     way = WAYS[charge.job.kind] if charge.job else None
     ends = way.completed | way.failed if way else frozenset()
-    return charge.operation in PARTS or kept.get("status") in ends
+    return charge.operation in PART_LIST_NAMES or kept.get("status") in ends
 
 
-def had_ideas(_: Charge, kept: Record) -> bool:
+def had_ideas_before(_: Charge, kept: UpstreamRecord) -> bool:
     """A search that was made before charges again and need not find anything new (pitfall 35)."""
     return bool(kept.get("ideas"))
 
 
-def had_no_slot(_: Charge, kept: Record) -> bool:
+def had_no_free_slot(_: Charge, kept: UpstreamRecord) -> bool:
     """A slot that is bought and taken leaves as many as before: none."""
     return not kept.get("available")
 
 
-def always(_: Charge, __: Record) -> bool:
+def always_true(_: Charge, __: UpstreamRecord) -> bool:
     return True
 
 
-def never(_: Charge, __: Record) -> bool:
+def always_false(_: Charge, __: UpstreamRecord) -> bool:
     return False
 
 
-TABLE: Mapping[Evidence, Row] = {
-    Evidence.STATUS: Row(
+PROBES: Mapping[Evidence, Probe] = {
+    Evidence.STATUS: Probe(
         "another status, or another part, than before; from a last status on, a debit alone",
-        resource,
-        kept_of_resource,
-        status_differs,
-        ends_as_it_began,
+        fetch_resource,
+        capture_resource,
+        has_status_changed,
+        can_end_as_it_began,
     ),
-    Evidence.SCRIPT: Row(
-        "another script than before", resource, kept_of_resource, script_differs, never
+    Evidence.SCRIPT: Probe(
+        "another script than before",
+        fetch_resource,
+        capture_resource,
+        has_script_changed,
+        always_false,
     ),
-    Evidence.LEDGER: Row(
-        "a debit alone", resource, kept_of_resource, shown_beside_the_ledger, always
+    Evidence.LEDGER: Probe(
+        "a debit alone", fetch_resource, capture_resource, is_shown_without_ledger, always_true
     ),
-    Evidence.IDEAS: Row(
+    Evidence.IDEAS: Probe(
         "ideas that were not there; searched before, a debit alone",
-        ideas,
-        kept_of_ideas,
-        ideas_came,
-        had_ideas,
+        fetch_newest_ideas,
+        capture_idea_ids,
+        has_new_ideas,
+        had_ideas_before,
     ),
-    Evidence.SLOTS: Row(
+    Evidence.SLOTS: Probe(
         "one free slot fewer; without one before, a debit alone",
-        slots,
-        kept_of_slots,
-        slot_taken,
-        had_no_slot,
+        fetch_slots,
+        capture_free_slots,
+        was_slot_taken,
+        had_no_free_slot,
     ),
 }
 
 
-def status_of(charge: Charge, record: Record) -> str:
+def reported_status(charge: Charge, record: UpstreamRecord) -> str:
     # A read shows its status in one place; another word beside it is not the video's (pitfall 5).
-    places = holders(charge, record) if charge.operation in CREATES else holders(charge, record)[:1]
+    places = (
+        candidate_records(charge, record)
+        if charge.operation in CREATES
+        else candidate_records(charge, record)[:1]
+    )
     words = (place.get("status") for place in places)
     return next((word for word in words if isinstance(word, str) and word), "")
 
 
-def failure_of(charge: Charge, record: Record) -> dict[str, str] | None:
+def reported_failure(charge: Charge, record: UpstreamRecord) -> dict[str, str] | None:
     if charge.job is None:
         return None
     sight = sight_of(charge.job.kind, record)
@@ -304,28 +318,28 @@ def failure_of(charge: Charge, record: Record) -> dict[str, str] | None:
     return {"code": sight.failure_code, "message": sight.failure_message}
 
 
-def part_of(charge: Charge, record: Record) -> list[str] | None:
+def part_ids(charge: Charge, record: UpstreamRecord) -> list[str] | None:
     """The ids in the list that the operation adds to, and whether each has a clip."""
-    name = PARTS.get(charge.operation, "")
+    name = PART_LIST_NAMES.get(charge.operation, "")
     rows = record.get(name)
     if not isinstance(rows, list):
         return None
     return [f"{row.get('id')} {bool(row.get('clip'))}" for row in rows if isinstance(row, dict)]
 
 
-def idea_ids(record: Record) -> list[str]:
+def idea_ids(record: UpstreamRecord) -> list[str]:
     return sorted(str(row.get("id")) for row in record.get("ideas", []))
 
 
-def free_slots(record: Record) -> int | None:
+def free_slot_count(record: UpstreamRecord) -> int | None:
     """How many are free; a flag counts as one or none."""
     available = record.get("available")
     return int(available) if isinstance(available, int) else None
 
 
-def listed(data: Any) -> list[Any]:
+def list_or_empty(data: Any) -> list[Any]:
     return data if isinstance(data, list) else []
 
 
-def digest(script: object) -> str:
+def script_digest(script: object) -> str:
     return hashlib.sha256(str(script or "").encode()).hexdigest()

@@ -9,24 +9,28 @@ from django.db import transaction
 from django.db.models import Model
 
 from proxyapi import charge_log
-from proxyapi.charge_log import Kind, Record
+from proxyapi.charge_log import ChargeLogKind, ChargeLogRecord
 from proxyapi.models import Charge, DatabaseEpoch
 from proxyapi.upstream.reply import Reply
 
 
-def log_request(charge: Charge) -> bool:
+def log_charge_request(charge: Charge) -> bool:
     """Record that the charge is about to be sent; False when this very attempt was sent before."""
     rows: list[Model] = [charge] if charge.job is None else [charge, charge.job]
     content = {"rows": serializers.serialize("python", rows)}
-    return charge_log.append_request(_record(Kind.REQUEST, charge, content))
+    return charge_log.append_request_record(
+        _build_log_record(ChargeLogKind.REQUEST, charge, content)
+    )
 
 
-def log_answer(charge: Charge, reply: Reply) -> None:
+def log_charge_reply(charge: Charge, reply: Reply) -> None:
     cost = reply.credits.cost if reply.credits else None
-    charge_log.append(_record(Kind.ANSWER, charge, {"data": reply.data, "cost": cost}))
+    charge_log.append_result_record(
+        _build_log_record(ChargeLogKind.ANSWER, charge, {"data": reply.data, "cost": cost})
+    )
 
 
-def log_end(charge: Charge) -> None:
+def log_charge_end(charge: Charge) -> None:
     """Record after the commit how the charge was settled, if it was ever sent."""
     if not charge.tries:
         return
@@ -38,10 +42,12 @@ def log_end(charge: Charge) -> None:
         "code": charge.code,
         "decided_by": charge.decided_by_id,
     }
-    record = _record(Kind.END, charge, content)
-    transaction.on_commit(lambda: charge_log.append(record))
+    record = _build_log_record(ChargeLogKind.END, charge, content)
+    transaction.on_commit(lambda: charge_log.append_result_record(record))
 
 
-def _record(kind: Kind, charge: Charge, content: dict[str, Any]) -> Record:
+def _build_log_record(
+    kind: ChargeLogKind, charge: Charge, content: dict[str, Any]
+) -> ChargeLogRecord:
     epoch = str(DatabaseEpoch.objects.current().id)
-    return Record(kind, epoch, str(charge.pk), charge.tries, content=content)
+    return ChargeLogRecord(kind, epoch, str(charge.pk), charge.tries, content=content)

@@ -21,9 +21,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import charge_log
-from proxyapi.allowance import AllowanceUnknown, connection
-from proxyapi.charge_log import Kind, Record
-from proxyapi.charges import effect, outcome, waits
+from proxyapi.charge_log import ChargeLogKind, ChargeLogRecord
+from proxyapi.charges import job_effects, timeouts, transitions
 from proxyapi.models import (
     Account,
     Charge,
@@ -37,31 +36,32 @@ from proxyapi.models import (
 from proxyapi.models.account import moment
 from proxyapi.models.charge import SPENT, UNDECIDED
 from proxyapi.models.top_up_change import OPEN
+from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
 from proxyapi.upstream.reply import Answer, Credits, Reply
 
-RESTORED = "RESTORED"
-SENT_BEFORE = (
+RESTORED_CODE = "RESTORED"
+ALREADY_SENT_REASON = (
     "It was sent before the database was restored. It is not sent again; what became of it is "
     "being read."
 )
-PERHAPS_SENT = (
+MAYBE_SENT_REASON = (
     "The database was restored from a backup, and this may have been sent since. It is not sent "
     "again; what became of it is being read."
 )
-ASK_AGAIN = (
+APPROVAL_LOST_REASON = (
     "The database was restored from a backup, and this may have been sent since. Nothing was sent "
     "now. If it is still wanted, ask again."
 )
-SAVE_AGAIN = (
+TOP_UP_LOST_REASON = (
     "Not saved. The database was restored from a backup. Check the setting and save it again."
 )
-SUPERSEDED = "The same was sent before the database was restored. Nothing was sent twice."
-LOCK_S = 600
+SUPERSEDED_REASON = "The same was sent before the database was restored. Nothing was sent twice."
+RECOVERY_LOCK_S = 600
 log = logging.getLogger(__name__)
 
 
 @dataclass
-class Report:
+class RecoveryReport:
     """What a recovery did, by the ids of charges; `lost` has a sentence for each charge that the
     log knows and this database cannot hold."""
 
@@ -78,49 +78,49 @@ class Report:
         return [found] + [f"Not restored: {sentence}" for sentence in self.lost]
 
 
-def mark_sent_before(charge: Charge) -> None:
+def mark_already_sent(charge: Charge) -> None:
     """The log has this very attempt already: the database forgot it. It is settled by reading."""
-    fields = {"code": RESTORED, "reason": SENT_BEFORE, "due_at": timezone.now()}
-    lost_at = waits.ended(charge)
+    fields = {"code": RESTORED_CODE, "reason": ALREADY_SENT_REASON, "due_at": timezone.now()}
+    lost_at = timeouts.latest_completion(charge)
     if Charge.objects.move(charge, ChargeState.UNKNOWN, lost_at=lost_at, **fields):
-        effect.announce(charge)
+        job_effects.publish_charge_events(charge)
 
 
-def recover_if_restored() -> Report | None:
+def recover_if_restored() -> RecoveryReport | None:
     """Recover if the database is older than the newest record of the log: one look at Redis and one
     at the database. Raises `AllowanceUnknown` when Redis does not answer."""
-    newest = charge_log.newest()
+    newest = charge_log.newest_record()
     if newest is None or not is_unknown_to_database(newest):
         return None
-    return recover()
+    return recover_charges()
 
 
-def recover_at_start() -> Report | None:
+def recover_at_startup() -> RecoveryReport | None:
     """The same for a start, with the files as well as Redis. Open charges without any log mean that
     the database was brought here without it."""
-    known = [charge_log.newest(), charge_log.newest_on_disk()]
+    known = [charge_log.newest_record(), charge_log.newest_record_on_disk()]
     newest = [record for record in known if record is not None]
     if any(is_unknown_to_database(record) for record in newest):
-        return recover()
+        return recover_charges()
     if newest:
         return None
     if Charge.objects.open().exists():
-        return recover()
-    charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
+        return recover_charges()
+    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.current().id))
     return None
 
 
-def is_unknown_to_database(record: Record) -> bool:
+def is_unknown_to_database(record: ChargeLogRecord) -> bool:
     """Whether the database is of a time before this record was written."""
     if record.epoch != str(DatabaseEpoch.objects.current().id):
         return True
-    if record.kind is Kind.CHECKPOINT:
+    if record.kind is ChargeLogKind.CHECKPOINT:
         return False
     known = Charge.objects.filter(pk=record.charge, tries__gte=record.attempt)
     return not known.exists()
 
 
-def recover(*, doubt_all: bool = False) -> Report | None:
+def recover_charges(*, doubt_all: bool = False) -> RecoveryReport | None:
     """Restore every charge of the log, begin a new epoch, and answer what was done.
 
     A log that never heard of this database's epoch is empty, or another installation's: then
@@ -131,89 +131,101 @@ def recover(*, doubt_all: bool = False) -> Report | None:
     it was, so the next one begins again. Raises `AllowanceUnknown`.
     """
     try:
-        with connection().lock("reelroom:recovery", timeout=LOCK_S, blocking_timeout=LOCK_S):
-            newest = charge_log.newest()
+        with redis_connection().lock(
+            "reelroom:recovery", timeout=RECOVERY_LOCK_S, blocking_timeout=RECOVERY_LOCK_S
+        ):
+            newest = charge_log.newest_record()
             if newest and not is_unknown_to_database(newest) and not doubt_all:
                 return None
-            return _recover(doubt_all)
+            return _recover_locked(doubt_all)
     except (redis.RedisError, redis.exceptions.LockError):
-        raise AllowanceUnknown(1.0) from None
+        raise RateLimiterUnavailable(1.0) from None
 
 
-def _recover(doubt_all: bool) -> Report:
+def _recover_locked(doubt_all: bool) -> RecoveryReport:
     log.warning("the database is older than the charge log: restoring the charges it lost")
-    report, records = Report(), charge_log.records()
+    report, records = RecoveryReport(), charge_log.load_log_records()
     epoch = DatabaseEpoch.objects.current()
-    for of_charge in attempts_by_charge(records):
+    for of_charge in last_attempts(records):
         recover_charge(of_charge, report)
     if doubt_all or str(epoch.id) not in {record.epoch for record in records}:
-        doubt_unsent(report)
+        mark_unsent_doubtful(report)
     unsent = TopUpChange.objects.filter(state__in=OPEN, sent_at=None)
-    unsent.update(state=TopUpChangeState.REFUSED, reason=SAVE_AGAIN, settled_at=timezone.now())
+    unsent.update(
+        state=TopUpChangeState.REFUSED, reason=TOP_UP_LOST_REASON, settled_at=timezone.now()
+    )
     # The balance is asked anew at once, and the ledger is read on from where it was.
     Account.objects.update(refreshed_at=None)
     epoch = DatabaseEpoch.objects.create(number=epoch.number + 1, report=asdict(report))
-    charge_log.append_checkpoint(str(epoch.id))
+    charge_log.append_checkpoint_record(str(epoch.id))
     return report
 
 
-def attempts_by_charge(records: Iterable[Record]) -> list[dict[Kind, Record]]:
+def last_attempts(records: Iterable[ChargeLogRecord]) -> list[dict[ChargeLogKind, ChargeLogRecord]]:
     """The last attempt of each charge with its answer and its end, in the order of the requests."""
-    attempts: dict[str, dict[Kind, Record]] = {}
+    attempts: dict[str, dict[ChargeLogKind, ChargeLogRecord]] = {}
     for record in records:
-        if record.kind is Kind.REQUEST:
+        if record.kind is ChargeLogKind.REQUEST:
             attempts.pop(record.charge, None)
-            attempts[record.charge] = {Kind.REQUEST: record}
+            attempts[record.charge] = {ChargeLogKind.REQUEST: record}
         elif record.charge in attempts:
             known = attempts[record.charge]
-            if known[Kind.REQUEST].attempt == record.attempt:
+            if known[ChargeLogKind.REQUEST].attempt == record.attempt:
                 known[record.kind] = record
     return list(attempts.values())
 
 
-def recover_charge(records: Mapping[Kind, Record], report: Report) -> None:
-    request = records[Kind.REQUEST]
+def recover_charge(
+    records: Mapping[ChargeLogKind, ChargeLogRecord], report: RecoveryReport
+) -> None:
+    request = records[ChargeLogKind.REQUEST]
     try:
         with transaction.atomic():
-            charge = as_unknown(request, report)
+            charge = restore_as_unknown(request, report)
             if charge is not None:
-                finish(charge, records)
+                apply_logged_end(charge, records)
     except (DatabaseError, LookupError, ValueError, serializers.base.DeserializationError):
         log.exception("charge %s of the log was not restored", request.charge)
-        report.lost.append(sentence_of(request, "it could not be restored"))
+        report.lost.append(unrestored_sentence(request, "it could not be restored"))
 
 
-def as_unknown(request: Record, report: Report) -> Charge | None:
+def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Charge | None:
     """The charge of that request as one whose answer is not known; None when it is settled here, or
     cannot be restored."""
-    logged, job = rows_of(request)
+    logged, job = deserialize_rows(request)
     here = Charge.objects.filter(pk=logged.pk).first()
     if here is not None and here.tries >= request.attempt:
         return here if here.state in UNDECIDED else None
     if here is not None and not here.is_open:
         return None
-    if missing := missing_rows(logged):
-        report.lost.append(sentence_of(request, f"this database does not have its {missing}"))
+    if missing := missing_reference(logged):
+        report.lost.append(
+            unrestored_sentence(request, f"this database does not have its {missing}")
+        )
         return None
     Account.objects.lock(logged.account_id)
     if job is not None:
         restore_job(job, logged.token_id)
-    refuse_unsent_twins(logged)
-    logged.state, logged.code, logged.reason = ChargeState.UNKNOWN, RESTORED, SENT_BEFORE
-    logged.lost_at, logged.due_at = waits.ended(logged), timezone.now()
+    refuse_unsent_duplicates(logged)
+    logged.state, logged.code, logged.reason = (
+        ChargeState.UNKNOWN,
+        RESTORED_CODE,
+        ALREADY_SENT_REASON,
+    )
+    logged.lost_at, logged.due_at = timeouts.latest_completion(logged), timezone.now()
     logged.save(force_insert=here is None, force_update=here is not None)
     report.recovered.append(str(logged.pk))
-    effect.announce(logged)
+    job_effects.publish_charge_events(logged)
     return Charge.objects.loaded(logged.pk)
 
 
-def rows_of(request: Record) -> tuple[Charge, Job | None]:
+def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None]:
     found = serializers.deserialize("python", request.content["rows"], ignorenonexistent=True)
     rows = {type(row.object): row.object for row in found}
     return cast(Charge, rows[Charge]), cast("Job | None", rows.get(Job))
 
 
-def missing_rows(charge: Charge) -> str:
+def missing_reference(charge: Charge) -> str:
     """What the charge needs and the database does not have, as a word; a token that is gone is
     replaced by another one of its account."""
     if not Account.objects.filter(pk=charge.account_id, vault=charge.vault_id).exists():
@@ -245,7 +257,7 @@ def restore_job(logged: Job, token_id: Any) -> None:
         here.save(update_fields=fields)
 
 
-def refuse_unsent_twins(charge: Charge) -> None:
+def refuse_unsent_duplicates(charge: Charge) -> None:
     """The same operation, pressed again on the restored page and not sent yet."""
     if charge.job_id is None:
         same = Charge.objects.open().filter(
@@ -255,29 +267,29 @@ def refuse_unsent_twins(charge: Charge) -> None:
         same = Charge.objects.open().filter(job=charge.job_id, operation=charge.operation)
     unsent = same.filter(state__in=[ChargeState.DRAFT, ChargeState.HELD], tries=0)
     for twin in unsent.exclude(pk=charge.pk):
-        outcome.free(twin, SUPERSEDED, None)
+        transitions.release_hold(twin, SUPERSEDED_REASON, None)
 
 
-def finish(charge: Charge, records: Mapping[Kind, Record]) -> None:
+def apply_logged_end(charge: Charge, records: Mapping[ChargeLogKind, ChargeLogRecord]) -> None:
     """Bring it to the end that the log knows; without one it is settled by reading."""
-    if answer := records.get(Kind.ANSWER):
-        outcome.answered(charge, reply_of(answer))
+    if answer := records.get(ChargeLogKind.ANSWER):
+        transitions.apply_reply(charge, logged_reply(answer))
         charge = Charge.objects.loaded(charge.pk)
-    end = records.get(Kind.END)
+    end = records.get(ChargeLogKind.END)
     if end is None or charge.state not in UNDECIDED:
         return
     known = end.content
     if known["state"] in SPENT:
         if not charge.is_proved:
-            effect.took_effect(charge, {})
-            effect.script_unknown(charge)
+            job_effects.apply_result(charge, {})
+            job_effects.mark_script_unread(charge)
         booked_at = moment(known["booked_at"])
-        outcome.spent(charge, ChargeState.MATCHED, Decimal(known["cost"]), booked_at)
+        transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(known["cost"]), booked_at)
     elif known["state"] == ChargeState.REFUSED:
-        outcome.free(charge, known["reason"], None, known.get("code", ""))
+        transitions.release_hold(charge, known["reason"], None, known.get("code", ""))
 
 
-def reply_of(answer: Record) -> Reply:
+def logged_reply(answer: ChargeLogRecord) -> Reply:
     cost = answer.content["cost"]
     credits = None if cost is None else Credits(Decimal(cost), None)
     return Reply(
@@ -292,7 +304,7 @@ def reply_of(answer: Record) -> Reply:
     )
 
 
-def doubt_unsent(report: Report) -> None:
+def mark_unsent_doubtful(report: RecoveryReport) -> None:
     """Nobody knows what was sent since: what waits to be sent is read first, what waits for an
     approval is withdrawn."""
     now = timezone.now()
@@ -302,16 +314,16 @@ def doubt_unsent(report: Report) -> None:
         with transaction.atomic():
             Account.objects.lock(charge.account_id)
             if charge.state == ChargeState.DRAFT:
-                outcome.free(charge, ASK_AGAIN, None)
+                transitions.release_hold(charge, APPROVAL_LOST_REASON, None)
             else:
                 sent_at = charge.sent_at or charge.held_at or charge.created_at
-                fields = {"sent_at": sent_at, "lost_at": now, "due_at": now, "code": RESTORED}
-                Charge.objects.move(charge, ChargeState.UNKNOWN, reason=PERHAPS_SENT, **fields)
-                effect.announce(charge)
+                fields = {"sent_at": sent_at, "lost_at": now, "due_at": now, "code": RESTORED_CODE}
+                Charge.objects.move(charge, ChargeState.UNKNOWN, reason=MAYBE_SENT_REASON, **fields)
+                job_effects.publish_charge_events(charge)
             report.unsure.append(str(charge.pk))
 
 
-def sentence_of(request: Record, why: str) -> str:
+def unrestored_sentence(request: ChargeLogRecord, why: str) -> str:
     """A charge that cannot be restored, for whoever runs the portal."""
     rows = {row["model"]: row for row in request.content["rows"]}
     charge = rows["proxyapi.charge"]["fields"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from proxyapi.day_sums import recount_at
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account
 
 
@@ -22,4 +22,4 @@ def note(account: Account, moments: Iterable[datetime], *, only_told: bool = Fal
     """
     if listed := list(moments):
         recount_at(account, listed, only_told=only_told)
-        publish(account.vault_id, Event.LEDGER, account.pk)
+        publish_event(account.vault_id, EventType.LEDGER, account.pk)

@@ -1,7 +1,7 @@
 """Matching: debits to the charges that made them, refunds to the charges they give back.
 
 What is left is outside the portal, an API debit or not; top-ups and grants are credits without a
-charge. Charges whose answer got lost are matched by `proxyapi.charges.settle`, which knows what
+charge. Charges whose answer got lost are matched by `proxyapi.charges.reconcile`, which knows what
 else proves them.
 
 A match is made once, so a charge waits for it until every row that could be its debit was read and

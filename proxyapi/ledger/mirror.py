@@ -10,18 +10,18 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from proxyapi.allowance import Lane
 from proxyapi.ledger import api_view, growth, segment
 from proxyapi.ledger.matching import match
 from proxyapi.ledger.page import Reader, reader
 from proxyapi.ledger.patrol import patrol
 from proxyapi.models import Account
+from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 
 
 def mirror(
     account: Account,
-    lane: Lane = Lane.MIRRORING,
+    lane: Priority = Priority.LEDGER_SYNC,
     patience: float = 0,
     *,
     newest: bool = True,
@@ -59,7 +59,7 @@ def end_read(source: Reader, awaited: bool) -> Reader:
     More rows than two pages hold are not ours alone: the rest of them comes as older rows do.
     """
     if awaited:
-        first = replace(source, lane=Lane.SETTLEMENT)
+        first = replace(source, lane=Priority.SETTLEMENT)
         ledger = growth.catch_up(first, most=1)
         if ledger.high == ledger.total:
             return first

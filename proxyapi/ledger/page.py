@@ -13,10 +13,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from proxyapi import calls, door
-from proxyapi.allowance import Lane
+from proxyapi import calls
+from proxyapi.credentials import token_vault
 from proxyapi.ledger.row import Row, row
 from proxyapi.models import Account, Ledger, Token, TokenState
+from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.reply import Reply
@@ -49,7 +50,7 @@ class Reader:
 
     account: Account
     token: Token
-    lane: Lane
+    lane: Priority
     patience: float = 0  # seconds to wait for a turn
 
     def page(self, number: int, source: str = "") -> Page:
@@ -59,7 +60,9 @@ class Reader:
         if source:
             query["source"] = source
         asked_at = timezone.now()
-        reply = calls.call(self.token, HISTORY, self.lane, patience=self.patience, query=query)
+        reply = calls.call_upstream(
+            self.token, HISTORY, self.lane, patience=self.patience, query=query
+        )
         rows, total = read(reply, number)
         known, start = of_api if source else mirrored, (number - 1) * PER_PAGE
         return Page(start, rows, total, asked_at, known, mirrored)
@@ -68,12 +71,12 @@ class Reader:
         return self.page(position // PER_PAGE + 1, source)
 
 
-def reader(account: Account, lane: Lane, patience: float = 0) -> Reader | None:
+def reader(account: Account, lane: Priority, patience: float = 0) -> Reader | None:
     """A reader with a token of the account, one that works before one that waits for its plan: the
     history is open without one, too."""
     tokens = account.tokens.usable().order_by("state_since")
     ready = sorted(tokens, key=lambda token: token.state != TokenState.WORKING)
-    token = door.openable(ready)
+    token = token_vault.first_decryptable(ready)
     return Reader(account, token, lane, patience) if token else None
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from proxyapi import month_costs
 from proxyapi.day_sums import CreditSum
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import changes
 from proxyapi.ledger.page import PER_PAGE
 from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
@@ -60,7 +60,7 @@ def found(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -
     Rewrite.objects.bulk_create(rows, ignore_conflicts=True)
     ledger.problem = sentence(ledger, gone, differing)
     ledger.save(update_fields=["problem"])
-    publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)
+    publish_event(ledger.account.vault_id, EventType.LEDGER, ledger.pk)
     return True
 
 
@@ -229,4 +229,4 @@ def go_on(ledger: Ledger, position: int) -> None:
     ledger.patrolled = position // PER_PAGE * PER_PAGE
     ledger.patrolled_at = timezone.now() - LONG_AGO
     ledger.save(update_fields=[*SHORTENED, "problem", "due_at", "patrolled", "patrolled_at"])
-    publish(ledger.account.vault_id, Event.LEDGER, ledger.pk)
+    publish_event(ledger.account.vault_id, EventType.LEDGER, ledger.pk)

@@ -19,7 +19,6 @@ from decimal import Decimal
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from proxyapi.allowance import Lane
 from proxyapi.ledger import api_view, changes, growth, segment
 from proxyapi.ledger.matching import link, of_api
 from proxyapi.ledger.overlay import never_told
@@ -29,6 +28,7 @@ from proxyapi.ledger.row import TIME
 from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
 from proxyapi.models.account import plain
 from proxyapi.models.charge import LONGEST, UNDECIDED
+from proxyapi.rate_limiter import Priority
 
 # Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
 # So is one that is later than FAR, up to LONGEST: who is told "never charged" pays again.
@@ -48,7 +48,7 @@ class Sight:
     whole: bool
 
 
-def read(charge: Charge, lane: Lane) -> Sight:
+def read(charge: Charge, lane: Priority) -> Sight:
     """Mirror the ledger from its end to shortly before the charge was sent.
 
     While a long history is being filled up, its newest part is enough. Raises

@@ -15,13 +15,19 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from proxyapi.allowance import AllowanceExhausted, Lane, connection, room, take
 from proxyapi.ledger import api_view, segment
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.page import reader
 from proxyapi.ledger.weighing import REQUESTS, weigh
 from proxyapi.models import Account, Charge, Ledger, Token
 from proxyapi.models.charge import SPENT
+from proxyapi.rate_limiter import (
+    Priority,
+    RateLimitExhausted,
+    available,
+    redis_connection,
+    try_acquire,
+)
 from proxyapi.upstream import errors
 
 EVERY = timedelta(minutes=1)
@@ -59,7 +65,7 @@ def take_turn(account_id: UUID) -> None:
     troubles = 0
     try:
         mirror_and_weigh(account)
-    except AllowanceExhausted as error:
+    except RateLimitExhausted as error:
         wait = timedelta(seconds=max(1.0, error.wait))
     except errors.UpstreamError:
         troubles = min(segment.of(account).troubles + 1, 10)
@@ -100,16 +106,18 @@ def mirror_and_weigh(account: Account) -> None:
     mirror(account, newest=is_old(ledger, timezone.now()), awaited=awaited)
     now = timezone.now()
     if is_weighing_due(ledger := segment.of(account), now):
-        weigh(account, Lane.SETTLEMENT if is_weighing_late(ledger, now) else Lane.MIRRORING)
+        weigh(
+            account, Priority.SETTLEMENT if is_weighing_late(ledger, now) else Priority.LEDGER_SYNC
+        )
 
 
 def may_weigh(account: Account) -> bool:
     """Whether all that a weighing asks fits now. The one request that is lent each half minute
     while videos are looked at would read the ledger's end for it, and nothing else, every time."""
-    source = reader(account, Lane.MIRRORING)
+    source = reader(account, Priority.LEDGER_SYNC)
     if source is None:
         return False
-    return room(connection(), source.token.bucket, Lane.MIRRORING) >= REQUESTS
+    return available(redis_connection(), source.token.bucket, Priority.LEDGER_SYNC) >= REQUESTS
 
 
 def is_old(ledger: Ledger, now: datetime) -> bool:
@@ -129,7 +137,7 @@ def is_awaited(ledger: Ledger) -> bool:
     if not has_settled(ledger):
         return False
     name = f"awaited:{ledger.pk}"
-    return take(connection(), name, Lane.PERSON, limit=AWAITED).granted
+    return try_acquire(redis_connection(), name, Priority.PERSON, limit=AWAITED).is_granted
 
 
 def has_settled(ledger: Ledger) -> bool:
@@ -145,7 +153,9 @@ def is_weighing_late(ledger: Ledger, now: datetime) -> bool:
     if (ledger.weighed_at or ledger.account.created_at) > now - WEIGHED_AGAIN:
         return False
     with suppress(redis.RedisError):
-        return bool(connection().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=WEIGHED_EVERY))
+        return bool(
+            redis_connection().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=WEIGHED_EVERY)
+        )
     return False
 
 

@@ -13,14 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.allowance import Lane
 from proxyapi.day_sums import CreditSum
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import changes, growth, segment
 from proxyapi.ledger.differences import of_balance
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Entry, Ledger
-from proxyapi.refusals import Stale, credits
+from proxyapi.rate_limiter import Priority
+from proxyapi.refusals import StaleData, format_credits
 from proxyapi.upstream import wire
 
 REQUESTS = 3
@@ -28,7 +28,7 @@ AGREES = "Balance and entries agree by now. Nothing was changed."
 MOVED = "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; look again."
 
 
-def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 8) -> bool:
+def weigh(account: Account, lane: Priority = Priority.LEDGER_SYNC, patience: float = 8) -> bool:
     """Weigh the account; False when it cannot be read, or rows came meanwhile.
 
     `REQUESTS` requests. Raises `AllowanceExhausted` or `UpstreamError`.
@@ -37,7 +37,7 @@ def weigh(account: Account, lane: Lane = Lane.MIRRORING, patience: float = 8) ->
     if source is None or not at_end(before := growth.catch_up(source)):
         return False
     asked_at = timezone.now()
-    reply = calls.call(source.token, "me.get", lane, patience=patience)
+    reply = calls.call_upstream(source.token, "me.get", lane, patience=patience)
     credits = wire.mapping(wire.mapping(reply.data).get("credits"))
     # What `total` and `extra` have to do with it is not shown (pitfall 52).
     remaining = wire.amount(credits.get("remaining"))
@@ -65,8 +65,8 @@ def note(account: Account, balance: Decimal, high: int) -> bool:
     ledger.weighed_sum = since_anchor(ledger, high)
     ledger.balance_exact, ledger.weighed_high, ledger.weighed_at = balance, high, now
     ledger.save()
-    publish(account.vault_id, Event.LEDGER, account.pk)
-    publish(account.vault_id, Event.ACCOUNT, account.pk)
+    publish_event(account.vault_id, EventType.LEDGER, account.pk)
+    publish_event(account.vault_id, EventType.ACCOUNT, account.pk)
     return True
 
 
@@ -94,11 +94,11 @@ def anchor_again(account: Account, seen: Decimal) -> Ledger:
     changes.lock(account)
     ledger = segment.of(account)
     if not (gap := of_balance(ledger)):
-        raise Stale(AGREES)
+        raise StaleData(AGREES)
     if gap != seen:
-        raise Stale(MOVED.format(gap=credits(gap), seen=credits(seen)))
+        raise StaleData(MOVED.format(gap=format_credits(gap), seen=format_credits(seen)))
     ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.weighed_high
     ledger.anchor_at, ledger.weighed_sum = ledger.weighed_at, Decimal(0)
     ledger.save()
-    publish(account.vault_id, Event.LEDGER, account.pk)
+    publish_event(account.vault_id, EventType.LEDGER, account.pk)
     return ledger

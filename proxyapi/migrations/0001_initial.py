@@ -95,7 +95,7 @@ class Migration(migrations.Migration):
             name='Token',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('sealed', models.BinaryField(help_text='proxyapi/seal.py; bound to this row.')),
+                ('sealed', models.BinaryField(help_text='proxyapi/credentials/encryption.py; bound to this row.')),
                 ('fingerprint', models.CharField(max_length=16)),
                 ('last_four', models.CharField(max_length=4)),
                 ('state', models.CharField(choices=[('working', 'Working'), ('revoked', 'Revoked'), ('paused', 'paused (plan)'), ('removed', 'Removed')], default='working', max_length=8)),

@@ -64,7 +64,7 @@ class Plan(models.TextChoices):
 class AccountQuerySet(models.QuerySet["Account"]):
     def of_current_upstream(self) -> Self:
         """Those that the portal asks the service about; the others are paused."""
-        return self.filter(upstream_address.in_use())
+        return self.filter(upstream_address.current_upstream_filter())
 
     def same_upstream_account(self, pk: uuid.UUID) -> Self:
         """The rows of the same upstream account, one for each team that uses it, this one among
@@ -164,7 +164,7 @@ class Account(models.Model):
     @property
     def is_of_current_upstream(self) -> bool:
         """Whether its tokens may be sent to the address in use; else the account is paused."""
-        return upstream_address.is_in_use(self.environment)
+        return upstream_address.is_current_upstream(self.environment)
 
     @property
     def pause_reason(self) -> str:

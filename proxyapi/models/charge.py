@@ -151,7 +151,9 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
         came. Unknown ones of another upstream wait until its address is set again."""
         due = self.filter(state__in=HOLDING, due_at__lte=now, crashes__lt=PARKED_AFTER)
-        readable = ~Q(state=ChargeState.UNKNOWN) | upstream_address.in_use("account__environment")
+        readable = ~Q(state=ChargeState.UNKNOWN) | upstream_address.current_upstream_filter(
+            "account__environment"
+        )
         return due.filter(readable).order_by("due_at")
 
     def owe(self, job: Job, now: datetime) -> None:

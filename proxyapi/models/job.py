@@ -56,7 +56,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         """Jobs whose next look is due, on tokens that work, of the upstream in use; not those that
         are parked."""
         return self.filter(
-            upstream_address.in_use("account__environment"),
+            upstream_address.current_upstream_filter("account__environment"),
             state=JobState.RUNNING,
             next_look_at__lte=now,
             crashes__lt=PARKED_AFTER,

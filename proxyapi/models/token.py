@@ -1,4 +1,7 @@
-"""A member's upstream API token, sealed. Its one door is `proxyapi/door.py` (law 1)."""
+"""A member's upstream API token, encrypted.
+
+Only `proxyapi/credentials/token_vault.py` decrypts it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ class TokenState(models.TextChoices):
 
 class TokenQuerySet(models.QuerySet["Token"]):
     def of_current_upstream(self) -> Self:
-        return self.filter(upstream_address.in_use("account__environment"))
+        return self.filter(upstream_address.current_upstream_filter("account__environment"))
 
     def usable(self) -> Self:
         """Those that a call may be sent with: not stopped, and of the upstream in use."""
@@ -46,7 +49,7 @@ class Token(models.Model):
     vault = models.ForeignKey(Vault, models.CASCADE, related_name="tokens")
     account = models.ForeignKey(Account, models.PROTECT, related_name="tokens")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
-    sealed = models.BinaryField(help_text="proxyapi/seal.py; bound to this row.")
+    sealed = models.BinaryField(help_text="proxyapi/credentials/encryption.py; bound to this row.")
     fingerprint = models.CharField(max_length=16)
     last_four = models.CharField(max_length=4)
     state = models.CharField(max_length=8, choices=TokenState, default=TokenState.WORKING)

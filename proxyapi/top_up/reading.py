@@ -15,11 +15,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from proxyapi import calls, door
-from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.events import Event, publish
+from proxyapi import calls
+from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange
 from proxyapi.models.account import moment
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.top_up.setting import Setting, whole
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
@@ -52,15 +53,15 @@ def refresh(account: Account) -> None:
     Without a paid plan the service refuses it (pitfall 80), so it is not asked.
     """
     usable = account.tokens.usable().select_related("account").order_by("state_since")
-    token = door.openable(usable)
+    token = token_vault.first_decryptable(usable)
     if not account.is_of_current_upstream or not claim(account):
         return
     if account.plan != Plan.PAID or token is None:
         untold(account, TOKENLESS if token is None else PLANLESS[Plan(account.plan)])
         return
     try:
-        note(account, *read(token, Lane.MIRRORING, patience=5))
-    except AllowanceExhausted as exhausted:
+        note(account, *read(token, Priority.LEDGER_SYNC, patience=5))
+    except RateLimitExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
         TopUp.objects.filter(account=account).update(due_at=again_at)
     except errors.UpstreamError as error:
@@ -75,10 +76,10 @@ def claim(account: Account) -> bool:
     return bool(rows.update(due_at=now + EVERY))
 
 
-def read(token: Token, lane: Lane, patience: float) -> tuple[Reading, datetime]:
+def read(token: Token, lane: Priority, patience: float) -> tuple[Reading, datetime]:
     """The preference and when it was asked for. Raises `UpstreamError`, `AllowanceExhausted`."""
     asked_at = timezone.now()
-    return of(calls.call(token, "top_up.get", lane, patience=patience).data), asked_at
+    return of(calls.call_upstream(token, "top_up.get", lane, patience=patience).data), asked_at
 
 
 def of(data: Any) -> Reading:
@@ -102,7 +103,7 @@ def note(account: Account, reading: Reading, asked_at: datetime, *, ours: bool =
         leave(row, reading.setting, asked_at)
     row.save()
     if told(row) != before or not known:
-        publish(account.vault_id, Event.TOP_UP, account.pk)
+        publish_event(account.vault_id, EventType.TOP_UP, account.pk)
     return row
 
 
@@ -133,7 +134,7 @@ def untold(account: Account, sentence: str) -> None:
     row, _ = TopUp.objects.get_or_create(account=account)
     if row.read_error != sentence:
         TopUp.objects.filter(pk=row.pk).update(read_error=sentence)
-        publish(account.vault_id, Event.TOP_UP, account.pk)
+        publish_event(account.vault_id, EventType.TOP_UP, account.pk)
 
 
 def told(row: TopUp) -> tuple[object, ...]:

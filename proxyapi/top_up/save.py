@@ -14,12 +14,13 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, door
-from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.events import Event, publish
+from proxyapi import calls
+from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Plan, Token, TopUpChange, TopUpChangeState
 from proxyapi.models.top_up_change import TopUpChangeQuerySet
-from proxyapi.refusals import AlreadyOpen, NotReady, TokenRefused
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
+from proxyapi.refusals import AlreadyInProgress, NotReady, TokenRefused
 from proxyapi.top_up import reading, words
 from proxyapi.top_up.setting import Setting
 from proxyapi.upstream import errors
@@ -50,7 +51,7 @@ def ask(
     if account.plan != Plan.PAID:
         raise NotReady(f"Not saved. {words.PLANLESS[Plan(account.plan)]}")
     if account.top_up_changes.open().exists():
-        raise AlreadyOpen(words.ON_ITS_WAY)
+        raise AlreadyInProgress(words.ON_ITS_WAY)
     change = TopUpChange.objects.create(
         account=account,
         token=token,
@@ -59,7 +60,7 @@ def ask(
         wanted=wanted.kept(),
         seen=seen.kept(),
     )
-    publish(account.vault_id, Event.TOP_UP, account.pk)
+    publish_event(account.vault_id, EventType.TOP_UP, account.pk)
     return change, True
 
 
@@ -97,7 +98,7 @@ def send(change: TopUpChange) -> None:
         if reread(change) is None:
             return
         put(change, wanted)
-    except AllowanceExhausted as exhausted:
+    except RateLimitExhausted as exhausted:
         wait(change, exhausted.wait, exhausted.user_message)
     except errors.RateLimited as error:
         wait(change, error.wait(60), error.user_message)
@@ -110,7 +111,7 @@ def send(change: TopUpChange) -> None:
 def reread(change: TopUpChange) -> Setting | None:
     """The preference as it is now; None when that decides already."""
     try:
-        found, asked_at = reading.read(change.token, Lane.PERSON, PATIENCE)
+        found, asked_at = reading.read(change.token, Priority.PERSON, PATIENCE)
     except errors.OutcomeUnknown:
         refuse(change, words.UNREAD)
         return None
@@ -123,7 +124,7 @@ def reread(change: TopUpChange) -> Setting | None:
 
 
 def put(change: TopUpChange, wanted: Setting) -> None:
-    grant = calls.admit(change.token, Lane.PERSON, PATIENCE)
+    grant = calls.acquire_permit(change.token, Priority.PERSON, PATIENCE)
     sent_at = timezone.now()
     # A worker frozen for longer than its time lost the change to another, who may have sent it.
     still_ours = TopUpChange.objects.filter(
@@ -132,7 +133,7 @@ def put(change: TopUpChange, wanted: Setting) -> None:
     if not still_ours.update(sent_at=sent_at):
         return
     change.sent_at = sent_at
-    reply = calls.send(change.token, "top_up.put", grant, json=wanted.body())
+    reply = calls.send_request(change.token, "top_up.put", grant, json=wanted.body())
     left = reading.of(reply.data)
     if left.setting.is_what(wanted):
         saved(change, left, sent_at)
@@ -154,8 +155,8 @@ def settle(change: TopUpChange) -> None:
     try:
         # Its own token may have stopped since; any that opens the account reads the same.
         token = token_for(change.account, change.member_id)
-        found, asked_at = reading.read(token, Lane.PERSON, PATIENCE)
-    except (errors.UpstreamError, AllowanceExhausted, TokenRefused):
+        found, asked_at = reading.read(token, Priority.PERSON, PATIENCE)
+    except (errors.UpstreamError, RateLimitExhausted, TokenRefused):
         later(change, LOOK_AGAIN)
         return
     if found.setting.is_what(wanted):
@@ -182,7 +183,7 @@ def end(change: TopUpChange, state: TopUpChangeState, sentence: str) -> bool:
     fields = {"reason": sentence, "settled_at": timezone.now()}
     if not as_known(change).move(change, state, **fields):
         return False
-    publish(change.account.vault_id, Event.TOP_UP, change.account_id)
+    publish_event(change.account.vault_id, EventType.TOP_UP, change.account_id)
     return True
 
 
@@ -202,7 +203,9 @@ def later(change: TopUpChange, after: timedelta) -> None:
 def token_for(account: Account, member_id: int) -> Token:
     """The member's own token of the account, else any that opens it; of both the newest."""
     usable = account.tokens.usable().select_related("account").order_by("-created_at")
-    token = door.openable(sorted(usable, key=lambda token: token.owner_id != member_id))
+    token = token_vault.first_decryptable(
+        sorted(usable, key=lambda token: token.owner_id != member_id)
+    )
     if token is None:
         raise TokenRefused(reading.TOKENLESS)
     return token

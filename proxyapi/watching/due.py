@@ -19,11 +19,11 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from proxyapi import allowance, drafts, upstream_address
-from proxyapi.allowance import AllowanceUnknown, Lane, connection
+from proxyapi import drafts, rate_limiter, upstream_address
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
 from proxyapi.models.charge import REFUNDED, SPENT
 from proxyapi.models.job import A_YEAR
+from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, redis_connection
 from proxyapi.watching import clock, interest, outage
 from proxyapi.watching.choice import Candidate, best
 from proxyapi.watching.experience import Experience, Sort
@@ -68,7 +68,7 @@ def jobs() -> list[Lease]:
     askers = due.order_by().values_list(*OF_ASKER).distinct()
     try:
         rooms, probed = rooms_of([Asker(*row) for row in askers])
-    except AllowanceUnknown:
+    except RateLimiterUnavailable:
         return []
     chosen = choose(now, rooms, probed) if rooms else []
     return lease(now, chosen) if chosen else []
@@ -127,7 +127,7 @@ def age_prices() -> int:
         state=ChargeState.DRAFT,
         operation="faceless.render",
     )
-    old = Job.objects.filter(charges__in=waiting, estimate_as_of__lt=now - drafts.PRICE_KEEPS)
+    old = Job.objects.filter(charges__in=waiting, estimate_as_of__lt=now - drafts.MAX_PRICE_AGE)
     return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)
 
 
@@ -141,7 +141,7 @@ def rooms_of(askers: Iterable[Asker]) -> tuple[dict[Asker, int], set[Asker]]:
     probed: set[Asker] = set()
     for environment, of_service in by_service.items():
         buckets = [asker.bucket for asker in of_service]
-        found = allowance.rooms(connection(), buckets, Lane.WATCHING)
+        found = rate_limiter.available_many(redis_connection(), buckets, Priority.POLLING)
         free = {one: room for one, room in zip(of_service, found, strict=True) if room}
         if free and outage.is_away(environment):
             any_one = list(free)[randrange(len(free))]  # noqa: S311 - not a secret
@@ -199,7 +199,9 @@ def lease(now: datetime, ids: list[UUID]) -> list[Lease]:
 def quotes() -> Iterator[UUID]:
     """Drafts whose price was asked and did not come, each leased to the caller."""
     now = timezone.now()
-    due = Job.objects.filter(upstream_address.in_use("account__environment"), quote_due_at__lte=now)
+    due = Job.objects.filter(
+        upstream_address.current_upstream_filter("account__environment"), quote_due_at__lte=now
+    )
     waiting = due.values_list("pk", "quote_due_at")
     for id, due_at in waiting[:BATCH]:
         if Job.objects.filter(pk=id, quote_due_at=due_at).update(quote_due_at=now + LEASE):

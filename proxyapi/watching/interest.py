@@ -10,7 +10,7 @@ from uuid import UUID
 
 import redis
 
-from proxyapi.allowance import connection
+from proxyapi.rate_limiter import redis_connection
 
 LASTS = 20  # seconds; an open page says it again sooner
 NOBODY, A_TEAM, A_VIDEO = 1.0, 1.5, 4.0  # how much more a look is worth
@@ -23,7 +23,7 @@ def mark(vaults: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -
     if not keys:
         return
     try:
-        with connection().pipeline(transaction=False) as pipeline:
+        with redis_connection().pipeline(transaction=False) as pipeline:
             for key in keys:
                 pipeline.set(key, 1, ex=LASTS)
             pipeline.execute()
@@ -37,7 +37,7 @@ def asked(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
         return []
     keys = [_team(vault) for vault, _ in jobs] + [_video(*job) for job in jobs]
     try:
-        open_pages = [bool(found) for found in connection().mget(keys)]
+        open_pages = [bool(found) for found in redis_connection().mget(keys)]
     except redis.RedisError:
         return [NOBODY] * len(jobs)
     pairs = zip(open_pages[: len(jobs)], open_pages[len(jobs) :], strict=True)

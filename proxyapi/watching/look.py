@@ -14,9 +14,9 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, Job, JobState, Pace
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 from proxyapi.watching import outage
 from proxyapi.watching.experience import Experience, Sort
@@ -34,7 +34,7 @@ STOPPED = "Still {word} after 30 days, so looking stopped. “Look again” look
 chance = SystemRandom()
 
 
-def look(job_id: UUID, until: datetime | None = None, lane: Lane = Lane.WATCHING) -> None:
+def look(job_id: UUID, until: datetime | None = None, lane: Priority = Priority.POLLING) -> None:
     """Look at a running job once.
 
     `until` is the lease that the tick gave; without one the job has to be due. A doorbell that
@@ -70,14 +70,14 @@ def too_early(job: Job) -> float:
     return (job.looked_at + BETWEEN - timezone.now()).total_seconds()
 
 
-def glance(job: Job, lane: Lane) -> None:
+def glance(job: Job, lane: Priority) -> None:
     """The time of a look is that of its sending: waiting for the bucket brings no two nearer."""
     operation, path = WAYS[job.kind].operation, {"id": str(job.remote_id)}
     try:
-        grant = calls.admit(job.token, lane, operation=operation)
+        grant = calls.acquire_permit(job.token, lane, operation=operation)
         asked_at = timezone.now()
-        reply = calls.send(job.token, operation, grant, path=path)
-    except AllowanceExhausted as exhausted:
+        reply = calls.send_request(job.token, operation, grant, path=path)
+    except RateLimitExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
         this_run(job).update(next_look_at=again_at)
     except errors.UpstreamError as error:
@@ -98,7 +98,7 @@ def saw(job: Job, sight: Sight, asked_at: datetime) -> None:
     fields: dict[str, object] = {"crashes": 0, "look_error": "", "look_error_since": None}
     fields |= told(job, sight, asked_at, durations)
     is_new = noted(job, fields)
-    publish(job.vault_id, Event.JOB, job.pk)
+    publish_event(job.vault_id, EventType.JOB, job.pk)
     if is_new and "finished_at" in fields:
         learn(job, asked_at, durations)  # last: nobody looks again to tell of an end
 
@@ -182,7 +182,7 @@ def again(job: Job) -> bool:
         look_error="",
         look_error_since=None,
     )
-    publish(job.vault_id, Event.JOB, job.pk)
+    publish_event(job.vault_id, EventType.JOB, job.pk)
     return bool(taken_up)
 
 
@@ -190,14 +190,14 @@ def refresh_media(job: Job) -> bool:
     """Re-read the address of a finished film that no longer answers; whether a new one was
     found."""
     try:
-        reply = calls.call(
+        reply = calls.call_upstream(
             job.token,
             WAYS[job.kind].operation,
-            Lane.PERSON,
+            Priority.PERSON,
             patience=5,
             path={"id": str(job.remote_id)},
         )
-    except (errors.UpstreamError, AllowanceExhausted):
+    except (errors.UpstreamError, RateLimitExhausted):
         return False
     sight = read(job.kind, reply.data)
     if not sight.media_url:

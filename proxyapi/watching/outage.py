@@ -17,8 +17,8 @@ import redis
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.allowance import connection
 from proxyapi.models import Job, JobState
+from proxyapi.rate_limiter import redis_connection
 from proxyapi.upstream import errors
 
 AWAY_AFTER = 3  # looks in a row
@@ -32,7 +32,7 @@ UNANSWERED = (errors.NotSent, errors.AnswerLost, errors.ServerError)
 
 def says(error: errors.UpstreamError) -> bool:
     """Whether an error says that nobody was there to answer."""
-    return isinstance(error, UNANSWERED) and not isinstance(error, calls.OURS)
+    return isinstance(error, UNANSWERED) and not isinstance(error, calls.LOCAL_ERRORS)
 
 
 def failed(environment: str, lasts: float = 0) -> bool:
@@ -42,12 +42,12 @@ def failed(environment: str, lasts: float = 0) -> bool:
         answered(environment)  # it may be there for others
         return False
     try:
-        with connection().pipeline(transaction=True) as pipeline:
+        with redis_connection().pipeline(transaction=True) as pipeline:
             pipeline.incr(_count(environment))
             pipeline.expire(_count(environment), REMEMBERED)
             is_now_away = int(pipeline.execute()[0]) >= AWAY_AFTER
         if is_now_away:
-            connection().set(_last(environment), timezone.now().timestamp(), ex=KNOWN_FOR)
+            redis_connection().set(_last(environment), timezone.now().timestamp(), ex=KNOWN_FOR)
     except redis.RedisError:
         return False
     return is_now_away
@@ -62,7 +62,7 @@ def are_few(environment: str) -> bool:
 def over_for(environment: str) -> float:
     """Seconds since a look found the service away; without end where nobody knows of one."""
     with suppress(redis.RedisError):
-        if last := connection().get(_last(environment)):
+        if last := redis_connection().get(_last(environment)):
             return max(0.0, timezone.now().timestamp() - float(last))
     return inf
 
@@ -70,12 +70,12 @@ def over_for(environment: str) -> float:
 def answered(environment: str) -> None:
     """Whatever was answered: the service is there."""
     with suppress(redis.RedisError):
-        connection().delete(_count(environment))
+        redis_connection().delete(_count(environment))
 
 
 def is_away(environment: str) -> bool:
     try:
-        return int(connection().get(_count(environment)) or 0) >= AWAY_AFTER
+        return int(redis_connection().get(_count(environment)) or 0) >= AWAY_AFTER
     except redis.RedisError:
         return False
 
@@ -83,9 +83,11 @@ def is_away(environment: str) -> bool:
 def may_probe(environment: str) -> bool:
     """Whether it is this caller's turn to have a service asked that is away."""
     try:
-        if connection().exists(_asking(environment)):
+        if redis_connection().exists(_asking(environment)):
             return False
-        return bool(connection().set(f"{_count(environment)}:probe", 1, nx=True, ex=PROBE_EVERY))
+        return bool(
+            redis_connection().set(f"{_count(environment)}:probe", 1, nx=True, ex=PROBE_EVERY)
+        )
     except redis.RedisError:
         return False
 
@@ -96,7 +98,7 @@ def one_at_a_time(environment: str) -> Iterator[bool]:
     is_mine = False
     if is_away(environment):
         with suppress(redis.RedisError):
-            is_mine = bool(connection().set(_asking(environment), 1, nx=True, ex=LONGEST))
+            is_mine = bool(redis_connection().set(_asking(environment), 1, nx=True, ex=LONGEST))
         if not is_mine:
             yield False
             return
@@ -105,7 +107,7 @@ def one_at_a_time(environment: str) -> Iterator[bool]:
     finally:
         if is_mine:
             with suppress(redis.RedisError):
-                connection().delete(_asking(environment))
+                redis_connection().delete(_asking(environment))
 
 
 def _asking(environment: str) -> str:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import F
 from django.utils import timezone
 
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Job, JobState
 from proxyapi.models.job import PARKED_AFTER
 
@@ -47,4 +47,4 @@ def crashed(job: Job) -> None:
             quote_error=UNPRICED, quote_due_at=None, crashes=0
         )
     ):
-        publish(job.vault_id, Event.JOB, job.pk)
+        publish_event(job.vault_id, EventType.JOB, job.pk)

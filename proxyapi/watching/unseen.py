@@ -20,7 +20,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Job, JobState
 from proxyapi.upstream import errors
 from proxyapi.watching import outage
@@ -60,7 +60,7 @@ def saw_nothing(job: Job, error: errors.UpstreamError) -> None:
         look_error_since=since,
         next_look_at=now + (RESTING if is_over else wait),
     )
-    publish(job.vault_id, Event.JOB, job.pk)
+    publish_event(job.vault_id, EventType.JOB, job.pk)
     if is_away:
         tell_all(environment, error, now)
     elif not is_silence and error.status is not None:
@@ -76,7 +76,9 @@ def of_the_video(error: errors.UpstreamError, is_over: bool = False) -> str:
 def is_given_up(job: Job, error: errors.UpstreamError, now: datetime, is_broken: bool) -> bool:
     """Whether a refusal of this one resource ends its watching: it may have been deleted there, or
     its record is broken."""
-    if not is_broken and (not isinstance(error, calls.LASTING) or isinstance(error, TOKENS_OWN)):
+    if not is_broken and (
+        not isinstance(error, calls.PERMANENT_ERRORS) or isinstance(error, TOKENS_OWN)
+    ):
         return False
     return job.started_at is not None and now - job.started_at > WATCHED_FOR
 
@@ -89,7 +91,7 @@ def wait_after(error: errors.UpstreamError, lasts: float, is_its_own: bool = Fal
     if isinstance(error, errors.RateLimited):
         return max(UNANSWERED[0], error.retry_after or 0)
     of_silence = UNANSWERED_ALONE if is_its_own else UNANSWERED
-    shortest, longest = REFUSED if isinstance(error, calls.LASTING) else of_silence
+    shortest, longest = REFUSED if isinstance(error, calls.PERMANENT_ERRORS) else of_silence
     return max(min(max(lasts, shortest), longest), error.retry_after or 0)
 
 
@@ -110,4 +112,4 @@ def tell_all(environment: str, error: errors.UpstreamError, now: datetime) -> No
         next_look_at=Least("next_look_at", now + timedelta(seconds=UNANSWERED[1])),
     )
     for pk, vault in told:
-        publish(vault, Event.JOB, pk)
+        publish_event(vault, EventType.JOB, pk)

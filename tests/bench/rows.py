@@ -19,7 +19,7 @@ import pytest
 import redis
 from django.core.management import call_command
 
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from tests.bench.watching.runs import Result, lived, new_seed, run
 from tests.bench.watching.table import LEARNED_AT, PATIENCE
 
@@ -70,7 +70,7 @@ def site(folder: Path) -> Iterator[redis.Redis]:
 
     stop = start_valkey()
     try:
-        yield allowance.connection()
+        yield rate_limiter.redis_connection()
     finally:
         stop()
 

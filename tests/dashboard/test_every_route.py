@@ -179,7 +179,7 @@ def test_a_role_that_may_not_is_told_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """pitfalls_21_29: and nobody's page asks the service; pages read the database."""
-    monkeypatch.setattr(calls, "client", lambda: pytest.fail("the service was asked"))
+    monkeypatch.setattr(calls, "upstream_client", lambda: pytest.fail("the service was asked"))
     allowed = getattr(ROUTES[name], method)
     for role, member in team.items():
         before = transaction.savepoint()

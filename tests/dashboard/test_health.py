@@ -11,15 +11,15 @@ from django.utils import timezone
 
 from dashboard import schema
 from dashboard.queries import health
-from proxyapi import allowance
-from proxyapi.tasks import HEARTBEAT, SLOW_ASKED, answer_slow, tick
+from proxyapi import rate_limiter
+from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY, answer_slow_ping, tick
 from tests.settings import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db
 
 
 def alive() -> None:
-    allowance.connection().set(HEARTBEAT, "now", ex=30)
+    rate_limiter.redis_connection().set(TICK_HEARTBEAT_KEY, "now", ex=30)
 
 
 def test_healthz_answers_without_a_sign_in_and_without_a_database(client, monkeypatch):
@@ -46,7 +46,7 @@ def test_readyz_names_a_missing_worker(client):
 
 def test_readyz_names_a_missing_redis(client, monkeypatch):
     nowhere = redis.Redis.from_url("unix:///nowhere/valkey.sock")
-    monkeypatch.setattr(allowance, "connection", lambda: nowhere)
+    monkeypatch.setattr(rate_limiter, "redis_connection", lambda: nowhere)
 
     assert set(client.get("/readyz").json()["missing"]) == {"redis", "worker"}
 
@@ -94,10 +94,10 @@ def test_nothing_is_changed_through_a_probe(client):
 def test_readyz_names_a_slow_worker_that_does_not_answer(client):
     alive()
     long_ago = timezone.now() - health.ANSWERS_WITHIN
-    allowance.connection().set(SLOW_ASKED, long_ago.isoformat())
+    rate_limiter.redis_connection().set(SLOW_PING_KEY, long_ago.isoformat())
     assert list(client.get("/readyz").json()["missing"]) == ["slow worker"]
 
-    answer_slow()
+    answer_slow_ping()
 
     assert client.get("/readyz").status_code == 200
 

@@ -15,7 +15,7 @@ from dashboard.actions.looks import look_at
 from dashboard.actions.studio import start_draft
 from dashboard.models import Membership
 from dashboard.starting import refuse_wrong_keys
-from proxyapi.charges import Intent, record
+from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token
 from proxyapi.refusals import NotReady, TokenRefused
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -135,9 +135,9 @@ def test_a_draft_of_it_is_neither_priced_nor_charged(
     html = page(client_of(mira), "studio-step", job.pk, "review")
     assert "This draft is paused." in html
     assert "The portal uses the address of this account" in html
-    intent = Intent(job, mira.user_id, "faceless.render", uuid4(), Decimal(10), Decimal(9))
+    intent = ChargeIntent(job, mira.user_id, "faceless.render", uuid4(), Decimal(10), Decimal(9))
     with pytest.raises(NotReady, match=f"Not sent. This account {WHY}"):
-        record(intent)
+        admit_charge(intent)
     assert not Charge.objects.exists()
 
 

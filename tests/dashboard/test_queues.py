@@ -19,7 +19,7 @@ from dashboard.install import ROOT
 from dashboard.up import __main__ as up
 from dashboard.up.place import Place
 from proxyapi import tasks
-from proxyapi.allowance import connection
+from proxyapi.rate_limiter import redis_connection
 from tests.factories import ChargeFactory
 
 OURS = ("proxyapi.tasks.", "dashboard.tasks.")
@@ -92,15 +92,18 @@ def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there(
 
 
 def test_a_doorbell_that_rings_by_name_goes_the_same_way() -> None:
-    before = connection().llen("reelroom:post")
+    before = redis_connection().llen("reelroom:post")
     doorbell._ring(doorbell.DELIVER, str(uuid4()))
-    assert connection().llen("reelroom:post") == before + 1
+    assert redis_connection().llen("reelroom:post") == before + 1
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("operation", "task"),
-    [("ideas.discover", tasks.send_long_charge), ("faceless.render", tasks.send_charge)],
+    [
+        ("ideas.discover", tasks.dispatch_slow_charge_task),
+        ("faceless.render", tasks.dispatch_charge_task),
+    ],
 )
 def test_a_charge_that_may_take_minutes_is_rung_for_and_found_on_the_slow_way(
     operation, task, monkeypatch
@@ -109,6 +112,6 @@ def test_a_charge_that_may_take_minutes_is_rung_for_and_found_on_the_slow_way(
     monkeypatch.setattr(task, "delay", rung.append)
     ago = timezone.now() - timedelta(seconds=9)
     charge = ChargeFactory.create(operation=operation, due_at=ago)
-    assert tasks.sender(charge) is task
+    assert tasks.choose_send_task(charge) is task
     tasks.tick()
     assert rung == [str(charge.pk)]

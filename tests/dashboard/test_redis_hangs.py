@@ -21,8 +21,8 @@ from django.urls import reverse
 
 from dashboard.install import ROOT
 from dashboard.models import Membership
-from proxyapi import allowance, redis_client
-from proxyapi.events import CHANNEL, Event, News, publish
+from proxyapi import rate_limiter, redis_client
+from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType, publish_event
 from proxyapi.models import Charge, ChargeState, Job
 from tests.dashboard.studio.conftest import OPTIONS, WANTED
 from tests.factories import AccountFactory, JobFactory, TokenFactory
@@ -48,9 +48,9 @@ def draft(priya: Membership) -> Job:
 @pytest.fixture
 def pages_process() -> Iterator[None]:
     """This process answers pages, as one that `dashboard.asgi` began."""
-    redis_client.answer_pages()
+    redis_client.use_page_timeout()
     yield
-    redis_client.wait_long()
+    redis_client.use_worker_timeout()
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_pages_and_presses_take_a_second_at_most(
     hang()
     took = {}
     for name, ask in asks.items():
-        redis_client.forget_silence()  # each as if it were the first one
+        redis_client.reset_timeout_backoff()  # each as if it were the first one
         took[name] = seconds(ask, 200, 302, 503)
     print({name: f"{one:.2f} s" for name, one in took.items()})
     assert max(took.values()) <= LONGEST_S
@@ -124,14 +124,19 @@ def test_news_of_a_short_silence_is_announced_once_it_is_over(
 ) -> None:
     """Streams that did not notice it would else show an old page for good."""
     with redis.Redis.from_url(settings.REDIS_URL) as client, client.pubsub() as heard:
-        heard.subscribe(CHANNEL)
+        heard.subscribe(EVENTS_CHANNEL)
         heard.get_message(timeout=1)
         pid = hang()
-        for event in (Event.JOB, Event.CHARGE):  # the second is not even tried before it is over
-            publish(draft.vault_id, event, draft.pk)
+        for event in (
+            EventType.JOB,
+            EventType.CHARGE,
+        ):  # the second is not even tried before it is over
+            publish_event(draft.vault_id, event, draft.pk)
         os.kill(pid, signal.SIGCONT)
-        told = {News.load(heard.get_message(timeout=5)["data"]).event for _ in range(2)}
-    assert told == {Event.JOB, Event.CHARGE}
+        told = {
+            ChangeEvent.from_json(heard.get_message(timeout=5)["data"]).event_type for _ in range(2)
+        }
+    assert told == {EventType.JOB, EventType.CHARGE}
 
 
 def test_after_a_time_out_redis_is_not_asked_for_two_seconds(
@@ -140,8 +145,10 @@ def test_after_a_time_out_redis_is_not_asked_for_two_seconds(
     hang()
     begun = time.monotonic()
     for _ in range(20):
-        with pytest.raises(allowance.AllowanceUnknown):
-            allowance.take(allowance.connection(), "t", allowance.Lane.PERSON)
+        with pytest.raises(rate_limiter.RateLimiterUnavailable):
+            rate_limiter.try_acquire(
+                rate_limiter.redis_connection(), "t", rate_limiter.Priority.PERSON
+            )
     assert time.monotonic() - begun < 2 * redis_client.PAGE_TIMEOUT_S
 
 

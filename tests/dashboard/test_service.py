@@ -16,7 +16,7 @@ from dashboard.fragments import bundle
 from dashboard.models import Membership
 from dashboard.queries.service import service_of
 from dashboard.queries.shell import own_allowance, shell_of
-from proxyapi.events import Event, News
+from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Call, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
@@ -108,7 +108,7 @@ def test_nothing_asked_is_not_an_answer(token: Token) -> None:
 
 def test_an_event_brings_the_line_anew(token: Token) -> None:
     heard(token, 502, 1)
-    html = bundle(token.vault_id, {News(token.vault_id, Event.SERVICE, token.pk)})
+    html = bundle(token.vault_id, {ChangeEvent(token.vault_id, EventType.SERVICE, token.pk)})
     assert 'id="service" data-state="silent" data-said="The service has not answered' in html
 
 

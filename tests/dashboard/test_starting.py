@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.up.__main__ import BEAT, PREPARE, WORKER, web
 from dashboard.up.place import Place
-from proxyapi import seal
+from proxyapi.credentials import encryption
 from tests.drills import portal
 from tests.factories import TokenFactory
 from tests.proxyapi.money.conftest import free_port
@@ -18,7 +18,7 @@ from tests.settings import TEST_DIR
 
 # Other processes see what is committed. Slow because it starts a dozen of them.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-ANOTHER = f"k2:{seal.generate_key()}"
+ANOTHER = f"k2:{encryption.generate_encryption_key()}"
 PATIENCE = 120.0  # seconds for all together; what should have ended by then runs
 
 

@@ -13,7 +13,7 @@ from dashboard import tasks
 from dashboard.models import AuditEvent, Membership
 from dashboard.queries.studio.price import Need, act_of, price_of
 from proxyapi import calls
-from proxyapi.calls import TokenShut
+from proxyapi.calls import TokenUnusable
 from proxyapi.models import Job, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
@@ -72,8 +72,8 @@ def test_f4_no_script_is_offered_with_it(
 
 def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
     for _ in range(3):
-        with pytest.raises(TokenShut):
-            calls.opened(Token.objects.get(pk=draft.token_id))
+        with pytest.raises(TokenUnusable):
+            calls.decrypt_for_call(Token.objects.get(pk=draft.token_id))
         tasks.evaluate_alerts(str(draft.vault.team.pk))
     rows = AuditEvent.objects.filter(team=draft.vault.team, action="token.shut")
     assert sorted(rows.values_list("target", flat=True)) == sorted(

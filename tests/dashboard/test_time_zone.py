@@ -14,9 +14,9 @@ from django.urls import reverse
 from dashboard.fragments import bundle
 from dashboard.models import AuditEvent, Membership
 from proxyapi import day_sums, tasks
-from proxyapi.allowance import connection
-from proxyapi.events import Event, News
+from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.rate_limiter import redis_connection
 from tests.factories import AccountFactory, EntryFactory, JobFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -71,7 +71,7 @@ def test_the_days_of_the_ledger_move_with_it(
     assert [row.day for row in DaySum.objects.all()] == [date(2026, 11, 20)]
     choose(client_of(mira), AUCKLAND)
     assert day_sums.in_another_zone() == [entry.account_id]
-    tasks.recount_days(str(entry.account_id))
+    tasks.recount_days_task(str(entry.account_id))
     assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 21), -96)]
     assert day_sums.in_another_zone() == []
 
@@ -84,7 +84,7 @@ def test_a_zone_that_was_changed_back_before_anybody_counted_is_counted_all_the_
     day_sums.recount_at(entry.account, [LATE])
     choose(client_of(mira), "UTC")
     assert day_sums.in_another_zone() == [entry.account_id]
-    tasks.recount_days(str(entry.account_id))
+    tasks.recount_days_task(str(entry.account_id))
     assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 20), -96)]
     assert day_sums.in_another_zone() == []
 
@@ -105,7 +105,7 @@ def test_a_zone_that_was_changed_back_amid_a_count_is_counted_again(
         day_sums.recount_all(entry.account)
     assert [row.day for row in DaySum.objects.all()] != [date(2026, 11, 20)]
     assert day_sums.in_another_zone() == [entry.account_id]
-    tasks.recount_days(str(entry.account_id))
+    tasks.recount_days_task(str(entry.account_id))
     assert [row.day for row in DaySum.objects.all()] == [date(2026, 11, 20)]
     assert day_sums.in_another_zone() == []
 
@@ -114,10 +114,10 @@ def test_two_do_not_count_the_same_account(
     entry: Entry, mira: Membership, client_of: ClientOf
 ) -> None:
     choose(client_of(mira), AUCKLAND)
-    with connection().lock(f"reelroom:recount:{entry.account_id}", timeout=60):
-        tasks.recount_days(str(entry.account_id))
+    with redis_connection().lock(f"reelroom:recount:{entry.account_id}", timeout=60):
+        tasks.recount_days_task(str(entry.account_id))
         assert day_sums.in_another_zone() == [entry.account_id]
-    tasks.recount_days(str(entry.account_id))
+    tasks.recount_days_task(str(entry.account_id))
     assert day_sums.in_another_zone() == []
 
 
@@ -125,11 +125,11 @@ def test_a_lost_doorbell_is_found_by_the_sweep(
     entry: Entry, mira: Membership, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
-    monkeypatch.setattr(tasks.recount_days, "delay", rung.append)
-    tasks.recount_moved_days()
+    monkeypatch.setattr(tasks.recount_days_task, "delay", rung.append)
+    tasks.sweep_moved_days()
     mira.team.vault.time_zone = AUCKLAND
     mira.team.vault.save()
-    tasks.recount_moved_days()
+    tasks.sweep_moved_days()
     assert rung == [str(entry.account_id)]
 
 
@@ -141,5 +141,5 @@ def test_pages_and_pushes_tell_clock_times_in_it(mira: Membership, client_of: Cl
     assert page.status_code == 200
     here = job.created_at.astimezone(mira.team.vault.zone)
     assert f"{here:%H:%M}" in page.content.decode()
-    pushed = bundle(job.vault_id, {News(job.vault_id, Event.JOB, job.pk)})
+    pushed = bundle(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
     assert f"{here:%H:%M}" in pushed

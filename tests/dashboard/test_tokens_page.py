@@ -30,7 +30,7 @@ PROFILE = {
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> None:
     """The service knows the token."""
-    monkeypatch.setattr(tokens, "ask_who", lambda token, secret: PROFILE)
+    monkeypatch.setattr(tokens, "fetch_profile", lambda token, secret: PROFILE)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_refusal_of_the_service_is_said_under_the_field(
     def refuse(token: object, secret: object) -> None:
         raise TokenRefused("The service does not know this token.", field="token")
 
-    monkeypatch.setattr(tokens, "ask_who", refuse)
+    monkeypatch.setattr(tokens, "fetch_profile", refuse)
     page = add(client_of(priya), VALUE).content.decode()
     assert "The service does not know this token." in page
     assert VALUE not in page
@@ -281,7 +281,7 @@ def test_pitfall_92_a_page_of_an_error_does_not_show_what_was_typed(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(tokens, "take_over", broken)
+    monkeypatch.setattr(tokens, "reassign_work", broken)
     browser = client_of(priya)
     browser.raise_request_exception = False
     browser.get(reverse("tokens"))

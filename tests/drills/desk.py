@@ -13,7 +13,7 @@ from django.test import Client as Browser
 
 from dashboard.models import Role
 from proxyapi import calls
-from proxyapi.charges import Intent
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge
 from proxyapi.models.charge import SPENT
 from proxyapi.upstream.client import Client
@@ -36,7 +36,7 @@ def stage(
         Client(f"{sandbox}/v2") as client,
         httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=60) as control,
     ):
-        monkeypatch.setattr(calls, "client", lambda: client)
+        monkeypatch.setattr(calls, "upstream_client", lambda: client)
         with opened(control) as stage:
             yield stage
 
@@ -52,7 +52,7 @@ def headers(stage: Stage) -> dict[str, str]:
     return {"Cookie": cookies, "X-CSRFToken": FORM}
 
 
-def judged(stage: Stage, orders: Iterable[Intent], twice: list[str]) -> Verdict:
+def judged(stage: Stage, orders: Iterable[ChargeIntent], twice: list[str]) -> Verdict:
     """What each path that charges was sent and took, by the sandbox's journal, against our rows.
     `twice` gets the paths to which more was sent than was ordered."""
     verdict = Verdict()

@@ -62,12 +62,12 @@ def tell(asked: dict[str, Any]) -> dict[str, Any]:
 
 def charges() -> Iterator[dict[str, str]]:
     """Each with the call that it is the intent of; not those that could not be sent yet."""
-    from proxyapi.charges.send import path_of
+    from proxyapi.charges.dispatch import build_path_params
     from proxyapi.models import Charge
     from proxyapi.upstream.catalog import operation
 
     for charge in Charge.objects.select_related("job", "account"):
-        row, path = operation(charge.operation), path_of(charge)
+        row, path = operation(charge.operation), build_path_params(charge)
         if path.keys() < {*row.parameters}:
             continue
         yield {

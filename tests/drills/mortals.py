@@ -25,7 +25,7 @@ import psutil
 from dashboard.up.__main__ import BEAT, CELERY, web
 from dashboard.up.place import Place
 from proxyapi import tasks
-from proxyapi.allowance import connection
+from proxyapi.rate_limiter import redis_connection
 from tests.drills import portal
 from tests.outlets import LOGS
 from tests.proxyapi.money.conftest import free_port
@@ -110,12 +110,12 @@ class Mortals:
 
     def watch(self) -> None:
         """Every tick that a beat sent and that a worker did, every new holder of the lock."""
-        store = connection()
+        store = redis_connection()
         while not self.over.wait(0.1):
             now = time.monotonic()
             for name, value in (
                 ("sent", store.hget("reelroom:beat:tick", "meta")),
-                ("done", store.get(tasks.HEARTBEAT)),
+                ("done", store.get(tasks.TICK_HEARTBEAT_KEY)),
                 ("held", store.get("reelroom:beat::lock")),
             ):
                 if value and (not self.seen[name] or self.seen[name][-1][1] != value):

@@ -21,9 +21,10 @@ EVERY = 10  # openings to one call
 
 def main() -> None:
     django.setup()
-    from proxyapi import calls, door
-    from proxyapi.allowance import Grant
+    from proxyapi import calls
+    from proxyapi.credentials import token_vault
     from proxyapi.models import Token
+    from proxyapi.rate_limiter import Permit
 
     rate, known = float(sys.argv[1]), int(sys.argv[2])
     ids = list(Token.objects.order_by("created_at", "pk").values_list("pk", flat=True))
@@ -40,10 +41,10 @@ def main() -> None:
         try:
             if is_call:
                 token = Token.objects.get(pk=random.choice(ids[:known]))  # noqa: S311
-                calls.send(token, "me.get", Grant(True, 0))
+                calls.send_request(token, "me.get", Permit(True, 0))
                 called += 1
             else:
-                door.opened(Token.objects.get(pk=random.choice(ids)))  # noqa: S311
+                token_vault.decrypt_token(Token.objects.get(pk=random.choice(ids)))  # noqa: S311
             opened.append(time.monotonic())
         except Exception as error:
             failed.append(f"{type(error).__name__}")

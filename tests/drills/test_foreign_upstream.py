@@ -14,8 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi import door, drafts
-from proxyapi.charges import send
+from proxyapi import drafts
+from proxyapi.charges import dispatch_charge
+from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
 from tests.drills.desk import headers, sandbox, stage
 from tests.drills.figures import Figures
@@ -78,8 +79,8 @@ def begin(token: Token) -> tuple[Job, list[Charge]]:
         JobFactory(token=token, account=token.account, wanted=wanted) for _ in range(2)
     )
     for job in (running, waiting):
-        drafts.quote(job)
-    send(ChargeFactory(job=running, hold=Decimal(100)).pk)
+        drafts.quote_draft(job)
+    dispatch_charge(ChargeFactory(job=running, hold=Decimal(100)).pk)
     running.refresh_from_db()
     assert running.state == JobState.RUNNING
     return running, [lost(running), ChargeFactory(job=waiting, hold=Decimal(100))]
@@ -87,7 +88,7 @@ def begin(token: Token) -> tuple[Job, list[Charge]]:
 
 def looked_around(figures: Figures, mortals: Mortals, token: Token) -> None:
     """Every page, and somebody who pastes the stored token, while the workers do what is due."""
-    pasted = door.opened(token).reveal()
+    pasted = token_vault.decrypt_token(token).reveal()
     found = [f"{path}: {mortals.asked('GET', path)}" for path in ALL_PAGES]
     found.append(f"pasted: {mortals.asked('POST', '/tokens/', data={'token': pasted})}")
     Event().wait(AWAY_S)

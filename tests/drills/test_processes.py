@@ -20,7 +20,7 @@ from threading import Event
 from typing import NamedTuple
 
 from proxyapi import tasks
-from proxyapi.charges import Intent, record
+from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Charge, Job, JobState
 from tests.drills.charging.test_kills import FIFTEEN
 from tests.drills.desk import headers, judged, sandbox, stage
@@ -47,7 +47,7 @@ class Order(NamedTuple):
     """What is ordered in a round, and who dies after it."""
 
     kind: str
-    intent: Intent
+    intent: ChargeIntent
 
 
 def test_no_kill_of_a_process_charges_twice_or_stops_the_ticks(
@@ -55,7 +55,7 @@ def test_no_kill_of_a_process_charges_twice_or_stops_the_ticks(
 ) -> None:
     figures = Figures("processes killed")
     chance = Random(figures.seed)  # noqa: S311
-    orders, presses, cut_off = prepared(stage, chance), Counter[int](), list[Intent]()
+    orders, presses, cut_off = prepared(stage, chance), Counter[int](), list[ChargeIntent]()
     with living(headers, Random(figures.seed)) as mortals:  # noqa: S311
         for order in orders:
             one_round(mortals, stage, chance, order, cut_off, presses)
@@ -70,7 +70,7 @@ def prepared(stage: Stage, chance: Random) -> list[Order]:
     """Clips that run for as long as the drill does, and all that is ordered in it."""
     stage.control.put("settings", json={"clip_seconds": 10**5})
     for _ in range(LONG_RUNNING):
-        carried(record(OPERATIONS["text_to_video.create"](stage)))
+        carried(admit_charge(OPERATIONS["text_to_video.create"](stage)))
     stage.control.put("settings", json={"clip_seconds": SETTINGS["clip_seconds"]})
     assert Job.objects.filter(state=JobState.RUNNING).count() == LONG_RUNNING
     orders = []
@@ -89,7 +89,7 @@ def one_round(
     stage: Stage,
     chance: Random,
     order: Order,
-    cut_off: list[Intent],
+    cut_off: list[ChargeIntent],
     presses: Counter[int],
 ) -> None:
     """Order, kill at a random moment, start again."""
@@ -102,9 +102,9 @@ def one_round(
         if kind == WEB:
             pressed = hand.submit(still_cut_off, mortals, [intent], presses)
         else:
-            charge = record(intent)
+            charge = admit_charge(intent)
             if chance.random() < 0.75:  # else the beat finds it
-                tasks.ring(tasks.sender(charge), charge.pk)
+                tasks.enqueue_task_after_commit(tasks.choose_send_task(charge), charge.pk)
         Event().wait(chance.uniform(0, LATEST.get(kind, 1.5)))
         name = mortals.a_beat(chance) if kind in BEATS else kind
         mortals.kill(name, mourning=chance.choice((0, 1)) if kind == WORKER else 0)
@@ -114,7 +114,9 @@ def one_round(
     Event().wait(max(0.0, until - time.monotonic()))
 
 
-def still_cut_off(mortals: Mortals, intents: list[Intent], presses: Counter[int]) -> list[Intent]:
+def still_cut_off(
+    mortals: Mortals, intents: list[ChargeIntent], presses: Counter[int]
+) -> list[ChargeIntent]:
     """Press Render in the page of each; those whose press was not answered stay."""
     for intent in [*intents]:
         assert intent.job

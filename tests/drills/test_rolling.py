@@ -22,7 +22,7 @@ from django.db import connection
 
 from dashboard.archive.team import Size, make
 from dashboard.models import Membership
-from proxyapi.charges import Intent
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, Job
 from tests.drills.desk import headers, judged, sandbox, stage
 from tests.drills.figures import Figures
@@ -52,7 +52,7 @@ class Person(threading.Thread):
     """Looks at pages, writes drafts and presses Render; each request goes to any server."""
 
     def __init__(
-        self, fleet: Fleet, headers: dict[str, str], orders: Sequence[Intent], chance: Random
+        self, fleet: Fleet, headers: dict[str, str], orders: Sequence[ChargeIntent], chance: Random
     ) -> None:
         super().__init__(daemon=True)
         self.asked, self.failed = Counter[str](), list[str]()
@@ -85,7 +85,7 @@ class Person(threading.Thread):
         form = {"title": "While it changes", "source": "topic", "topic": "Glaciers"}
         self.ask("draft", self.server(), "POST", "/studio/drafts/", 302, form)
 
-    def order(self, intent: Intent) -> None:
+    def order(self, intent: ChargeIntent) -> None:
         assert intent.job
         form = {"nonce": str(intent.nonce), "price": str(intent.quote)}
         self.ask("press", self.server(), "POST", f"/studio/{intent.job.pk}/renders/", 302, form)
@@ -143,7 +143,7 @@ class Person(threading.Thread):
 
 
 @pytest.fixture
-def orders(stage: Stage, headers: dict[str, str]) -> list[Intent]:
+def orders(stage: Stage, headers: dict[str, str]) -> list[ChargeIntent]:
     """Drafts whose price is shown, among so many other jobs that a migration takes a while."""
     team = Membership.objects.get(user=stage.token.owner).team
     make(ARCHIVE, team.memberships.get().user)
@@ -165,7 +165,7 @@ def releases(tmp_path: Path, transactional_db: None) -> Iterator[list[Release]]:
 
 
 def test_no_request_fails_while_releases_replace_each_other(
-    stage: Stage, headers: dict[str, str], orders: list[Intent], releases: list[Release]
+    stage: Stage, headers: dict[str, str], orders: list[ChargeIntent], releases: list[Release]
 ) -> None:
     figures = Figures("rolling deployments")
     chance, statuses = Random(figures.seed), list[int]()  # noqa: S311
@@ -189,7 +189,7 @@ def test_no_request_fails_while_releases_replace_each_other(
 
 @contextmanager
 def visited(
-    fleet: Fleet, headers: dict[str, str], orders: list[Intent], chance: Random
+    fleet: Fleet, headers: dict[str, str], orders: list[ChargeIntent], chance: Random
 ) -> Iterator[list[Person]]:
     people = [
         Person(fleet, headers, orders[number::PEOPLE], Random(chance.random()))  # noqa: S311
@@ -263,7 +263,9 @@ def tell_of_processes(
     )
 
 
-def tell_of_charges(figures: Figures, stage: Stage, orders: list[Intent], rest: float) -> None:
+def tell_of_charges(
+    figures: Figures, stage: Stage, orders: list[ChargeIntent], rest: float
+) -> None:
     twice = list[str]()
     verdict = judged(stage, orders, twice)
     verdict.weigh(stage, "in the end")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from proxyapi import door, seal
+from proxyapi.credentials import encryption, token_vault
 from proxyapi.models import Token
 from proxyapi.upstream.secret import Secret
 from tests.drills import portal
@@ -25,7 +25,10 @@ KNOWN = 20  # of them, the sandbox knows
 KILLS = 5
 RATE = 50.0  # openings a second, of three processes together
 KEPT = 0.8  # of them, at least, while the tokens are sealed again beside them
-OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
+OLD, NEW = (
+    f"old:{encryption.generate_encryption_key()}",
+    f"new:{encryption.generate_encryption_key()}",
+)
 ROTATE = ("manage.py", "rotate_keys")
 READER = ("-m", "tests.drills.opening", str(RATE / 3), str(KNOWN))
 
@@ -131,7 +134,7 @@ def plant(server: Server) -> None:
     for number in range(TOKENS):
         token = Token(vault=mine.vault, account=mine, owner=owner)
         value = real[number] if number < KNOWN else f"sbx_{token.pk}"
-        door.seal_in(token, Secret(value))
+        token_vault.encrypt_token_into(token, Secret(value))
         rows.append(token)
     Token.objects.bulk_create(rows, batch_size=500)
 
@@ -154,7 +157,7 @@ def cut_off(seconds: float, keys: str) -> float:
 def under(key: str) -> int:
     name = key.partition(":")[0]
     blobs = Token.objects.values_list("sealed", flat=True).iterator()
-    return sum(seal.key_id(bytes(blob)) == name for blob in blobs)
+    return sum(encryption.envelope_key_id(bytes(blob)) == name for blob in blobs)
 
 
 def ended(reader: subprocess.Popen[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from proxyapi.models import Job
 from proxyapi.watching import due
 from tests.drills.figures import Figures
@@ -30,7 +30,7 @@ GREEDY = """
 import sys, time
 import redis
 from proxyapi import allowance
-from proxyapi.allowance import Lane
+from proxyapi.rate_limiter import Lane
 store = redis.Redis.from_url(sys.argv[1])
 until = time.monotonic() + float(sys.argv[2])
 while time.monotonic() < until:
@@ -61,7 +61,7 @@ def told(figures: Figures, room: Room) -> None:
 def test_flushall_with_a_hundred_active_jobs(room):
     """C1."""
     figures = Figures("watching, FLUSHALL")
-    allowance.connection().flushall()
+    rate_limiter.redis_connection().flushall()
     lost = room.not_taken(AFTER_FLUSH)
     said = f"{lost} of 100 jobs that no tick of {AFTER_FLUSH} s took {SIMULATED}"
     figures.tell(said, "0: a minute counts as spent, then a round", holds=lost == 0)
@@ -131,7 +131,7 @@ def test_four_greedy_processes_in_real_time():
     """B2."""
     figures = Figures(f"watching, four processes on one token for {REAL_SECONDS} s of real time")
     command = [sys.executable, "-c", GREEDY, settings.REDIS_URL, str(REAL_SECONDS)]
-    allowance.correct(allowance.connection(), "drill", 30, 30)
+    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), "drill", 30, 30)
     crowd = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     times = sorted(float(at) for one in crowd for at in one.communicate()[0].split())
     most = max(sum(start <= at < start + 60 for at in times) for start in times)

@@ -33,5 +33,5 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
     """Every call of the portal ends here; a test says what is answered."""
     script = Upstream()
     client = Client(BASE, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "client", lambda: client)
+    monkeypatch.setattr(calls, "upstream_client", lambda: client)
     return script

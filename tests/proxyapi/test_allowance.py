@@ -15,8 +15,15 @@ from typing import Any
 import pytest
 import redis
 
-from proxyapi import allowance
-from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Grant, Lane, Level, Pool
+from proxyapi import rate_limiter
+from proxyapi.rate_limiter import (
+    BucketLevel,
+    Permit,
+    Priority,
+    RateLimiterUnavailable,
+    RateLimitExhausted,
+    RatePool,
+)
 
 TOKEN = "luca"
 TIMES = {b"probed", b"paused_at", b"people_at", b"turn:1", b"turn:3", b"turn:4"}
@@ -38,49 +45,54 @@ def later(store: Any, seconds: float) -> None:
 @pytest.fixture
 def old_store(store):
     """A Redis that has remembered for longer than a window."""
-    allowance.peek(store, TOKEN)
+    rate_limiter.peek_bucket(store, TOKEN)
     later(store, 62)
     return store
 
 
-def take(store: redis.Redis, lane: Lane = Lane.PERSON, *, cost: int = 1) -> Grant:
-    return allowance.take(store, TOKEN, lane, cost=cost)
+def take(store: redis.Redis, lane: Priority = Priority.PERSON, *, cost: int = 1) -> Permit:
+    return rate_limiter.try_acquire(store, TOKEN, lane, cost=cost)
 
 
-def granted(store: redis.Redis, lane: Lane, tries: int = 40) -> int:
-    return sum(take(store, lane).granted for _ in range(tries))
+def granted(store: redis.Redis, lane: Priority, tries: int = 40) -> int:
+    return sum(take(store, lane).is_granted for _ in range(tries))
 
 
 def test_thirty_requests_are_granted_and_the_next_waits_for_the_oldest(old_store):
-    assert granted(old_store, Lane.PERSON) == 30
+    assert granted(old_store, Priority.PERSON) == 30
     later(old_store, 41)
     refused = take(old_store)
-    assert not refused.granted
-    assert 19 < refused.wait <= 20
+    assert not refused.is_granted
+    assert 19 < refused.wait_s <= 20
     later(old_store, 20)
-    assert take(old_store).granted
+    assert take(old_store).is_granted
 
 
 def test_a_first_request_goes_at_once_even_on_a_new_redis(store):
-    assert take(store).granted
+    assert take(store).is_granted
 
 
 def test_a_token_that_an_old_redis_never_saw_has_its_whole_allowance(old_store):
-    assert allowance.peek(old_store, TOKEN) == Level(30, 30, 0.0)
+    assert rate_limiter.peek_bucket(old_store, TOKEN) == BucketLevel(30, 30, 0.0)
 
 
 @pytest.mark.parametrize(
     ("lane", "at_once"),
-    [(Lane.PERSON, 30), (Lane.GATEWAY, 12), (Lane.SETTLEMENT, 10), (Lane.WATCHING, 2)],
+    [
+        (Priority.PERSON, 30),
+        (Priority.GATEWAY, 12),
+        (Priority.SETTLEMENT, 10),
+        (Priority.POLLING, 2),
+    ],
 )
 def test_each_lane_leaves_a_reserve_to_those_above(old_store, lane, at_once):
-    assert allowance.room(old_store, TOKEN, lane) == at_once
+    assert rate_limiter.available(old_store, TOKEN, lane) == at_once
     assert granted(old_store, lane) == at_once
-    assert allowance.room(old_store, TOKEN, lane) == 0
+    assert rate_limiter.available(old_store, TOKEN, lane) == 0
 
 
 @pytest.mark.parametrize(
-    ("lane", "burst", "most"), [(Lane.WATCHING, 2, 27), (Lane.MIRRORING, 3, 12)]
+    ("lane", "burst", "most"), [(Priority.POLLING, 2, 27), (Priority.LEDGER_SYNC, 3, 12)]
 )
 def test_the_low_lanes_are_spread_over_the_minute(old_store, lane, burst, most):
     bursts = []
@@ -103,13 +115,13 @@ def steady(store, *, clicks):
     looks, name = 0, f"steady-{clicks}"
     for second in range(300):
         at = 10**13 + 1000 * second
-        allowance.correct(store, name, 30, 30, at=at)
+        rate_limiter.apply_rate_limit_headers(store, name, 30, 30, at=at)
         if clicks and second % (60 // clicks) == 0:
-            grant = allowance.take(store, name, Lane.PERSON, at=at)
-            assert grant.granted or second < 180, "people wait for nobody"
+            grant = rate_limiter.try_acquire(store, name, Priority.PERSON, at=at)
+            assert grant.is_granted or second < 180, "people wait for nobody"
         for _ in range(2):
-            grant = allowance.take(store, name, Lane.WATCHING, at=at)
-            looks += grant.granted and second >= 240
+            grant = rate_limiter.try_acquire(store, name, Priority.POLLING, at=at)
+            looks += grant.is_granted and second >= 240
     return looks
 
 
@@ -117,15 +129,18 @@ def steady(store, *, clicks):
 def test_the_last_of_three_clicks_hardly_waits_however_often_watching_asks(store, every):
     """B2: four processes that tick in turn leave no request idle, as one that ticks each second
     does. Every 47 s or so somebody sends three, 0.45 s apart, each as soon as it is granted."""
-    allowance.correct(store, TOKEN, 30, 30, at=10**13)
+    rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30, at=10**13)
     presses = [act * 46_950 + click for act in range(2, 40) for click in (0, 450, 900)]
     waits: list[int] = []
     for now in range(0, presses[-1] + 5000, 50):
         pressed = presses[0] if presses else now + 1
-        if pressed <= now and allowance.take(store, TOKEN, Lane.PERSON, at=10**13 + now).granted:
+        if (
+            pressed <= now
+            and rate_limiter.try_acquire(store, TOKEN, Priority.PERSON, at=10**13 + now).is_granted
+        ):
             waits.append(now - presses.pop(0))
         if now % every == 0:
-            allowance.take(store, TOKEN, Lane.WATCHING, at=10**13 + now)
+            rate_limiter.try_acquire(store, TOKEN, Priority.POLLING, at=10**13 + now)
     assert not presses
     assert max(waits) <= 700
 
@@ -134,9 +149,9 @@ def test_the_ledger_gets_one_in_half_a_minute_however_much_is_watched(store):
     ledger, at = [], 10**13
     for second in range(600):
         at += 1000
-        allowance.correct(store, TOKEN, 30, 30, at=at)
-        for lane in (Lane.WATCHING, Lane.WATCHING, Lane.MIRRORING):
-            granted_now = allowance.take(store, TOKEN, lane, at=at).granted
+        rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30, at=at)
+        for lane in (Priority.POLLING, Priority.POLLING, Priority.LEDGER_SYNC):
+            granted_now = rate_limiter.try_acquire(store, TOKEN, lane, at=at).is_granted
         ledger += [second] * granted_now
     waits = [later - earlier for earlier, later in pairwise(ledger) if earlier > 60]
     assert max(waits) <= 45
@@ -146,32 +161,32 @@ def test_the_ledger_gets_one_in_half_a_minute_however_much_is_watched(store):
 @pytest.mark.parametrize(("used", "room"), [(0, 3), (10, 2), (11, 1), (12, 1), (24, 1), (29, 0)])
 def test_there_is_room_for_as_many_as_are_granted_though_one_is_lent(old_store, used, room):
     """One that is lent ends the hunger that it was lent for."""
-    allowance.correct(old_store, TOKEN, 30, 30 - used)
-    assert allowance.room(old_store, TOKEN, Lane.MIRRORING) == room
-    assert granted(old_store, Lane.MIRRORING) == room
+    rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 30, 30 - used)
+    assert rate_limiter.available(old_store, TOKEN, Priority.LEDGER_SYNC) == room
+    assert granted(old_store, Priority.LEDGER_SYNC) == room
 
 
 def test_a_person_is_served_when_all_lower_lanes_are_dry(old_store):
     for _ in range(60):
-        for lane in (Lane.GATEWAY, Lane.SETTLEMENT, Lane.WATCHING, Lane.MIRRORING):
+        for lane in (Priority.GATEWAY, Priority.SETTLEMENT, Priority.POLLING, Priority.LEDGER_SYNC):
             granted(old_store, lane, tries=3)
         later(old_store, 1)
-    granted(old_store, Lane.SETTLEMENT)
-    assert take(old_store).granted
-    assert not take(old_store, Lane.WATCHING).granted
+    granted(old_store, Priority.SETTLEMENT)
+    assert take(old_store).is_granted
+    assert not take(old_store, Priority.POLLING).is_granted
 
 
 def test_lanes_are_ordered_people_first():
-    assert list(Lane) == sorted(Lane)
-    reserves = [allowance._SHARES[lane].reserve for lane in Lane]
+    assert list(Priority) == sorted(Priority)
+    reserves = [rate_limiter._PRIORITY_POLICIES[lane].reserve_percent for lane in Priority]
     assert reserves == sorted(reserves)
 
 
 def test_a_cost_is_taken_whole_or_not_at_all(old_store):
-    assert take(old_store, cost=28).granted
-    assert not take(old_store, cost=3).granted
-    assert allowance.peek(old_store, TOKEN).left == 2
-    assert take(old_store, cost=2).granted
+    assert take(old_store, cost=28).is_granted
+    assert not take(old_store, cost=3).is_granted
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 2
+    assert take(old_store, cost=2).is_granted
 
 
 def test_never_more_than_the_limit_in_any_sixty_seconds(old_store):
@@ -181,8 +196,8 @@ def test_never_more_than_the_limit_in_any_sixty_seconds(old_store):
         step = chance.choice([0, 0.2, 1, 3, 9])
         later(old_store, step)
         now += step
-        lane = chance.choice(list(Lane))
-        times += [now] * sum(take(old_store, lane).granted for _ in range(chance.randint(1, 6)))
+        lane = chance.choice(list(Priority))
+        times += [now] * sum(take(old_store, lane).is_granted for _ in range(chance.randint(1, 6)))
     most = max(sum(start <= at < start + 60 for at in times) for start in times)
     assert 28 <= most <= 30
 
@@ -192,115 +207,124 @@ def test_eight_callers_at_once_get_thirty_between_them(old_store, valkey_url):
 
     def caller(_):
         with redis.Redis.from_url(valkey_url) as mine:
-            return granted(mine, Lane.PERSON, tries=20)
+            return granted(mine, Priority.PERSON, tries=20)
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(caller, range(8))) == 30
 
 
 def test_tokens_do_not_share_a_bucket(old_store):
-    granted(old_store, Lane.PERSON)
-    assert allowance.take(old_store, "priya", Lane.PERSON).granted
+    granted(old_store, Priority.PERSON)
+    assert rate_limiter.try_acquire(old_store, "priya", Priority.PERSON).is_granted
 
 
 def test_the_limit_is_learned_from_the_headers(old_store):
     """pitfall_22."""
     take(old_store)
-    allowance.correct(old_store, TOKEN, 60, 59)
-    assert allowance.peek(old_store, TOKEN).limit == 60
-    assert granted(old_store, Lane.PERSON, tries=80) == 59
+    rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 60, 59)
+    assert rate_limiter.peek_bucket(old_store, TOKEN).limit == 60
+    assert granted(old_store, Priority.PERSON, tries=80) == 59
 
 
 def test_what_others_used_is_taken_away(old_store):
     """pitfall_23."""
     take(old_store)
-    allowance.correct(old_store, TOKEN, 30, 4)
-    assert allowance.peek(old_store, TOKEN).left == 4
-    assert granted(old_store, Lane.PERSON) == 4
+    rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 30, 4)
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 4
+    assert granted(old_store, Priority.PERSON) == 4
 
 
 def test_an_answer_never_gives_back_what_is_under_way(old_store):
-    granted(old_store, Lane.PERSON, tries=20)
-    allowance.correct(old_store, TOKEN, 30, 29)
-    assert allowance.peek(old_store, TOKEN).left == 10
+    granted(old_store, Priority.PERSON, tries=20)
+    rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 30, 29)
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 10
 
 
 def test_the_same_answer_read_twice_takes_nothing_twice(old_store):
     for _ in range(3):
-        allowance.correct(old_store, TOKEN, 30, 12)
-    assert allowance.peek(old_store, TOKEN).left == 12
+        rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 30, 12)
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 12
 
 
 def test_nothing_is_granted_while_the_token_is_paused(old_store):
     """pitfall_26, for every lane of this token and for no other token."""
-    allowance.pause(old_store, TOKEN, 45)
-    allowance.pause(old_store, TOKEN, 5)
-    assert all(44 < take(old_store, lane).wait <= 45 for lane in Lane)
-    assert allowance.peek(old_store, TOKEN).left == 0
-    assert allowance.take(old_store, "priya", Lane.PERSON).granted
+    rate_limiter.pause_bucket(old_store, TOKEN, 45)
+    rate_limiter.pause_bucket(old_store, TOKEN, 5)
+    assert all(44 < take(old_store, lane).wait_s <= 45 for lane in Priority)
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 0
+    assert rate_limiter.try_acquire(old_store, "priya", Priority.PERSON).is_granted
     later(old_store, 45)
-    assert take(old_store).granted
+    assert take(old_store).is_granted
 
 
 def test_pitfall_27_the_scraping_pool_stops_scraping_alone(old_store):
-    name = Pool.SCRAPING.of("northlight")
-    allowance.pause(old_store, name, 45)
-    assert 44 < allowance.paused(old_store, name) <= 45
-    assert allowance.paused(old_store, TOKEN) == 0
-    assert take(old_store).granted
+    name = RatePool.SCRAPING.bucket_name("northlight")
+    rate_limiter.pause_bucket(old_store, name, 45)
+    assert 44 < rate_limiter.bucket_pause_s(old_store, name) <= 45
+    assert rate_limiter.bucket_pause_s(old_store, TOKEN) == 0
+    assert take(old_store).is_granted
 
 
 def test_pitfall_28_previews_have_five_a_minute_of_their_own(old_store):
-    name = Pool.PREVIEWS.of("northlight")
-    tries = [allowance.take(old_store, name, Lane.PERSON, limit=5).granted for _ in range(8)]
+    name = RatePool.PREVIEWS.bucket_name("northlight")
+    tries = [
+        rate_limiter.try_acquire(old_store, name, Priority.PERSON, limit=5).is_granted
+        for _ in range(8)
+    ]
     assert tries == [True] * 5 + [False] * 3
-    assert take(old_store).granted
+    assert take(old_store).is_granted
 
 
 def test_a_simulation_brings_its_own_time(old_store):
     at = 10**13
     grants = [
-        allowance.take(old_store, "simulated", Lane.PERSON, at=at + 100 * number).granted
+        rate_limiter.try_acquire(
+            old_store, "simulated", Priority.PERSON, at=at + 100 * number
+        ).is_granted
         for number in range(40)
     ]
     assert grants == [True] * 30 + [False] * 10
-    assert allowance.take(old_store, "simulated", Lane.PERSON, at=at + 61_000).granted
+    assert rate_limiter.try_acquire(
+        old_store, "simulated", Priority.PERSON, at=at + 61_000
+    ).is_granted
 
 
 def test_a_mad_pause_is_an_hour_at_most(old_store):
-    allowance.pause(old_store, TOKEN, 10**12)
-    assert 3599 < take(old_store).wait <= 3600
+    rate_limiter.pause_bucket(old_store, TOKEN, 10**12)
+    assert 3599 < take(old_store).wait_s <= 3600
 
 
 def test_after_a_flush_it_feels_its_way_until_an_answer_comes(old_store):
-    granted(old_store, Lane.PERSON)
+    granted(old_store, Priority.PERSON)
     old_store.flushall()
-    assert granted(old_store, Lane.PERSON) == 1
-    assert 0 < take(old_store).wait <= 2.04
-    allowance.correct(old_store, TOKEN, 30, 0)
+    assert granted(old_store, Priority.PERSON) == 1
+    assert 0 < take(old_store).wait_s <= 2.04
+    rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 30, 0)
     later(old_store, 30)
-    assert granted(old_store, Lane.PERSON) == 0
+    assert granted(old_store, Priority.PERSON) == 0
 
 
 def test_after_a_flush_an_answer_restores_what_is_left(store):
     take(store)
-    allowance.correct(store, TOKEN, 30, 21)
-    assert granted(store, Lane.PERSON) == 21
+    rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 21)
+    assert granted(store, Priority.PERSON) == 21
 
 
 def test_without_any_answer_a_new_redis_grants_thirty_in_its_first_minute(store):
     count = 0
     for _ in range(60):
-        count += take(store, Lane.MIRRORING).granted
+        count += take(store, Priority.LEDGER_SYNC).is_granted
         later(store, 1.02)
     assert 28 <= count <= 30
     later(store, 62)
-    assert granted(store, Lane.PERSON) == 30
+    assert granted(store, Priority.PERSON) == 30
 
 
-def left(store: redis.Redis, grant: Grant, seconds: float) -> None:
+def left(store: redis.Redis, grant: Permit, seconds: float) -> None:
     """Its request is out, so many seconds after the grant."""
-    allowance.sent(store, TOKEN, replace(grant, since=grant.since - seconds))
+    rate_limiter.restamp_late_permit(
+        store, TOKEN, replace(grant, requested_at_s=grant.requested_at_s - seconds)
+    )
 
 
 @pytest.mark.parametrize(("after", "free"), [(5, 29), (0.3, 30)])
@@ -309,25 +333,25 @@ def test_a_request_that_left_late_counts_from_when_it_left(old_store, after, fre
     later(old_store, 5)
     left(old_store, first, after)
     later(old_store, 57)
-    assert allowance.peek(old_store, TOKEN).left == free
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == free
     later(old_store, 5)
-    assert allowance.peek(old_store, TOKEN).left == 30
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 30
 
 
 def test_one_that_left_when_its_grant_was_forgotten_counts_all_the_same(old_store):
     first = take(old_store)
     later(old_store, 62)
     left(old_store, first, 62)
-    assert allowance.peek(old_store, TOKEN).left == 29
+    assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 29
 
 
 def test_no_more_than_thirty_arrive_in_any_minute_however_late_they_leave(old_store):
     """Half of them at once, the others held up by a lock or by a large file."""
     rng = random.Random(12)  # noqa: S311
-    under_way: list[tuple[float, float, Grant]] = []
+    under_way: list[tuple[float, float, Permit]] = []
     came: list[float] = []
     for now in range(400):
-        while (grant := take(old_store)).granted:
+        while (grant := take(old_store)).is_granted:
             under_way.append((now + rng.choice([0, 0, 0, 3, 12, 40]), now, grant))
         for due, since, grant in [one for one in under_way if one[0] <= now]:
             left(old_store, grant, now - since)
@@ -339,24 +363,24 @@ def test_no_more_than_thirty_arrive_in_any_minute_however_late_they_leave(old_st
 
 
 def test_waiting_ends_with_a_grant(store):
-    allowance.correct(store, TOKEN, 30, 30)
-    allowance.pause(store, TOKEN, 0.05)
-    allowance.wait_for(store, TOKEN, Lane.PERSON, 2)
-    assert allowance.peek(store, TOKEN).left == 29
+    rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30)
+    rate_limiter.pause_bucket(store, TOKEN, 0.05)
+    rate_limiter.acquire(store, TOKEN, Priority.PERSON, 2)
+    assert rate_limiter.peek_bucket(store, TOKEN).remaining == 29
 
 
 def test_waiting_is_given_up_at_once_when_the_time_cannot_do(old_store):
-    granted(old_store, Lane.PERSON)
-    with pytest.raises(AllowanceExhausted) as caught:
-        allowance.wait_for(old_store, TOKEN, Lane.PERSON, 2)
+    granted(old_store, Priority.PERSON)
+    with pytest.raises(RateLimitExhausted) as caught:
+        rate_limiter.acquire(old_store, TOKEN, Priority.PERSON, 2)
     assert 55 < caught.value.wait <= 61
     assert caught.value.user_message.startswith("Nothing was sent.")
 
 
 def test_nothing_is_granted_when_redis_is_away(tmp_path):
     away = redis.Redis.from_url(f"unix://{tmp_path}/nobody.sock")
-    with pytest.raises(AllowanceUnknown) as caught:
-        allowance.take(away, TOKEN, Lane.PERSON)
+    with pytest.raises(RateLimiterUnavailable) as caught:
+        rate_limiter.try_acquire(away, TOKEN, Priority.PERSON)
     assert "Nothing was sent" in caught.value.user_message
 
 
@@ -368,5 +392,5 @@ def test_an_idle_bucket_leaves_redis_by_itself(old_store):
 
 def test_the_connection_is_the_one_of_the_settings(settings, valkey_url):
     settings.REDIS_URL = valkey_url
-    assert allowance.connection().ping()
-    assert allowance.connection() is allowance.connection()
+    assert rate_limiter.redis_connection().ping()
+    assert rate_limiter.redis_connection() is rate_limiter.redis_connection()

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.celery import app
-from proxyapi import call_record
+from proxyapi import call_retention
 from proxyapi.models import Call, CallOutcome, Token
 from proxyapi.tasks import prune_calls
 from tests.factories import TokenFactory
@@ -36,14 +36,14 @@ def kept() -> list[str]:
 
 
 def test_old_looks_go_and_charges_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_record, "BATCH", 2)
+    monkeypatch.setattr(call_retention, "BATCH_SIZE", 2)
     for token in TokenFactory.create_batch(2):
         for days in (900, 400, 31, 29):
             called(token, LOOK, days)
         called(token, RENDER, 900)
-    assert call_record.prune() == 6
+    assert call_retention.prune_old_calls() == 6
     assert kept() == [LOOK, RENDER] * 2
-    assert call_record.prune() == 0
+    assert call_retention.prune_old_calls() == 0
 
 
 def test_the_setting_says_how_old(settings: Any) -> None:
@@ -51,7 +51,7 @@ def test_the_setting_says_how_old(settings: Any) -> None:
     token = TokenFactory.create()
     for days in (3, 1):
         called(token, LOOK, days)
-    assert call_record.prune() == 1
+    assert call_retention.prune_old_calls() == 1
 
 
 def test_the_beat_asks_for_it() -> None:

@@ -12,9 +12,9 @@ import pytest
 import redis
 from django.db import OperationalError, transaction
 
-from proxyapi import allowance, calls, tokens
-from proxyapi.allowance import Grant, Lane
+from proxyapi import calls, rate_limiter, tokens
 from proxyapi.models import Account, Call, Token, TokenState
+from proxyapi.rate_limiter import Permit, Priority
 from proxyapi.upstream import errors
 from tests.factories import TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
@@ -38,14 +38,14 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a call teaches reaches the database."""
     for model, name in ((Account, "note_balance"), (Call, "save")):
         monkeypatch.setattr(model, name, away)
-    monkeypatch.setattr(calls, "change_state", away)
+    monkeypatch.setattr(calls, "change_token_state", away)
 
 
 def test_an_answer_is_given_though_nothing_of_it_can_be_noted(
     broken: None, token: Token, upstream: Upstream
 ) -> None:
     upstream.on(*ME, charged({"id": 5}, 0))
-    assert calls.call(token, "me.get", Lane.PERSON).data == {"id": 5}
+    assert calls.call_upstream(token, "me.get", Priority.PERSON).data == {"id": 5}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_went_wrong_is_told_as_it_is_though_nothing_of_it_can_be_noted(
 ) -> None:
     upstream.on(*ME, trouble)
     with pytest.raises(error):
-        calls.call(token, "me.get", Lane.PERSON)
+        calls.call_upstream(token, "me.get", Priority.PERSON)
 
 
 @pytest.mark.parametrize("lost", ["note_balance", "save"])
@@ -70,7 +70,7 @@ def test_what_can_be_noted_is(
 ) -> None:
     upstream.on(*ME, charged({"id": 5}, 0, remaining=77))
     monkeypatch.setattr(Account if lost == "note_balance" else Call, lost, away)
-    calls.call(token, "me.get", Lane.PERSON)
+    calls.call_upstream(token, "me.get", Priority.PERSON)
     is_balance_known = Account.objects.get().balance == 77
     assert (is_balance_known, Call.objects.exists()) == (lost == "save", lost == "note_balance")
 
@@ -81,7 +81,7 @@ def test_a_refused_token_is_known_though_the_call_is_not_recorded(
     monkeypatch.setattr(Call, "save", away)
     upstream.on(*ME, refused(401, "GEN-UNAUTHORIZED"))
     with pytest.raises(errors.Unauthorized):
-        calls.call(token, "me.get", Lane.PERSON)
+        calls.call_upstream(token, "me.get", Priority.PERSON)
     token.refresh_from_db()
     assert token.state == TokenState.REVOKED
 
@@ -92,7 +92,7 @@ def test_in_a_transaction_the_trouble_of_the_database_is_told(
     """What was written in it before is gone with it."""
     upstream.on(*ME, charged({"id": 5}, 0))
     with pytest.raises(OperationalError), transaction.atomic():
-        calls.call(token, "me.get", Lane.PERSON)
+        calls.call_upstream(token, "me.get", Priority.PERSON)
 
 
 def test_law_5_a_request_that_was_held_up_counts_from_when_it_left(
@@ -100,13 +100,13 @@ def test_law_5_a_request_that_was_held_up_counts_from_when_it_left(
 ) -> None:
     """Between its turn and its sending may be a lock of the database, or its own large file."""
     upstream.on(*ME, charged({"id": 5}, 0))
-    grant, store = calls.admit(token, Lane.PERSON), allowance.connection()
+    grant, store = calls.acquire_permit(token, Priority.PERSON), rate_limiter.redis_connection()
     log, now = f"allowance:{token.bucket}:log", time.time() * 1000
-    store.zadd(log, {str(grant.number): now - 20_000})
-    calls.send(token, "me.get", grant)
-    assert store.zscore(log, str(grant.number)) == now - 20_000
-    calls.send(token, "me.get", replace(grant, since=grant.since - 20))
-    assert (store.zscore(log, str(grant.number)) or 0) >= now
+    store.zadd(log, {str(grant.log_number): now - 20_000})
+    calls.send_request(token, "me.get", grant)
+    assert store.zscore(log, str(grant.log_number)) == now - 20_000
+    calls.send_request(token, "me.get", replace(grant, requested_at_s=grant.requested_at_s - 20))
+    assert (store.zscore(log, str(grant.log_number)) or 0) >= now
 
 
 def test_without_redis_an_answer_to_what_was_held_up_counts_all_the_same(
@@ -114,15 +114,15 @@ def test_without_redis_an_answer_to_what_was_held_up_counts_all_the_same(
 ) -> None:
     upstream.on(*ME, charged({"id": 5}, 0))
     away = redis.Redis.from_url(f"unix://{tmp_path}/nobody.sock")
-    monkeypatch.setattr(allowance, "connection", lambda: away)
-    assert calls.send(token, "me.get", Grant(True, 0, since=0)).data == {"id": 5}
+    monkeypatch.setattr(rate_limiter, "redis_connection", lambda: away)
+    assert calls.send_request(token, "me.get", Permit(True, 0, requested_at_s=0)).data == {"id": 5}
 
 
 def test_pitfall_29_the_balance_comes_with_an_answer_and_nobody_asks_for_it(
     token: Token, upstream: Upstream
 ) -> None:
     upstream.on("GET", "/faceless/7", charged({"id": 7}, 0, remaining=77))
-    calls.call(token, "faceless.get", Lane.PERSON, path={"id": 7})
+    calls.call_upstream(token, "faceless.get", Priority.PERSON, path={"id": 7})
     assert Account.objects.get().balance == 77
     assert [request.url.path for request in upstream.requests] == ["/v2/faceless/7"]
 
@@ -136,7 +136,7 @@ def test_pitfall_29_profile_costs_and_options_are_read_once_for_whoever_wants_th
     for path, data in told.items():
         upstream.on("GET", path, answer(data))
     for _ in range(3):
-        tokens.refresh(Account.objects.get())
+        tokens.refresh_account_profile(Account.objects.get())
     assert [request.url.path for request in upstream.requests] == [f"/v2{path}" for path in told]
     account = Account.objects.get()
     assert (account.costs, account.options) == (told["/credits/costs"], told["/faceless/options"])
@@ -155,10 +155,10 @@ def test_a_token_that_cannot_be_sent_takes_no_request_of_its_allowance(
     become_unusable: Any, token: Token
 ) -> None:
     become_unusable(token)
-    store = allowance.connection()
-    before = allowance.room(store, token.bucket, Lane.PERSON)
-    with pytest.raises(calls.TokenShut):
-        calls.admit(Token.objects.get(), Lane.PERSON)
-    assert allowance.room(store, token.bucket, Lane.PERSON) == before
-    calls.admit(token, Lane.PERSON)
-    assert allowance.room(store, token.bucket, Lane.PERSON) == before - 1
+    store = rate_limiter.redis_connection()
+    before = rate_limiter.available(store, token.bucket, Priority.PERSON)
+    with pytest.raises(calls.TokenUnusable):
+        calls.acquire_permit(Token.objects.get(), Priority.PERSON)
+    assert rate_limiter.available(store, token.bucket, Priority.PERSON) == before
+    calls.acquire_permit(token, Priority.PERSON)
+    assert rate_limiter.available(store, token.bucket, Priority.PERSON) == before - 1

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from proxyapi import allowance, door, seal
-from proxyapi.allowance import Lane
+from proxyapi import rate_limiter
+from proxyapi.credentials import encryption, token_vault
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Token, TokenState
+from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, TokenFactory
 
 
@@ -25,7 +26,7 @@ def test_a_token_that_does_not_open_leaves_the_account_to_the_next(account: Acco
     TokenFactory.create(account=account)
     Token.objects.update(sealed=b"not ours")
     other = TokenFactory.create(account=account, state=TokenState.PAUSED)
-    source = reader(account, Lane.MIRRORING)
+    source = reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     assert source.token == other
 
@@ -34,8 +35,8 @@ def test_where_none_opens_the_first_says_why(account: Account) -> None:
     first = TokenFactory.create(account=account)
     TokenFactory.create(account=account)
     Token.objects.update(sealed=b"")
-    assert door.openable(account.tokens.order_by("state_since")) == first
-    assert door.openable(account.tokens.none()) is None
+    assert token_vault.first_decryptable(account.tokens.order_by("state_since")) == first
+    assert token_vault.first_decryptable(account.tokens.none()) is None
 
 
 def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
@@ -43,8 +44,8 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
 ) -> None:
     first = TokenFactory.create(account=account)
     TokenFactory.create(account=account)
-    allowance.pause(allowance.connection(), first.bucket, 60)
-    source = reader(account, Lane.MIRRORING)
+    rate_limiter.pause_bucket(rate_limiter.redis_connection(), first.bucket, 60)
+    source = reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     assert source.token == first
 
@@ -59,8 +60,11 @@ def test_f6_a_backup_opens_with_its_key_and_with_no_other(
     Token.objects.all().delete()
     call_command("loaddata", backup, verbosity=0)
     rows = list(Token.objects.all())
-    for keys in (f"k1:{seal.generate_key()}", f"k2:{seal.generate_key()}"):
+    for keys in (
+        f"k1:{encryption.generate_encryption_key()}",
+        f"k2:{encryption.generate_encryption_key()}",
+    ):
         settings.SEALING_KEYS = keys
-        assert not any(door.opens(row) for row in rows)
+        assert not any(token_vault.can_decrypt(row) for row in rows)
     settings.SEALING_KEYS = its_keys
-    assert {row.pk: door.opened(row).reveal() for row in rows} == values
+    assert {row.pk: token_vault.decrypt_token(row).reveal() for row in rows} == values

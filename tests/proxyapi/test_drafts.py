@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import allowance, drafts, tasks
+from proxyapi import drafts, rate_limiter, tasks
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.upstream import errors
 from proxyapi.watching import due
@@ -38,7 +38,7 @@ def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
 ) -> None:
     """pitfall_01: by its `id`; its `video_id` opens nothing."""
     upstream.on(*ESTIMATE, answer({"credits": 96}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id == "7"
     assert upstream.asked("POST", "/faceless") == [{"type": "ai-visuals", "title": "Ice"}]
@@ -51,11 +51,11 @@ def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
 
 def test_pitfall_120_a_later_price_sends_only_what_changed(job: Job, upstream: Upstream) -> None:
     upstream.on(*ESTIMATE, answer({"credits": 96}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.wanted = {**job.wanted, "voice_id": 4}
     job.save()
     assert not job.priced
-    drafts.quote(job)
+    drafts.quote_draft(job)
     assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
     assert len(upstream.asked("POST", "/faceless")) == 1
 
@@ -73,13 +73,13 @@ def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_tak
     good = answer({"id": 7})
     upstream.on("PATCH", "/faceless/7", good, httpx.ReadTimeout, good)
     wish(job, had)
-    drafts.sync(job)
+    drafts.sync_draft(job)
     wish(job, 4)
     with pytest.raises(errors.AnswerLost):
-        drafts.sync(job)
+        drafts.sync_draft(job)
     wish(job, had)
     assert job.unsent() == {"voice_id": had}
-    drafts.sync(job)
+    drafts.sync_draft(job)
     assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}, {"voice_id": had}]
     job.refresh_from_db()
     assert job.sent == job.wanted
@@ -89,13 +89,13 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
     job: Job, upstream: Upstream
 ) -> None:
     upstream.on(*ESTIMATE, answer({"credits": 96}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.priced
     upstream.on("PATCH", "/faceless/7", httpx.ReadTimeout)
     wish(job, 4)
     with pytest.raises(errors.AnswerLost):
-        drafts.sync(job)
+        drafts.sync_draft(job)
     wish(job, 3)
     assert not job.priced
 
@@ -104,7 +104,7 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
 def waiting(job: Job, upstream: Upstream) -> Job:
     """A render at 96 cr, for which somebody's consent is waited for since more than a day."""
     upstream.on(*ESTIMATE, answer({"credits": 96}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     Job.objects.update(estimate_as_of=timezone.now() - timedelta(hours=25))
     ChargeFactory(job=job, operation="faceless.render", state=ChargeState.DRAFT)
     upstream.requests.clear()
@@ -114,7 +114,7 @@ def waiting(job: Job, upstream: Upstream) -> Job:
 def by_the_beat() -> Job:
     due.age_prices()
     for id in due.quotes():
-        tasks.quote(str(id))
+        tasks.quote_draft_task(str(id))
     return Job.objects.get()
 
 
@@ -177,13 +177,13 @@ def test_a_draft_that_is_gone_there_has_no_price_any_more(waiting: Job, upstream
 
 
 def test_an_incomplete_draft_costs_no_request(upstream: Upstream, db: None) -> None:
-    drafts.quote(JobFactory(wanted={"type": "ai-visuals", "title": "Ice"}))
+    drafts.quote_draft(JobFactory(wanted={"type": "ai-visuals", "title": "Ice"}))
     assert upstream.requests == []
 
 
 def test_a_refused_price_is_a_sentence(job: Job, upstream: Upstream) -> None:
     upstream.on(*ESTIMATE, refused(422, "GEN-WRONG-ARGS", "Voice not found."))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.estimate is None
     assert job.quote_error
@@ -193,7 +193,7 @@ def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
     job: Job, upstream: Upstream
 ) -> None:
     upstream.on("POST", "/faceless", answer({"title": "Ice"}, 201))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
     assert job.quote_error == (
@@ -205,7 +205,7 @@ def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there
     job: Job, upstream: Upstream
 ) -> None:
     JobFactory(account=job.account, token=job.token, remote_id="7")
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
     assert job.quote_error.startswith("We do not know whether this was done.")
@@ -213,7 +213,7 @@ def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there
 
 def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) -> None:
     upstream.on("POST", "/faceless", httpx.ConnectError)
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.wanted == READY
     assert job.quote_error
@@ -233,7 +233,7 @@ def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) ->
     ],
 )
 def test_a_price_is_found_in_whatever_shape_it_comes(data: object, price: object) -> None:
-    assert drafts.price_in(data) == price
+    assert drafts.parse_estimate_credits(data) == price
 
 
 def lock_of(job: Job) -> str:
@@ -248,26 +248,26 @@ def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_onl
     left: list[int] = []
 
     def created(_: httpx.Request) -> httpx.Response:
-        allowance.connection().pexpire(lock_of(job), 1000)  # the request took so long
+        rate_limiter.redis_connection().pexpire(lock_of(job), 1000)  # the request took so long
         return answer({"id": 7}, 201)
 
     def patched(_: httpx.Request) -> httpx.Response:
-        left.append(allowance.connection().pttl(lock_of(job)))
+        left.append(rate_limiter.redis_connection().pttl(lock_of(job)))
         return answer({"id": 7})
 
     upstream.on("POST", "/faceless", created)
     upstream.on("PATCH", "/faceless/7", patched)
-    drafts.sync(job)
+    drafts.sync_draft(job)
     assert 30_000 < left[0] <= 50_000
 
 
 def test_a_draft_that_another_process_puts_upstream_says_so(
     job: Job, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafts, "TURN", 0.01)
-    allowance.connection().set(lock_of(job), "another's", px=5000)
+    monkeypatch.setattr(drafts, "DRAFT_LOCK_WAIT_S", 0.01)
+    rate_limiter.redis_connection().set(lock_of(job), "another's", px=5000)
     with pytest.raises(drafts.DraftBusy) as busy:
-        drafts.sync(job)
+        drafts.sync_draft(job)
     assert "The draft is on its way" in busy.value.user_message
     assert upstream.requests == []
 
@@ -281,7 +281,7 @@ def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
     due_at = timezone.now()
     Job.objects.update(remote_id="7", sent=READY, estimate=96, quote_due_at=due_at)
     for _ in range(2):
-        drafts.quote(Job.objects.get())
+        drafts.quote_draft(Job.objects.get())
     assert (Job.objects.get().estimate, Job.objects.get().quote_due_at) == (120, None)
     assert len(upstream.asked(*ESTIMATE)) == 1
 
@@ -292,7 +292,7 @@ def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
     said = "The script field must not be greater than 5000 characters."
     body = {"message": said, "errors": {"script": [said, "Another."]}}
     upstream.on("PATCH", "/faceless/7", httpx.Response(422, json=body))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.quote_error == (
         f"The service does not accept the script: “{said}” Nothing was charged."
@@ -300,6 +300,6 @@ def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
     assert job.quote_fields == {"script": said}
     upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
     upstream.on(*ESTIMATE, answer({"credits": 96}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert (job.quote_error, job.quote_fields) == ("", None)

@@ -24,27 +24,27 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_point_that_is_not_named_does_nothing(killed: list[int]) -> None:
-    for point in failpoints.POINTS:
-        failpoints.reach(point)
+    for point in failpoints.FAILPOINTS:
+        failpoints.hit_failpoint(point)
     assert killed == []
 
 
 def test_a_named_point_kills_at_its_time(
     killed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failpoints, "NAMED", "sent")
-    monkeypatch.setattr(failpoints, "_left", 2)
-    failpoints.reach("answered")
-    failpoints.reach("sent")
+    monkeypatch.setattr(failpoints, "ACTIVE_FAILPOINT", "sent")
+    monkeypatch.setattr(failpoints, "_hits_left", 2)
+    failpoints.hit_failpoint("answered")
+    failpoints.hit_failpoint("sent")
     assert killed == []
-    failpoints.reach("sent")
+    failpoints.hit_failpoint("sent")
     assert killed == [signal.SIGKILL]
 
 
 def test_every_point_stands_somewhere_in_the_way_of_a_charge() -> None:
     code = "".join(path.read_text() for path in ROOT.rglob("*.py"))
     reached = set(re.findall(r'failpoints\.reach\("(\w+)"\)', code))
-    assert reached == set(failpoints.POINTS)
+    assert reached == set(failpoints.FAILPOINTS)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,6 @@ def test_every_point_stands_somewhere_in_the_way_of_a_charge() -> None:
 def test_a_process_that_would_cost_does_not_start(
     named: str, is_sandbox: bool, told: list[str], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failpoints, "NAMED", named)
+    monkeypatch.setattr(failpoints, "ACTIVE_FAILPOINT", named)
     settings.VIDEO_API_IS_SANDBOX = is_sandbox
-    assert [error.id for error in checks.no_failpoint_where_it_costs()] == told
+    assert [error.id for error in checks.check_failpoint_is_sandboxed()] == told

@@ -12,8 +12,8 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, tokens
-from proxyapi.allowance import Lane
 from proxyapi.models import Account, Call, Charge, Job, JobState, Plan, Token, TokenState
+from proxyapi.rate_limiter import Priority
 from proxyapi.watching.look import look
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -107,7 +107,7 @@ def test_another_failure_and_the_same_a_minute_later_or_after_it_ran_are_its_own
 
 def test_a_token_that_was_removed_meanwhile_stays_removed(job: Job, upstream: Upstream) -> None:
     removed = Token.objects.get()
-    gone = meanwhile(refused(401, "GEN-UNAUTHORIZED"), lambda: tokens.remove(removed))
+    gone = meanwhile(refused(401, "GEN-UNAUTHORIZED"), lambda: tokens.destroy_token(removed))
     upstream.on(*GET, gone)
     look(job.pk)
     token = Token.objects.get()
@@ -119,8 +119,8 @@ def test_a_token_that_was_revoked_meanwhile_is_not_woken_by_an_older_profile(
 ) -> None:
     token = TokenFactory()
     stale = Token.objects.get()
-    calls.change_state(token, TokenState.REVOKED)
-    calls.change_state(stale, TokenState.PAUSED)
+    calls.change_token_state(token, TokenState.REVOKED)
+    calls.change_token_state(stale, TokenState.PAUSED)
     stale.refresh_from_db()
     assert stale.state == TokenState.REVOKED
 
@@ -149,7 +149,7 @@ def test_pitfall_53_a_profile_asked_before_a_render_does_not_undo_its_balance(
         Account.objects.get().note_balance(Decimal(900), timezone.now())
 
     upstream.on(*ME, meanwhile(profile(), rendered))
-    tokens.refresh(account)
+    tokens.refresh_account_profile(account)
     account.refresh_from_db()
     assert account.balance == 900
 
@@ -158,7 +158,7 @@ def test_reading_an_account_is_noted_so_that_it_is_not_read_again_at_once(
     account: Account, upstream: Upstream
 ) -> None:
     upstream.on(*ME, profile())
-    tokens.refresh(account)
+    tokens.refresh_account_profile(account)
     account.refresh_from_db()
     assert account.refreshed_at is not None
 
@@ -185,7 +185,7 @@ def test_b6_an_odd_profile_leaves_what_was_known(
     odd: httpx.Response, account: Account, upstream: Upstream
 ) -> None:
     upstream.on(*ME, odd)
-    tokens.refresh(account)
+    tokens.refresh_account_profile(account)
     account.refresh_from_db()
     assert (account.balance, account.plan, account.email_verified) == (1000, Plan.PAID, True)
 
@@ -198,7 +198,7 @@ def test_b6_odd_costs_and_options_leave_what_was_known(
     upstream.on(*ME, profile())
     upstream.on("GET", "/credits/costs", answer(["A"]))
     upstream.on("GET", "/faceless/options", answer("none"))
-    tokens.refresh(account)
+    tokens.refresh_account_profile(account)
     account.refresh_from_db()
     assert (account.costs, account.options) == ({"A": {"credits": 4}}, {"mandatory": {}})
 
@@ -254,5 +254,5 @@ def test_a_token_goes_to_no_other_service_than_the_one_it_was_given_for(
     job.refresh_from_db()
     assert (job.state, job.look_error) == (JobState.RUNNING, "")
     assert upstream.requests == []
-    with pytest.raises(calls.TokenOfAnother):
-        calls.call(Token.objects.get(), "me.get", Lane.PERSON)
+    with pytest.raises(calls.TokenOfOtherUpstream):
+        calls.call_upstream(Token.objects.get(), "me.get", Priority.PERSON)

@@ -13,11 +13,11 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.allowance import Lane
-from proxyapi.charges import settle
-from proxyapi.charges.settle import decide
+from proxyapi.charges import reconcile_charge
+from proxyapi.charges.reconcile import decide_charge
 from proxyapi.ledger.trace import PAGES
 from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobState, Ledger
+from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, history
 
@@ -65,7 +65,7 @@ def charge(account: Account) -> Callable[..., Charge]:
 
 
 def settled(charge: Charge) -> Charge:
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -76,9 +76,9 @@ def test_two_workers_do_not_settle_two_charges_by_one_debit(
     """Both have read the ledger before either has written."""
     upstream.on(*LEDGER, history(debit("96", 58)))
     first, second = charge("7", effect_at=ago(50)), charge("8", effect_at=ago(50))
-    sights = [ledger.read(one, Lane.SETTLEMENT) for one in (first, second)]
+    sights = [ledger.read(one, Priority.SETTLEMENT) for one in (first, second)]
     for one, sight in zip((first, second), sights, strict=True):
-        decide(one, True, {}, sight)
+        decide_charge(one, True, {}, sight)
     assert list(Charge.objects.order_by("state").values_list("state", flat=True)) == [
         ChargeState.MATCHED,
         ChargeState.UNKNOWN,

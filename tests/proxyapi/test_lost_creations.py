@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from proxyapi import calls, drafts
-from proxyapi.allowance import Grant
-from proxyapi.charges import send
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.rate_limiter import Permit
 from proxyapi.watching import due
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -25,7 +25,7 @@ LOST = [httpx.ReadTimeout, httpx.Response(502), answer({"no": "id"}, 201)]
 @pytest.fixture(autouse=True)
 def _requests_to_spare(monkeypatch: pytest.MonkeyPatch) -> None:
     """The count of requests goes by the clock of Redis, which nobody turns."""
-    monkeypatch.setattr(calls, "admit", lambda *_, **__: Grant(True, 0.0))
+    monkeypatch.setattr(calls, "acquire_permit", lambda *_, **__: Permit(True, 0.0))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def go_on(clock: Any, minutes: float) -> None:
     for second in range(0, round(minutes * 60), 5):
         clock.move_to(NOON + timedelta(seconds=second), tick=False)
         for charge_id, _ in due.charges():
-            send(charge_id)
+            dispatch_charge(charge_id)
 
 
 @pytest.mark.parametrize("lost", LOST, ids=["a time-out", "a 502", "an answer without an id"])
@@ -89,7 +89,7 @@ def test_prices_asked_again_and_again_leave_no_more(
     upstream.on("POST", "/faceless", httpx.ReadTimeout)
     for second in range(0, 900, 5):
         time_machine.move_to(NOON + timedelta(seconds=second), tick=False)
-        drafts.quote(Job.objects.get(pk=job.pk))
+        drafts.quote_draft(Job.objects.get(pk=job.pk))
     job.refresh_from_db()
     assert len(upstream.asked("POST", "/faceless")) == 3
     assert "did not answer 3 tries" in job.quote_error
@@ -105,5 +105,5 @@ def test_ten_minutes_later_a_person_may_have_it_tried_once_more(
     Job.objects.update(lost_creations=3, create_again_at=again_at)
     for at, tries in ((again_at - timedelta(seconds=1), 0), (again_at, 1)):
         time_machine.move_to(at, tick=False)
-        drafts.quote(Job.objects.get(pk=job.pk))
+        drafts.quote_draft(Job.objects.get(pk=job.pk))
         assert len(upstream.asked("POST", "/faceless")) == tries

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from proxyapi import allowance
-from proxyapi.allowance import Lane
+from proxyapi import rate_limiter
+from proxyapi.rate_limiter import Priority
 from tests.proxyapi.test_allowance import TOKEN, later
 
 PROCESSES = 4
@@ -18,13 +18,13 @@ GREEDY = """
 import sys
 import redis
 from proxyapi import allowance
-from proxyapi.allowance import Lane
+from proxyapi.rate_limiter import Lane
 store, lane = redis.Redis.from_url(sys.argv[1]), Lane[sys.argv[2]]
 print(sum(allowance.take(store, "luca", lane).granted for _ in range(200)))
 """
 
 
-def taken_by_all(url: str, lane: Lane) -> int:
+def taken_by_all(url: str, lane: Priority) -> int:
     """What four processes get, each asking two hundred times as fast as it can."""
 
     def one(_: int) -> int:
@@ -39,20 +39,20 @@ def taken_by_all(url: str, lane: Lane) -> int:
 @pytest.mark.slow
 def test_b2_four_processes_get_thirty_between_them_minute_after_minute(store, valkey_url):
     """B2, pitfall_20; slow because it starts eight interpreters."""
-    allowance.correct(store, TOKEN, 30, 30)
-    assert taken_by_all(valkey_url, Lane.PERSON) == 30
+    rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30)
+    assert taken_by_all(valkey_url, Priority.PERSON) == 30
     later(store, 59)
-    assert not allowance.take(store, TOKEN, Lane.PERSON).granted
+    assert not rate_limiter.try_acquire(store, TOKEN, Priority.PERSON).is_granted
     later(store, 3)
-    assert taken_by_all(valkey_url, Lane.PERSON) == 30
+    assert taken_by_all(valkey_url, Priority.PERSON) == 30
 
 
 @pytest.mark.slow
 def test_four_processes_that_watch_leave_people_their_part(store, valkey_url):
     """Slow because it starts four interpreters."""
-    allowance.correct(store, TOKEN, 30, 30)
+    rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30)
     started = time.monotonic()
-    watched = taken_by_all(valkey_url, Lane.WATCHING)
+    watched = taken_by_all(valkey_url, Priority.POLLING)
     turns = (time.monotonic() - started) / (61 / 26.1)
     assert 2 <= watched <= 3 + turns, "a burst of two, and one a turn"
-    assert allowance.take(store, TOKEN, Lane.PERSON).granted
+    assert rate_limiter.try_acquire(store, TOKEN, Priority.PERSON).is_granted

@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, drafts, ledger, tasks, tokens, top_up
-from proxyapi.charges import send, settle
+from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.ledger.turn import take_turn
 from proxyapi.models import (
     Account,
@@ -78,7 +78,7 @@ def move(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
     def set_address(address: str) -> None:
         settings.VIDEO_API_BASE_URL = address
         clients.append(Client(address))
-        monkeypatch.setattr(calls, "client", lambda: clients[-1])
+        monkeypatch.setattr(calls, "upstream_client", lambda: clients[-1])
 
     yield set_address
     for client in clients:
@@ -90,8 +90,8 @@ def token(first: Service, move: Move) -> Token:
     """Of an account of the first service, with a video that renders there."""
     account = first.control.post("accounts", json=PAID).json()
     move(first.address)
-    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(account["token"]))
-    tokens.refresh(token.account)
+    token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(account["token"]))
+    tokens.refresh_account_profile(token.account)
     token.refresh_from_db()
     return token
 
@@ -102,9 +102,9 @@ def job(token: Token) -> Job:
     ids = {"voice_id": chosen["voices"][0]["id"], "genre_id": chosen["genres"][0]["id"]}
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves. Slowly.", **ids}
     job: Job = JobFactory(token=token, account=token.account, wanted=wanted)
-    drafts.quote(job)
+    drafts.quote_draft(job)
     charge = ChargeFactory(job=job, hold=Decimal(100))
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     return job
@@ -125,11 +125,11 @@ def do_all(account: Account) -> None:
     """What workers do, whatever rang for it: before the address changed, or since."""
     for job in Job.objects.all():
         look(job.pk)
-        drafts.quote(job)
+        drafts.quote_draft(job)
     for charge in Charge.objects.all():
-        send(charge.pk)
-        settle(charge.pk)
-    tasks.refresh_account(str(account.pk))
+        dispatch_charge(charge.pk)
+        reconcile_charge(charge.pk)
+    tasks.refresh_account_task(str(account.pk))
     take_turn(account.pk)
     top_up.refresh(account)
 
@@ -187,12 +187,12 @@ def test_what_was_not_sent_is_given_up_after_its_quarter_of_an_hour(
 ) -> None:
     charge = ChargeFactory(job=JobFactory(token=token, account=token.account))
     move(second.address)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
     assert charge.reason.startswith("This token belongs to another address of the service")
     Charge.objects.update(held_at=timezone.now() - timedelta(minutes=16))
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, second.requests()) == (ChargeState.REFUSED, 0)
     assert charge.reason.endswith("Nothing was charged.")
@@ -206,7 +206,7 @@ def test_a_price_is_asked_when_the_upstream_is_back(
     job = JobFactory(token=token, account=token.account, wanted=wanted, quote_due_at=now)
     home = token.account.environment
     move(second.address)
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert (job.quote_due_at, job.quote_error, job.sent) == (now, "", {})
     assert (list(due.quotes()), second.requests()) == ([], 0)
@@ -222,7 +222,7 @@ def test_a_charge_whose_worker_died_is_unknown_and_waits_for_its_upstream(
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=past, due_at=past)
     move(second.address)
     assert list(due.charges()) == [(charge.pk, ChargeState.SENDING)]
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     Charge.objects.update(due_at=past)
     assert list(due.charges()) == []
     charge.refresh_from_db()
@@ -232,18 +232,18 @@ def test_a_charge_whose_worker_died_is_unknown_and_waits_for_its_upstream(
 def test_a_stored_token_that_is_pasted_at_another_upstream_is_not_sent_there(
     token: Token, second: Service, move: Move
 ) -> None:
-    pasted = calls.opened(token)
+    pasted = calls.decrypt_for_call(token)
     move(second.address)
     for state in (TokenState.WORKING, TokenState.REVOKED):
         Token.objects.update(state=state)
         with pytest.raises(
             TokenRefused, match=r"another address of the service \(http://127.0.0.2"
         ):
-            tokens.add(token.vault, token.owner_id, pasted)
+            tokens.store_token(token.vault, token.owner_id, pasted)
     assert second.requests() == 0
-    tokens.remove(token)
+    tokens.destroy_token(token)
     with pytest.raises(TokenRefused, match="does not know this token"):
-        tokens.add(token.vault, token.owner_id, pasted)
+        tokens.store_token(token.vault, token.owner_id, pasted)
 
 
 def test_a_sandbox_on_another_port_is_the_same_upstream_and_its_account_the_same_row(
@@ -252,13 +252,13 @@ def test_a_sandbox_on_another_port_is_the_same_upstream_and_its_account_the_same
     account = second.control.post("accounts", json=PAID).json()
     move(second.address)
     vault, owner = VaultFactory(), UserFactory()
-    known = tokens.add(vault, owner.pk, Secret(account["token"]))
+    known = tokens.store_token(vault, owner.pk, Secret(account["token"]))
     Account.objects.update(environment="http://localhost:8081/v2")
     path = f"accounts/{account['account_id']}/tokens"
     another = second.control.post(path, json={}).json()["token"]
-    added = tokens.add(vault, owner.pk, Secret(another))
+    added = tokens.store_token(vault, owner.pk, Secret(another))
     assert added.account_id == known.account_id
-    tokens.refresh(added.account)
+    tokens.refresh_account_profile(added.account)
     assert Token.objects.filter(state=TokenState.WORKING).count() == 2
 
 

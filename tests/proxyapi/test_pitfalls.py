@@ -85,7 +85,7 @@ def test_pitfall_55_a_price_of_a_fraction_is_exact(
     upstream.on("POST", "/faceless", answer({"id": 7}, 201))
     upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
     upstream.on("GET", "/faceless/7/estimate", answer({"credits": told}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.estimate == Decimal("4.76")
 
@@ -133,10 +133,10 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
         upstream.on("GET", path, answer(data))
     upstream.on("POST", "/faceless", answer({"id": 7}, 201))
     upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
-    tokens.refresh(account)
+    tokens.refresh_account_profile(account)
     ledger.mirror(account)
     job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
-    drafts.quote(job)
+    drafts.quote_draft(job)
     Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
     look(job.pk)
     assert {request.url.path.removeprefix("/v2") for request in upstream.requests} == {
@@ -157,12 +157,12 @@ def test_pitfalls_100_101_what_the_spec_lists_only_for_all_types_goes_the_genera
 
 def test_pitfall_91_a_method_that_the_api_does_not_show_is_a_setting(settings: Any) -> None:
     settings.VIDEO_API_METHODS = {"text_to_scene.sort": "PATCH"}
-    calls.client.cache_clear()
+    calls.upstream_client.cache_clear()
     try:
-        assert checks.methods_can_be_set() == []
-        assert calls.client().row("text_to_scene.sort").method == "PATCH"
+        assert checks.check_method_overrides() == []
+        assert calls.upstream_client().row("text_to_scene.sort").method == "PATCH"
     finally:
-        calls.client.cache_clear()
+        calls.upstream_client.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_pitfall_91_any_other_method_keeps_the_process_from_starting(
     wrong: dict[str, str], settings: Any
 ) -> None:
     settings.VIDEO_API_METHODS = wrong
-    assert [one.id for one in checks.methods_can_be_set()] == ["proxyapi.E005"]
+    assert [one.id for one in checks.check_method_overrides()] == ["proxyapi.E005"]
 
 
 def said(tree: ast.Module) -> Iterator[str]:

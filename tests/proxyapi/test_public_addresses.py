@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from dashboard.alerting import webhook
-from proxyapi import media
+from proxyapi import media_proxy
 
 PRIVATE = [
     *("127.0.0.1", "10.0.0.1", "172.31.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1"),
@@ -27,13 +27,13 @@ WRAPPED = ["::ffff:93.184.215.14", "64:ff9b::5db8:d70e", "2002:5db8:d70e::1"]
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_a_private_address_is_none_of_the_open_internet(address: str) -> None:
-    assert not media.public(ip_address(address))
+    assert not media_proxy.is_public_address(ip_address(address))
 
 
 @pytest.mark.parametrize("address", [*PUBLIC, *WRAPPED])
 def test_a_public_one_is_also_where_another_wraps_it(address: str) -> None:
-    assert media.public(ip_address(address))
+    assert media_proxy.is_public_address(ip_address(address))
 
 
 def test_films_and_webhooks_are_judged_by_the_same_function() -> None:
-    assert vars(webhook)["public"] is media.public
+    assert vars(webhook)["public"] is media_proxy.is_public_address

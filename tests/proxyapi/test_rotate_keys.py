@@ -10,11 +10,14 @@ import pytest
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
-from proxyapi import door, seal
+from proxyapi.credentials import encryption, token_vault
 from proxyapi.models import Token
 from tests.factories import TokenFactory
 
-OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
+OLD, NEW = (
+    f"old:{encryption.generate_encryption_key()}",
+    f"new:{encryption.generate_encryption_key()}",
+)
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def rotate(*options: str) -> str:
 
 
 def keys() -> set[str]:
-    return {seal.key_id(bytes(token.sealed)) for token in Token.objects.standing()}
+    return {encryption.envelope_key_id(bytes(token.sealed)) for token in Token.objects.standing()}
 
 
 def test_every_token_is_sealed_with_the_first_key_and_opens_as_before(
@@ -42,7 +45,7 @@ def test_every_token_is_sealed_with_the_first_key_and_opens_as_before(
     assert "3 tokens sealed again" in rotate()
     assert keys() == {"new"}
     for token in Token.objects.all():
-        assert door.opened(token).reveal() == f"sbx_{token.pk}"
+        assert token_vault.decrypt_token(token).reveal() == f"sbx_{token.pk}"
 
 
 def test_a_second_run_has_nothing_to_do(tokens: list[Token]) -> None:
@@ -56,15 +59,15 @@ def test_a_dry_run_counts_and_changes_nothing(tokens: list[Token]) -> None:
 
 
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(tokens: list[Token]) -> None:
-    door.reseal(tokens[0])
+    token_vault.reencrypt_token(tokens[0])
     assert keys() == {"new", "old"}
     assert "2 tokens sealed again" in rotate()
 
 
 def test_a_row_that_changed_meanwhile_is_not_overwritten(tokens: list[Token]) -> None:
     stale = Token.objects.get(pk=tokens[0].pk)
-    door.reseal(tokens[0])
-    assert not door.reseal(stale)
+    token_vault.reencrypt_token(tokens[0])
+    assert not token_vault.reencrypt_token(stale)
 
 
 def test_f4_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
@@ -83,7 +86,7 @@ def test_f4_a_row_without_an_envelope_does_not_stop_the_others(
     with pytest.raises(CommandError, match=str(tokens[0].pk)):
         rotate()
     others = Token.objects.exclude(pk=tokens[0].pk)
-    assert {seal.key_id(bytes(token.sealed)) for token in others} == {"new"}
+    assert {encryption.envelope_key_id(bytes(token.sealed)) for token in others} == {"new"}
 
 
 def test_f3_a_key_that_is_still_needed_cannot_be_taken_out(

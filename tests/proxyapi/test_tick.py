@@ -12,7 +12,7 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from dashboard.celery import app
-from proxyapi import allowance, drafts, tasks
+from proxyapi import drafts, rate_limiter, tasks
 from proxyapi.models import Charge, ChargeState, Job, JobState, Plan
 from proxyapi.models.job import PARKED_AFTER
 from proxyapi.watching import parking
@@ -58,7 +58,7 @@ def test_law_7_one_tick_rings_for_every_row_that_is_due(rung):
         ("look_at", job.pk), ("quote", priced.pk), ("send_charge", held.pk),
         ("settle_charge", lost.pk),
     }  # fmt: skip
-    assert allowance.connection().exists(tasks.HEARTBEAT)
+    assert rate_limiter.redis_connection().exists(tasks.TICK_HEARTBEAT_KEY)
     rung.clear()
     tasks.tick()
     assert rung == [], "each is leased to whom it was rung for"
@@ -85,12 +85,12 @@ def test_c7_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a draft that nobody foresaw")
 
-    monkeypatch.setattr(drafts, "quote", broken)
+    monkeypatch.setattr(drafts, "quote_draft", broken)
     for _ in range(PARKED_AFTER):
         draft.refresh_from_db()
         assert draft.quote_due_at is not None
         with pytest.raises(RuntimeError):
-            tasks.quote(str(draft.pk))
+            tasks.quote_draft_task(str(draft.pk))
     draft.refresh_from_db()
     assert (draft.quote_due_at, draft.quote_error) == (None, parking.UNPRICED)
 
@@ -107,6 +107,6 @@ def test_pitfall_85_a_lapsed_account_is_read_again_sooner_so_that_it_resumes_by_
     read(3, Plan.PAID)
     read(1, Plan.TRIAL)
     rung: list[str] = []
-    monkeypatch.setattr(tasks.refresh_account, "delay", rung.append)
-    tasks.refresh_accounts()
+    monkeypatch.setattr(tasks.refresh_account_task, "delay", rung.append)
+    tasks.refresh_due_accounts()
     assert sorted(rung) == sorted([lapsed, old, new])

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proxyapi import throttle, tokens
 from proxyapi.models import Token, Vault
-from proxyapi.refusals import Refusal, TooManyTries
+from proxyapi.refusals import Refusal, TooManyAttempts
 from proxyapi.upstream.secret import Secret
 from tests.factories import UserFactory, VaultFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -33,7 +33,7 @@ def team() -> Vault:
 def try_one(team: Vault, member: Any, number: int) -> str:
     """What is said to somebody who pastes one."""
     with pytest.raises(Refusal) as refusal:
-        tokens.add(team, member.pk, Secret(f"sbx_wrong{number:020}"))
+        tokens.store_token(team, member.pk, Secret(f"sbx_wrong{number:020}"))
     return refusal.value.sentence
 
 
@@ -78,7 +78,7 @@ def test_tokens_that_the_service_knows_do_not_count(team: Vault, upstream: Upstr
     upstream.on(*ME, answer({"id": 5, "subscription": plan}))
     mira = UserFactory()
     for number in range(12):
-        tokens.add(team, mira.pk, Secret(f"sbx_right{number:020}"))
+        tokens.store_token(team, mira.pk, Secret(f"sbx_right{number:020}"))
     assert Token.objects.count() == 12
 
 
@@ -87,8 +87,8 @@ def test_tries_at_once_are_no_more_than_one_after_the_other(upstream: Upstream) 
 
     def attempt() -> None:
         try:
-            passed.append(throttle.count_try(limits, "Wait {wait} s."))
-        except TooManyTries:
+            passed.append(throttle.count_attempt(limits, "Wait {wait} s."))
+        except TooManyAttempts:
             return
 
     threads = [threading.Thread(target=attempt) for _ in range(20)]
@@ -105,9 +105,9 @@ def test_without_redis_nothing_is_tried(
     def away() -> redis.Redis:
         return redis.Redis.from_url("unix:///nowhere/valkey.sock")
 
-    monkeypatch.setattr(throttle, "connection", away)
-    with pytest.raises(TooManyTries, match="counter of requests does not answer"):
-        tokens.add(team, UserFactory().pk, Secret(f"sbx_wrong{0:020}"))
+    monkeypatch.setattr(throttle, "redis_connection", away)
+    with pytest.raises(TooManyAttempts, match="counter of requests does not answer"):
+        tokens.store_token(team, UserFactory().pk, Secret(f"sbx_wrong{0:020}"))
     assert upstream.requests == []
 
 

@@ -50,7 +50,7 @@ class Command(BaseCommand):
             ) from None
 
     def recover(self) -> None:
-        if report := recovery.recover_at_start():
+        if report := recovery.recover_at_startup():
             self.stdout.write("\n".join(report.sentences()))
 
     def collect(self) -> None:

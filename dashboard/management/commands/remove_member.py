@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.actions.member_removal import MemberRemoval, remove_member
 from dashboard.management.commands.add_member import team_of
-from proxyapi.allowance import AllowanceUnknown
 from proxyapi.charges.recovery import recover_if_restored
+from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.refusals import Refusal
 
 SHOWN_TITLES = 5
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             # In a database that went back in time, what is held may have been sent.
             recover_if_restored()
             removal = remove_member(member)
-        except AllowanceUnknown:
+        except RateLimiterUnavailable:
             raise CommandError("Redis does not answer. Nothing was changed.") from None
         except Refusal as refusal:
             raise CommandError(refusal.sentence) from None

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from dashboard.alerting import webhook
 from dashboard.models import Webhook
-from proxyapi import seal
+from proxyapi.credentials import encryption
 from proxyapi.management.commands import rotate_keys
 
 
@@ -33,10 +33,12 @@ class Command(rotate_keys.Command):
         for hook in list(Webhook.objects.order_by("pk")):  # read to its end before writing
             try:
                 webhook.reseal(hook)
-            except seal.SealError:
+            except encryption.EncryptionError:
                 continue  # it is counted below
 
     def under_old_keys(self) -> list[UUID]:
-        current = seal.ring().current
+        current = encryption.load_key_ring().current_key_id
         sealed = Webhook.objects.order_by("pk").values_list("pk", "sealed")
-        return [pk for pk, blob in sealed if seal.key_named(bytes(blob)) != current]
+        return [
+            pk for pk, blob in sealed if encryption.envelope_key_id_or_blank(bytes(blob)) != current
+        ]

@@ -15,7 +15,7 @@ from dashboard.queries.studio.notices import Notice, account_notice
 from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
-from proxyapi import door
+from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
 from proxyapi.models.charge import FACELESS_RENDERS, HOLDING
 
@@ -104,4 +104,4 @@ def token_of(reader: Membership) -> Token | None:
     mine = Token.objects.standing().filter(vault=reader.team.vault_id, owner=reader.user_id)
     best = list(mine.select_related("account").best_first())
     ready = [token for token in best if token.account.is_of_current_upstream]
-    return door.openable(ready or best)
+    return token_vault.first_decryptable(ready or best)

@@ -9,7 +9,7 @@ from django.utils.dateformat import format as formatted
 
 from dashboard.models import Membership, User
 from dashboard.templatetags.reelroom import clock
-from proxyapi import door
+from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Job, Plan, TokenState
 
 
@@ -34,7 +34,7 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
     stopped = token.state in (TokenState.REVOKED, TokenState.REMOVED)
     if not stopped and job.account.pause_reason:
         return Notice("paused", "This draft is paused.", job.account.pause_reason)
-    if not stopped and door.opens(token):
+    if not stopped and token_vault.can_decrypt(token):
         return None
     mine = token.owner_id == reader.user_id
     owner: User = token.owner

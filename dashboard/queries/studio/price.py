@@ -20,12 +20,13 @@ from dashboard.queries.studio.options import Options, options_in
 from dashboard.queries.studio.script import charges_of, length_of
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
-from proxyapi import costs, door
-from proxyapi.drafts import NEEDS_GENRE, missing
+from proxyapi import costs
+from proxyapi.credentials import token_vault
+from proxyapi.drafts import TYPES_WITH_GENRE, missing_render_fields
 from proxyapi.models import Charge, Job, JobState, TokenState
 from proxyapi.models.charge import FACELESS_RENDERS, SPENT
 from proxyapi.models.sort import WORDS_A_SECOND
-from proxyapi.refusals import credits
+from proxyapi.refusals import format_credits
 
 LAST = 14
 PATIENCE = timedelta(seconds=20)
@@ -53,7 +54,7 @@ class Spent:
 
     @property
     def sentence(self) -> str:
-        low, high = credits(min(self.costs)), credits(max(self.costs))
+        low, high = format_credits(min(self.costs)), format_credits(max(self.costs))
         many = f"Your last {len(self.costs)} videos" if len(self.costs) > 1 else "Your last video"
         span = low if low == high else f"{low} to {high}"
         return f"{many} like this cost {span}."
@@ -117,7 +118,7 @@ def act_of(price: Price, reader: Membership) -> RenderAct:
 
 
 def state_and_reason(job: Job) -> tuple[str, str]:
-    if missing(job.wanted):
+    if missing_render_fields(job.wanted):
         none_yet = "The service is asked as soon as script, voice and genre are chosen."
         return "none", job.quote_error or none_yet
     if job.quote_error:
@@ -142,7 +143,7 @@ def needs_of(job: Job, options: Options) -> tuple[Need, ...]:
         Need("Voice is chosen", voice, Slug.VOICE, "Choose"),
         Need("Voice is known to the service", known, Slug.VOICE if voice else "", "Choose"),
     ]
-    if wanted.get("type") in NEEDS_GENRE:
+    if wanted.get("type") in TYPES_WITH_GENRE:
         genre = state_of(Slug.LOOK, wanted, options)[0]
         needs.append(Need("Genre is set for AI visuals", genre, Slug.LOOK, "Choose"))
     needs.append(Need("No render is running", not is_busy(job)))
@@ -158,7 +159,7 @@ def token_need(job: Job) -> Need | None:
         return Need("The portal uses the address of this account", False)
     if job.token.state == TokenState.PAUSED:
         return Need("The account has a paid plan", False)
-    if job.token.state != TokenState.WORKING or not door.opens(job.token):
+    if job.token.state != TokenState.WORKING or not token_vault.can_decrypt(job.token):
         return Need("The token of this draft works", False)
     return None
 
@@ -177,7 +178,7 @@ def credits_need(job: Job) -> Need:
         return Need("The balance is not known yet", False)
     free = max(job.account.free_to_spend(), Decimal(0))
     lacks = lacking(free, costs.hold_for(job.estimate or Decimal(0)))
-    return Need(lacks or f"{credits(free)} cr are free", not lacks and free > 0)
+    return Need(lacks or f"{format_credits(free)} cr are free", not lacks and free > 0)
 
 
 def spent_like(job: Job) -> Spent:

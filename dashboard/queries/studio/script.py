@@ -14,7 +14,7 @@ from django.db.models import prefetch_related_objects
 from proxyapi import costs
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.models.sort import WORDS_A_SECOND
-from proxyapi.refusals import credits
+from proxyapi.refusals import format_credits
 
 # The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
 # own ones. Longer than that is refused here, before somebody pays to find out.
@@ -138,4 +138,4 @@ def told(charge: Charge) -> tuple[str, str, str]:
 
 
 def amount(charge: Charge) -> str:
-    return f"{credits(charge.quote)} cr" if charge.quote is not None else "credits"
+    return f"{format_credits(charge.quote)} cr" if charge.quote is not None else "credits"

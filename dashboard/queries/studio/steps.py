@@ -8,7 +8,7 @@ from typing import Any
 
 from dashboard.queries.studio.options import TYPES, Options
 from dashboard.queries.studio.script import length_of
-from proxyapi.drafts import NEEDS_GENRE
+from proxyapi.drafts import TYPES_WITH_GENRE
 from proxyapi.models import Job
 
 
@@ -136,7 +136,7 @@ def type_state(wanted: dict[str, Any], options: Options) -> tuple[bool, str]:
 
 
 def look_state(wanted: dict[str, Any], options: Options) -> tuple[bool, str]:
-    if not wanted.get("genre_id") and wanted.get("type") not in NEEDS_GENRE:
+    if not wanted.get("genre_id") and wanted.get("type") not in TYPES_WITH_GENRE:
         return True, ""
     done, note = one_of("genre_id", wanted, options, "No genre yet", "The genre is gone")
     engine = options.chosen("image_engine_id", wanted)

@@ -14,7 +14,8 @@ from dashboard.models import Membership
 from dashboard.queries.budgets.line import Line, line_of
 from dashboard.queries.purse import lacking
 from dashboard.queries.videos.sayings import reason
-from proxyapi import costs, door
+from proxyapi import costs
+from proxyapi.credentials import token_vault
 from proxyapi.models import Job
 
 NOTHING = Decimal(0)
@@ -77,5 +78,5 @@ def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
         nonce=uuid.uuid4(),
         budget=line_of(reader, hold),
         refusal=refusal,
-        shut="" if door.opens(job.token) else SHUT,
+        shut="" if token_vault.can_decrypt(job.token) else SHUT,
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from proxyapi.allowance import AllowanceUnknown
 from proxyapi.charges import recovery
+from proxyapi.rate_limiter import RateLimiterUnavailable
 
 
 class Command(BaseCommand):
@@ -27,8 +27,12 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, doubt_all: bool, **__: Any) -> None:
         try:
-            report = recovery.recover(doubt_all=True) if doubt_all else recovery.recover_at_start()
-        except AllowanceUnknown:
+            report = (
+                recovery.recover_charges(doubt_all=True)
+                if doubt_all
+                else recovery.recover_at_startup()
+            )
+        except RateLimiterUnavailable:
             self.stdout.write(
                 "Redis does not answer. What was sent since the backup is looked up at the next "
                 "start."

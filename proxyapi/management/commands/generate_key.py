@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from proxyapi import seal
+from proxyapi.credentials import encryption
 
 
 class Command(BaseCommand):
@@ -17,4 +17,4 @@ class Command(BaseCommand):
         parser.add_argument("name", nargs="?", default="k1", help="name of the key, default k1")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{options['name']}:{seal.generate_key()}")
+        self.stdout.write(f"{options['name']}:{encryption.generate_encryption_key()}")

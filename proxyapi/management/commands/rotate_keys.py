@@ -8,10 +8,10 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from proxyapi import door, seal
+from proxyapi.credentials import encryption, token_vault
 from proxyapi.models import Token
 
-BATCH = 500
+BATCH_SIZE = 500
 
 
 class Command(BaseCommand):
@@ -25,13 +25,15 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        old = sum(1 for _ in under_old_keys())
+        old = sum(1 for _ in tokens_under_old_keys())
         if options["dry_run"]:
             self.stdout.write(f"{old} tokens need an old key.")
             return
-        broken = [token for token in under_old_keys() if not self.resealed(token)]
-        left = sum(1 for _ in under_old_keys())
-        self.stdout.write(f"{old - left} tokens sealed again with {seal.ring().current!r}.")
+        broken = [token for token in tokens_under_old_keys() if not self.try_reencrypt(token)]
+        left = sum(1 for _ in tokens_under_old_keys())
+        self.stdout.write(
+            f"{old - left} tokens sealed again with {encryption.load_key_ring().current_key_id!r}."
+        )
         if broken:
             names = ", ".join(str(token.pk) for token in broken[:5])
             raise CommandError(
@@ -41,22 +43,26 @@ class Command(BaseCommand):
             raise CommandError(f"{left} tokens changed meanwhile. Run it once more.")
         self.stdout.write("No token needs an old key any more.")
 
-    def resealed(self, token: Token) -> bool:
+    def try_reencrypt(self, token: Token) -> bool:
         """False only for a row that does not open: one that changed meanwhile is found again."""
         try:
-            door.reseal(token)
-        except seal.SealError:
+            token_vault.reencrypt_token(token)
+        except encryption.EncryptionError:
             return False
         return True
 
 
-def under_old_keys() -> Iterator[Token]:
+def tokens_under_old_keys() -> Iterator[Token]:
     """Batch by batch, each read to its end before the caller writes.
 
     A reading that is still open while its connection writes fails on SQLite as soon as anybody
     else has written meanwhile, and no timeout helps.
     """
-    current, last = seal.ring().current, UUID(int=0)
-    while batch := list(Token.objects.standing().filter(pk__gt=last).order_by("pk")[:BATCH]):
-        yield from (token for token in batch if seal.key_named(bytes(token.sealed)) != current)
+    current, last = encryption.load_key_ring().current_key_id, UUID(int=0)
+    while batch := list(Token.objects.standing().filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]):
+        yield from (
+            token
+            for token in batch
+            if encryption.envelope_key_id_or_blank(bytes(token.sealed)) != current
+        )
         last = batch[-1].pk

@@ -14,13 +14,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from proxyapi import ledger
-from proxyapi.allowance import AllowanceExhausted, Lane
 from proxyapi.ledger import audit, patrol
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-PATIENCE = 90.0  # seconds for one request's turn: nobody waits, and it must not be cut short
+PERMIT_TIMEOUT_S = (
+    90.0  # seconds for one request's turn: nobody waits, and it must not be cut short
+)
 
 
 class Command(BaseCommand):
@@ -40,15 +42,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         wrong = 0
-        for account in chosen(options["account"]):
+        for account in select_accounts(options["account"]):
             self.stdout.write(f"Account {account.upstream_id} ({account.email})")
-            problems = [] if options["offline"] else read(account, reread=options["reread"])
+            problems = (
+                []
+                if options["offline"]
+                else sync_account_for_audit(account, reread=options["reread"])
+            )
             # What came between two of its questions is no difference: asked again, it agrees.
             result = audit.audit(account)
             if result.problems:
                 result = audit.audit(account)
             for name, amount in result.lines:
-                self.stdout.write(f"  {name:<44}{told(amount):>14}")
+                self.stdout.write(f"  {name:<44}{format_audit_amount(amount):>14}")
             problems += result.problems
             for problem in problems:
                 self.stdout.write(f"  DIFFERS: {problem}")
@@ -58,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError(f"{wrong} of the accounts differ.", returncode=1)
 
 
-def chosen(wanted: str | None) -> list[Account]:
+def select_accounts(wanted: str | None) -> list[Account]:
     accounts = Account.objects.order_by("created_at")
     if wanted is None:
         return list(accounts)
@@ -68,25 +74,25 @@ def chosen(wanted: str | None) -> list[Account]:
     return found
 
 
-def read(account: Account, *, reread: bool) -> list[str]:
+def sync_account_for_audit(account: Account, *, reread: bool) -> list[str]:
     """Bring the mirror and the exact balance up to date; what kept it from that, for people."""
-    source = reader(account, Lane.MIRRORING, PATIENCE)
+    source = reader(account, Priority.LEDGER_SYNC, PERMIT_TIMEOUT_S)
     if source is None and account.pause_reason:
         return [account.pause_reason]
     if source is None:
         return ["No token opens this account any more, so nothing could be read."]
     try:
-        ledger.mirror(account, patience=PATIENCE)
+        ledger.mirror(account, patience=PERMIT_TIMEOUT_S)
         if reread:
             patrol.compare_all(source)
-        weighed = any(ledger.weigh(account, patience=PATIENCE) for _ in range(3))
+        weighed = any(ledger.weigh(account, patience=PERMIT_TIMEOUT_S) for _ in range(3))
         ledger.match(account)
-    except (errors.UpstreamError, AllowanceExhausted) as error:
+    except (errors.UpstreamError, RateLimitExhausted) as error:
         return [f"It could not be read: {error.user_message}"]
     return [] if weighed else ["Its balance could not be weighed: rows come all the time."]
 
 
-def told(amount: Decimal | int | None) -> str:
+def format_audit_amount(amount: Decimal | int | None) -> str:
     if amount is None:
         return "not known"
     return f"{amount}" if isinstance(amount, int) else f"{amount.normalize():f}"

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import redis
 
-from proxyapi import allowance
-from proxyapi.allowance import Lane
+from proxyapi import rate_limiter
+from proxyapi.rate_limiter import Priority
 from proxyapi.watching.choice import Candidate, best
 from proxyapi.watching.lag import SHORTEST, Durations
 from tests.bench.watching.service import LIMIT, SORTS, duration
@@ -33,12 +33,14 @@ class Metered:
         return EPOCH + round(self._world.now * 1000)
 
     def grant(self, now: float) -> float:
-        return allowance.take(self._store, self._name, Lane.PERSON, at=self._at()).wait
+        return rate_limiter.try_acquire(
+            self._store, self._name, Priority.PERSON, at=self._at()
+        ).wait_s
 
     def heard(self, now: float, left: int, retry_after: float) -> None:
-        allowance.correct(self._store, self._name, LIMIT, left, at=self._at())
+        rate_limiter.apply_rate_limit_headers(self._store, self._name, LIMIT, left, at=self._at())
         if retry_after:
-            allowance.pause(self._store, self._name, retry_after, at=self._at())
+            rate_limiter.pause_bucket(self._store, self._name, retry_after, at=self._at())
 
 
 class Ours(Metered):
@@ -63,7 +65,7 @@ class Ours(Metered):
         world = self._world
         due = [job for job in world.jobs if job.due <= world.now + EARLY]
         if due:
-            most = allowance.room(self._store, self._name, Lane.WATCHING, at=self._at())
+            most = rate_limiter.available(self._store, self._name, Priority.POLLING, at=self._at())
             ages = (
                 Candidate(
                     job, job.seen - job.started, world.now - job.started, self._laws[job.sort]
@@ -83,9 +85,9 @@ class Ours(Metered):
         )
 
     def _look(self, job: Job) -> None:
-        grant = allowance.take(self._store, self._name, Lane.WATCHING, at=self._at())
-        if not grant.granted:
-            job.due = self._world.now + max(1.0, grant.wait)
+        grant = rate_limiter.try_acquire(self._store, self._name, Priority.POLLING, at=self._at())
+        if not grant.is_granted:
+            job.due = self._world.now + max(1.0, grant.wait_s)
             return
         asked = self._world.now
 

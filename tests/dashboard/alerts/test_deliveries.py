@@ -301,7 +301,9 @@ def test_after_a_charge_was_sent_or_settled_its_team_is_looked_at(
     monkeypatch.setattr(f"proxyapi.tasks.{name}", lambda charge_id: None)
     job = JobFactory.create(account=token.account, token=token)
     charge = ChargeFactory.create(job=job)
-    task = {"send": proxy_tasks.send_charge, "settle": proxy_tasks.settle_charge}[name]
+    task = {"send": proxy_tasks.dispatch_charge_task, "settle": proxy_tasks.reconcile_charge_task}[
+        name
+    ]
     task.apply(args=(str(charge.pk),))
     assert rung == [str(northlight.pk)]
 

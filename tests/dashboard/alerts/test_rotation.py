@@ -10,11 +10,14 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
 from dashboard.models import Webhook
-from proxyapi import door, seal
-from proxyapi.checks import sealed_models
+from proxyapi.checks import encrypted_models
+from proxyapi.credentials import encryption, token_vault
 from proxyapi.upstream.secret import Secret
 
-OLD, NEW = f"old:{seal.generate_key()}", f"new:{seal.generate_key()}"
+OLD, NEW = (
+    f"old:{encryption.generate_encryption_key()}",
+    f"new:{encryption.generate_encryption_key()}",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +37,10 @@ def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(hook
     rotate()
     settings.SEALING_KEYS = NEW
     row = Webhook.objects.get()
-    assert seal.open_sealed(bytes(row.sealed), row.seal_row(), seal.ring()) == secret.encode()
+    assert (
+        encryption.decrypt(bytes(row.sealed), row.seal_row(), encryption.load_key_ring())
+        == secret.encode()
+    )
 
 
 def test_one_that_does_not_open_keeps_the_old_key_needed(hook, settings):
@@ -45,7 +51,7 @@ def test_one_that_does_not_open_keeps_the_old_key_needed(hook, settings):
 
 def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(hook, token, settings):
     """The old one may have leaked: the tokens must not stay under it."""
-    door.seal_in(token, Secret("sbx_" + "a" * 24))
+    token_vault.encrypt_token_into(token, Secret("sbx_" + "a" * 24))
     token.save()
     *intact, last = bytes(hook.sealed)
     Webhook.objects.update(sealed=bytes([*intact, last ^ 1]))
@@ -53,7 +59,7 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(hoo
     with pytest.raises(CommandError, match=f"1 webhooks could not be sealed again: {hook.pk}"):
         rotate()
     token.refresh_from_db()
-    assert seal.key_named(bytes(token.sealed)) == "new"
+    assert encryption.envelope_key_id_or_blank(bytes(token.sealed)) == "new"
 
 
 def test_f3_the_key_of_a_webhooks_secret_cannot_be_taken_out(hook, settings):
@@ -76,5 +82,5 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
         for model in apps.get_models()
         if any(field.name.startswith("sealed") for field in model._meta.get_fields())
     }
-    assert holders == set(sealed_models())
+    assert holders == set(encrypted_models())
     assert {model.__name__ for model in holders} == {"Token", "Webhook"}

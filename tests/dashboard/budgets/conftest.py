@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Budget, Membership, Team
-from proxyapi.charges import Intent
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Account, Charge, ChargeState, Job, Token
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
@@ -82,8 +82,8 @@ def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
     return make
 
 
-def intent(job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None) -> Intent:
-    return Intent(
+def intent(job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None) -> ChargeIntent:
+    return ChargeIntent(
         job, job.member_id, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96)
     )
 

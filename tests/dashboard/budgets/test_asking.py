@@ -14,7 +14,7 @@ from dashboard.actions.charging import ask_for
 from dashboard.caps import standings
 from dashboard.models import Ask, AuditEvent
 from proxyapi.models import Charge, ChargeState, JobState
-from proxyapi.refusals import AlreadyOpen, Stale
+from proxyapi.refusals import AlreadyInProgress, StaleData
 from tests.dashboard.budgets.conftest import NOON, intent
 
 HTMX = {"HX-Request": "true"}
@@ -117,13 +117,13 @@ def test_a_form_that_comes_twice_asks_once(job, priya):
     nonce = uuid.uuid4()
     first = ask_for(priya, intent(job, nonce=nonce))
     assert ask_for(priya, intent(job, nonce=nonce)) == first
-    with pytest.raises(AlreadyOpen):
+    with pytest.raises(AlreadyInProgress):
         ask_for(priya, intent(job))
 
 
 def test_with_room_by_now_nothing_is_asked(job, priya):
     priya.team.budgets.update(hard=Decimal(5000))
-    with pytest.raises(Stale, match="There is room for it by now"):
+    with pytest.raises(StaleData, match="There is room for it by now"):
         ask_for(priya, intent(job))
     assert not Ask.objects.exists()
 

@@ -16,7 +16,7 @@ from dashboard.caps import OverBudget, standings
 from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.account import exact
-from proxyapi.refusals import AlreadyOpen, NotEnoughCredits
+from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits
 from tests.dashboard.budgets.conftest import NOON, intent
 
 NOVEMBER = datetime(2026, 11, 3, 9, tzinfo=UTC)
@@ -116,7 +116,7 @@ def test_pitfall_40_a_form_sent_twice_is_one_charge_though_the_budget_is_gone(pr
     job, nonce = video(priya), uuid.uuid4()
     first = charge(priya, intent(job, nonce=nonce))
     assert charge(priya, intent(job, nonce=nonce)) == first
-    with pytest.raises(AlreadyOpen):
+    with pytest.raises(AlreadyInProgress):
         charge(priya, intent(video(priya), nonce=nonce))
 
 

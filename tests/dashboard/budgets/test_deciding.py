@@ -16,7 +16,7 @@ from dashboard.caps import OverBudget, standings
 from dashboard.models import Ask, AuditEvent, Budget, Decision, Period, Role
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState, Job
-from proxyapi.refusals import NotEnoughCredits, Stale
+from proxyapi.refusals import NotEnoughCredits, StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn, intent
 
 
@@ -29,7 +29,7 @@ def _now(time_machine):
 def rung(monkeypatch):
     """The ids that a worker was rung for."""
     ids: list[object] = []
-    monkeypatch.setattr(tasks, "ring", lambda task, id: ids.append(id))
+    monkeypatch.setattr(tasks, "enqueue_task_after_commit", lambda task, id: ids.append(id))
     return ids
 
 
@@ -250,7 +250,7 @@ def test_it_is_decided_once(ask, mira, thea, priya, rung):
         lambda: asks.decline(by=mira, ask=ask, words="No."),
         lambda: asks.take_back(by=priya, ask=ask),
     ):
-        with pytest.raises(Stale, match="decided already"):
+        with pytest.raises(StaleData, match="decided already"):
             again()
     assert rung == []
 

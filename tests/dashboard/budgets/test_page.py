@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.actions.budgets import change_budget
 from dashboard.models import AuditEvent, Budget, Period
-from proxyapi.refusals import Stale
+from proxyapi.refusals import StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn
 
 HTMX = {"HX-Request": "true"}
@@ -175,7 +175,7 @@ def test_after_looking_at_somebody_elses_change_a_second_save_means_it(thea, bud
 
 def test_one_that_ended_meanwhile_is_not_changed_unseen(thea, budget):
     row = budget(None, 2500, active=False)
-    with pytest.raises(Stale, match="Somebody ended this budget"):
+    with pytest.raises(StaleData, match="Somebody ended this budget"):
         change_budget(by=thea, budget=row, soft=None, hard=Decimal(3000))
 
 

@@ -20,7 +20,7 @@ OTHER = "The budget in the way is not as it was shown any more."
 @pytest.fixture(autouse=True)
 def _now(time_machine, monkeypatch):
     time_machine.move_to(NOON, tick=False)
-    monkeypatch.setattr(tasks, "ring", lambda task, id: None)
+    monkeypatch.setattr(tasks, "enqueue_task_after_commit", lambda task, id: None)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from dashboard.actions.charging import charge
 from dashboard.caps import OverBudget, standings
 from dashboard.models import AuditEvent, Budget, Membership, Period
-from proxyapi.charges import outcome
+from proxyapi.charges import transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from tests.dashboard.budgets.conftest import intent
 
@@ -70,7 +70,7 @@ def work(member: Membership, job: Job, deed: Deed) -> Callable[[], None]:
         made = charge(member, intent(job, deed.hold))
         if deed.cost is not None:
             Charge.objects.move(made, ChargeState.SENDING, sent_at=timezone.now())
-            outcome.spent(made, ChargeState.CONFIRMED, Decimal(deed.cost))
+            transitions.mark_charged(made, ChargeState.CONFIRMED, Decimal(deed.cost))
 
     return run
 

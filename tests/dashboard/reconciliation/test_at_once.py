@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dashboard.actions import books
 from proxyapi.models import Entry, Rewrite
-from proxyapi.refusals import Stale
+from proxyapi.refusals import StaleData
 from tests.rings import beside
 
 
@@ -37,7 +37,7 @@ def test_two_who_take_two_rows_at_once_do_not_wait_in_a_ring(thea, mira, account
     first, second = gone(account, 0), gone(account, 1)
 
     def take_second():
-        with suppress(Stale):
+        with suppress(StaleData):
             books.take_version(by=mira, rewrite=second)
 
     beside(account, take_second, lambda: books.take_version(by=thea, rewrite=first))

@@ -12,7 +12,7 @@ from dashboard.actions import books
 from dashboard.models import AuditEvent
 from proxyapi import ledger
 from proxyapi.models import ChargeState, Entry, Ledger, Rewrite
-from proxyapi.refusals import Refusal, Stale
+from proxyapi.refusals import Refusal, StaleData
 
 
 def address(charge, what):
@@ -92,7 +92,7 @@ def test_an_entry_that_has_a_charge_is_no_candidate(client_of, thea, lost, book,
 
 def test_what_was_settled_meanwhile_is_not_decided_again(thea, lost, ledger):
     books.write_off(by=thea, charge=lost, reason="Gone.")
-    with pytest.raises(Stale):
+    with pytest.raises(StaleData):
         books.write_off(by=thea, charge=lost, reason="Gone again.")
     assert AuditEvent.objects.count() == 1
 
@@ -126,7 +126,7 @@ def test_the_services_version_is_taken(client_of, thea, rewrite, account):
 
 def test_a_row_is_accepted_once(thea, rewrite):
     books.take_version(by=thea, rewrite=rewrite)
-    with pytest.raises(Stale):
+    with pytest.raises(StaleData):
         books.take_version(by=thea, rewrite=rewrite)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.actions import studio as actions
 from dashboard.models import Membership
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from proxyapi.refusals import AlreadyOpen, NotReady, Stale
+from proxyapi.refusals import AlreadyInProgress, NotReady, StaleData
 from tests.factories import JobFactory
 
 PRICE = Decimal(96)  # of the fixture `ready`
@@ -50,7 +50,7 @@ def test_a_render_is_not_sent_at_a_price_that_is_not_its_own_any_more(
     """Luca saves after Priya's page was read and before her render is recorded."""
     seen = Job.objects.get()
     actions.save_step(by=luca, job=ready, changes={"voice_id": 7})
-    with pytest.raises(Stale):
+    with pytest.raises(StaleData):
         actions.render(by=priya, job=seen, nonce=uuid.uuid4(), seen=PRICE)
     assert not Charge.objects.exists()
 
@@ -62,9 +62,9 @@ def test_a_form_of_one_video_does_not_pass_for_that_of_another(
     first = actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE)
     assert actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
     other = JobFactory(account=ready.account, token=ready.token, vault=ready.vault)
-    with pytest.raises(AlreadyOpen):
+    with pytest.raises(AlreadyInProgress):
         actions.render(by=priya, job=other, nonce=nonce, seen=PRICE)
-    with pytest.raises(AlreadyOpen):
+    with pytest.raises(AlreadyInProgress):
         actions.write_script(by=priya, job=ready, nonce=nonce, **WORDS)
 
 
@@ -97,7 +97,7 @@ def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
     Charge.objects.exclude(pk=charge.pk).delete()
     Job.objects.update(estimate=Decimal(400), estimate_as_of=timezone.now())
     ready.refresh_from_db()
-    with pytest.raises(Stale, match="The price was 92 cr and is 400 cr now"):
+    with pytest.raises(StaleData, match="The price was 92 cr and is 400 cr now"):
         retry(92)
     assert retry(400).quote == 400
     Charge.objects.exclude(pk=charge.pk).delete()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.fragments import bundle
 from dashboard.models import Membership
 from dashboard.queries.studio import act_of, price_of
-from proxyapi.events import Event, News
+from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import ChargeState, Job, JobState, TokenState
 from tests.dashboard.studio.conftest import WANTED, Browser, page, to
 from tests.factories import ChargeFactory, JobFactory
@@ -132,7 +132,7 @@ def test_the_card_that_is_pushed_holds_no_button_of_a_reader(ready: Job) -> None
 
 
 def test_a_new_price_is_in_the_push_to_every_open_page(ready: Job) -> None:
-    html = bundle(ready.vault_id, {News(ready.vault_id, Event.JOB, ready.pk)})
+    html = bundle(ready.vault_id, {ChangeEvent(ready.vault_id, EventType.JOB, ready.pk)})
     assert f'id="job-{ready.pk}-price"' in html
     assert "≈ 96" in html
 

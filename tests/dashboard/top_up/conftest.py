@@ -39,7 +39,7 @@ def account(mira: Membership) -> Account:
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The changes for which a worker was rung."""
     rung: list[str] = []
-    monkeypatch.setattr(tasks, "ring", lambda task, id: rung.append(str(id)))
+    monkeypatch.setattr(tasks, "enqueue_task_after_commit", lambda task, id: rung.append(str(id)))
     return rung
 
 

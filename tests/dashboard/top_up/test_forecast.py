@@ -27,7 +27,7 @@ def _nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a page asked the service")
 
-    monkeypatch.setattr(calls, "admit", refuse)
+    monkeypatch.setattr(calls, "acquire_permit", refuse)
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ from django.conf import settings
 
 from dashboard.live import Hub, Listener
 from dashboard.tickets import Ticket
-from proxyapi.events import CHANNEL, Event, News
+from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 
 WITHIN = 5  # seconds; a generous end for what takes milliseconds
 
 
-def announce(vault: UUID, event: Event, id: UUID) -> None:
+def announce(vault: UUID, event: EventType, id: UUID) -> None:
     with redis.Redis.from_url(settings.REDIS_URL) as client:
-        client.publish(CHANNEL, News(vault, event, id).dump())
+        client.publish(EVENTS_CHANNEL, ChangeEvent(vault, event, id).to_json())
 
 
 async def heard(listener: Listener) -> str:

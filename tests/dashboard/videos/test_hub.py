@@ -17,7 +17,7 @@ from redis.retry import Retry
 from dashboard import live
 from dashboard.live import Hub, HubAway
 from dashboard.up import valkey
-from proxyapi.events import Event, News
+from proxyapi.events import ChangeEvent, EventType
 from tests.dashboard.videos.listening import announce, heard, listening
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,13 +31,13 @@ def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
     async def push(vault, news):
         told.append(vault)
         if len(told) < 4:
-            hub._news[first].add(News(first, Event.JOB, uuid4()))
+            hub._news[first].add(ChangeEvent(first, EventType.JOB, uuid4()))
         else:
             raise asyncio.CancelledError
 
     monkeypatch.setattr(hub, "_push", push)
     for vault in (first, second, third):
-        hub._news[vault].add(News(vault, Event.JOB, uuid4()))
+        hub._news[vault].add(ChangeEvent(vault, EventType.JOB, uuid4()))
     hub._woken.set()
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(hub._tell())
@@ -91,7 +91,7 @@ def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
     async def _(hub, listener):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listener.queue.get(), 1)
-        announce(priya.team.vault_id, Event.ALERT, uuid4())
+        announce(priya.team.vault_id, EventType.ALERT, uuid4())
         assert "event: touched" in await heard(listener)
         frozen.send_signal(signal.SIGSTOP)
         assert await heard(listener) == ""

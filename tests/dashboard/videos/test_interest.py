@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard import live
 from dashboard.tickets import Ticket
 from dashboard.views.live import video_of
-from proxyapi.allowance import connection
+from proxyapi.rate_limiter import redis_connection
 from proxyapi.watching import interest
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,9 +59,9 @@ def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
 def test_marks_go_by_themselves():
     vault, job = uuid4(), uuid4()
     interest.mark([vault], [(vault, job)])
-    keys = connection().keys("watching:open:*")
+    keys = redis_connection().keys("watching:open:*")
     assert len(keys) == 2
-    assert all(0 < connection().ttl(key) <= interest.LASTS for key in keys)
+    assert all(0 < redis_connection().ttl(key) <= interest.LASTS for key in keys)
 
 
 def test_without_redis_nobody_is_preferred(settings, tmp_path):

@@ -19,7 +19,7 @@ from dashboard.live import BRIEF, DEPTH, Listener
 from dashboard.models import Membership
 from dashboard.queries.videos.library import library_of
 from dashboard.tickets import lapsed
-from proxyapi.events import Event, News
+from proxyapi.events import ChangeEvent, EventType
 from tests.dashboard.videos.listening import announce, heard, listening
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +32,7 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
 
     @listening(ticket_of(priya), ticket_of(vera), ticket_of(otto))
     async def _(hub, first, second, stranger):
-        announce(job.vault_id, Event.JOB, job.pk)
+        announce(job.vault_id, EventType.JOB, job.pk)
         messages = [await heard(first), await heard(second)]
         assert messages[0] == messages[1]
         assert "event: news" in messages[0]
@@ -40,7 +40,7 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
         assert stranger.queue.empty()
 
 
-@pytest.mark.parametrize("event", Event)
+@pytest.mark.parametrize("event", EventType)
 def test_a_page_is_told_what_was_touched(event, priya, otto, ticket_of):
     vault = priya.team.vault_id
 
@@ -53,8 +53,11 @@ def test_a_page_is_told_what_was_touched(event, priya, otto, ticket_of):
 
 def test_several_news_of_one_kind_are_one_word(priya):
     vault = priya.team.vault_id
-    news = [News(vault, Event.LEDGER, uuid4()), News(vault, Event.LEDGER, uuid4())]
-    assert live.topics([*news, News(vault, Event.CHARGE, vault)]) == "charge ledger"
+    news = [
+        ChangeEvent(vault, EventType.LEDGER, uuid4()),
+        ChangeEvent(vault, EventType.LEDGER, uuid4()),
+    ]
+    assert live.topics([*news, ChangeEvent(vault, EventType.CHARGE, vault)]) == "charge ledger"
 
 
 def test_a_change_is_rendered_once_for_all(film, priya, ticket_of, monkeypatch):
@@ -64,7 +67,7 @@ def test_a_change_is_rendered_once_for_all(film, priya, ticket_of, monkeypatch):
 
     @listening(*[ticket] * 20)
     async def _(hub, *listeners):
-        announce(job.vault_id, Event.JOB, job.pk)
+        announce(job.vault_id, EventType.JOB, job.pk)
         for listener in listeners:
             assert "once" in await heard(listener)
         assert bundle.call_count == 1
@@ -113,7 +116,7 @@ def test_who_leaves_hears_nothing_more(leave, film, luca, ticket_of):
 
     @listening(ticket)
     async def _(hub, listener):
-        announce(job.vault_id, Event.JOB, job.pk)
+        announce(job.vault_id, EventType.JOB, job.pk)
         assert await heard(listener) == ""
 
 
@@ -142,7 +145,7 @@ def test_a_change_that_cannot_be_drawn_sends_the_pages_to_look(
 
     @listening(ticket_of(priya))
     async def _(hub, listener):
-        announce(job.vault_id, Event.JOB, job.pk)
+        announce(job.vault_id, EventType.JOB, job.pk)
         assert "event: refetch" in await heard(listener)
 
 
@@ -151,13 +154,13 @@ def test_news_of_more_videos_than_a_bundle_holds_sends_the_pages_to_look(
 ):
     monkeypatch.setattr(fragments, "MOST", 2)
     first, second = film("running"), film("running")
-    html = bundle(token.vault_id, {News(token.vault_id, Event.TOKEN, token.pk)})
+    html = bundle(token.vault_id, {ChangeEvent(token.vault_id, EventType.TOKEN, token.pk)})
     assert all(f'id="job-{job.pk}"' in html for job in (first, second))
     film("running")
 
     @listening(ticket_of(priya))
     async def _(hub, listener):
-        announce(token.vault_id, Event.TOKEN, token.pk)
+        announce(token.vault_id, EventType.TOKEN, token.pk)
         message = await heard(listener)
         assert "event: refetch\ndata: many\n" in message
         assert "event: news" not in message
@@ -170,7 +173,7 @@ def test_a_page_is_told_when_it_missed_something(film, priya, ticket_of):
     async def _(hub, listener):
         assert hub.missed(job.vault_id, made_at), "it was made before anybody listened"
         assert not hub.missed(job.vault_id, time.time() + 1)
-        announce(job.vault_id, Event.JOB, job.pk)
+        announce(job.vault_id, EventType.JOB, job.pk)
         await heard(listener)
         assert hub.missed(job.vault_id, hub.since)
 
@@ -198,7 +201,7 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
 
     @listening(ticket_of(priya))
     async def _(hub, listener):
-        announce(job.vault_id, Event.JOB, job.pk)
+        announce(job.vault_id, EventType.JOB, job.pk)
         id = id_of(await heard(listener))
         assert began - 2 <= id <= began
         assert hub.missed(job.vault_id, id + 3600), "an id of before the clock was put back"
@@ -215,18 +218,18 @@ def test_a_new_page_is_not_sent_to_look_for_an_answer_of_the_service(priya, tick
 
     @listening(ticket_of(priya))
     async def _(hub, listener):
-        announce(vault, Event.SERVICE, vault)
+        announce(vault, EventType.SERVICE, vault)
         assert 'id="service"' in await heard(listener)
         hub.since = 0.0
         assert not hub.missed(vault, time.time() - 1)
         assert hub.missed(vault, time.time() - BRIEF - 1)
 
 
-@pytest.mark.parametrize("event", [Event.JOB, Event.CHARGE, Event.TOKEN])
+@pytest.mark.parametrize("event", [EventType.JOB, EventType.CHARGE, EventType.TOKEN])
 def test_what_is_news_of_a_video(event, film, hold, token):
     job = film("running")
-    ids = {Event.JOB: job.pk, Event.CHARGE: hold(job, "held").pk, Event.TOKEN: token.pk}
-    html = bundle(job.vault_id, {News(job.vault_id, event, ids[event])})
+    ids = {EventType.JOB: job.pk, EventType.CHARGE: hold(job, "held").pk, EventType.TOKEN: token.pk}
+    html = bundle(job.vault_id, {ChangeEvent(job.vault_id, event, ids[event])})
     for part in ("", "-player", "-status-wide", "-lineage", "-head-acts"):
         assert f'id="job-{job.pk}{part}"' in html
     assert 'id="purse"' in html
@@ -235,14 +238,14 @@ def test_what_is_news_of_a_video(event, film, hold, token):
 def test_a_bundle_holds_nothing_that_depends_on_the_reader(film, spend):
     job = film("failed")
     spend(job)
-    html = bundle(job.vault_id, {News(job.vault_id, Event.JOB, job.pk)})
+    html = bundle(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
     assert "btn" not in html
     assert "csrf" not in html
 
 
 def test_news_of_another_vault_brings_nothing_of_ours(film, otto):
     job = film("running")
-    html = bundle(otto.team.vault_id, {News(otto.team.vault_id, Event.JOB, job.pk)})
+    html = bundle(otto.team.vault_id, {ChangeEvent(otto.team.vault_id, EventType.JOB, job.pk)})
     assert str(job.pk) not in html
 
 
@@ -253,7 +256,7 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
     for job in jobs:
         spend(job)
     with django_assert_max_num_queries(8):
-        bundle(jobs[0].vault_id, {News(job.vault_id, Event.JOB, job.pk) for job in jobs})
+        bundle(jobs[0].vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk) for job in jobs})
 
 
 def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, ticket_of):

@@ -16,7 +16,7 @@ from django.db import connection, connections
 from django.test import Client
 
 from dashboard import live
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 WITHIN = 5  # seconds; a generous end for what takes milliseconds
@@ -68,7 +68,7 @@ def test_through_a_server_an_event_arrives_at_once_and_uncompressed(site, film, 
         assert answer.headers["x-accel-buffering"] == "no"
         assert answer.headers["content-encoding"] == "identity"
         assert b"event: hello" in next(chunks)
-        publish(job.vault_id, Event.JOB, job.pk)
+        publish_event(job.vault_id, EventType.JOB, job.pk)
         assert f"job-{job.pk}".encode() in next(chunks), "a beat came first"
 
 
@@ -77,7 +77,7 @@ def test_a_stream_holds_no_database_connection(site, film, vera, client_of):
     job = film("running")
     with stream_of(site, client_of(vera)) as (_, chunks):
         next(chunks)
-        publish(job.vault_id, Event.JOB, job.pk)
+        publish_event(job.vault_id, EventType.JOB, job.pk)
         next(chunks)
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:

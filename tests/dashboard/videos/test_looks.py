@@ -16,7 +16,7 @@ from dashboard.queries.videos.acts import page_acts
 from dashboard.views.library import LOOKED_AT
 from proxyapi.models import Job, JobState, TokenState
 from proxyapi.models.job import PARKED_AFTER
-from proxyapi.refusals import Stale, TokenRefused
+from proxyapi.refusals import StaleData, TokenRefused
 from tests.dashboard.videos.conftest import ago
 
 FAR = timezone.now() + timedelta(days=3650)
@@ -98,7 +98,7 @@ def test_a_viewer_has_the_service_asked_nothing(film, hold, vera):
 
 
 def test_a_settled_charge_is_not_looked_for(film, spend, priya):
-    with pytest.raises(Stale):
+    with pytest.raises(StaleData):
         looks.look_for(by=priya, charge=spend(film("completed")))
 
 

@@ -12,8 +12,14 @@ import httpx
 import pytest
 
 from dashboard.views import media as view
-from proxyapi import media
-from proxyapi.media import Film, MediaAway, MediaGone, UnsafeAddress, open_film
+from proxyapi import media_proxy
+from proxyapi.media_proxy import (
+    MediaGone,
+    MediaStream,
+    MediaUnavailable,
+    UnsafeMediaAddress,
+    open_media_stream,
+)
 from tests.dashboard.videos.conftest import ago
 
 BYTES = b"0123456789" * 1000
@@ -68,9 +74,9 @@ def names(monkeypatch):
     return book
 
 
-def fetched(address: str, wishes: dict[str, str] | None = None) -> tuple[Film, bytes]:
-    async def scene() -> tuple[Film, bytes]:
-        film = await open_film(address, wishes or {})
+def fetched(address: str, wishes: dict[str, str] | None = None) -> tuple[MediaStream, bytes]:
+    async def scene() -> tuple[MediaStream, bytes]:
+        film = await open_media_stream(address, wishes or {})
         return film, b"".join([chunk async for chunk in film.body])
 
     return asyncio.run(scene())
@@ -113,7 +119,7 @@ UNSAFE = [
 
 @pytest.mark.parametrize("address", UNSAFE)
 def test_an_unsafe_address_is_never_connected_to(address, live_service, names, host):
-    with pytest.raises(UnsafeAddress):
+    with pytest.raises(UnsafeMediaAddress):
         fetched(address)
     assert host[0] == []
 
@@ -121,7 +127,7 @@ def test_an_unsafe_address_is_never_connected_to(address, live_service, names, h
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["169.254.169.254"]])
 def test_a_name_is_judged_by_every_address_it_has(addresses, live_service, names, host):
     names["media.videos.example"] = addresses
-    with pytest.raises(UnsafeAddress):
+    with pytest.raises(UnsafeMediaAddress):
         fetched("https://media.videos.example/x.mp4")
     assert host[0] == []
 
@@ -141,7 +147,7 @@ def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(live_ser
     ["http://127.0.0.1:6379/", "http://127.0.0.1:8000/admin", "http://10.0.0.1:8001/x"],
 )
 def test_of_this_machine_only_the_sandboxs_own_door_is_open(address, sandbox, names, host):
-    with pytest.raises(UnsafeAddress):
+    with pytest.raises(UnsafeMediaAddress):
         fetched(address)
     assert host[0] == []
 
@@ -193,13 +199,13 @@ def test_an_address_that_expired_is_gone(status, sandbox, names, host):
 )
 def test_anything_but_a_film_is_refused(answer, sandbox, names, host):
     host[1].append(answer)
-    with pytest.raises(MediaAway):
+    with pytest.raises(MediaUnavailable):
         fetched("http://127.0.0.1:8001/x")
     assert len(host[0]) == 1
 
 
 def test_a_film_without_an_end_is_cut(sandbox, names, host, monkeypatch):
-    monkeypatch.setattr(media, "LARGEST", 100)
+    monkeypatch.setattr(media_proxy, "MAX_MEDIA_BYTES", 100)
 
     async def endless() -> AsyncIterator[bytes]:
         while True:
@@ -223,16 +229,16 @@ class Upstream:
         return answer
 
 
-def movie(status: int = 200, **headers: str) -> Film:
+def movie(status: int = 200, **headers: str) -> MediaStream:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Film(status, named, flowing())
+    return MediaStream(status, named, flowing())
 
 
 @pytest.fixture
 def upstream(monkeypatch):
     def answering(*answers):
         stand_in = Upstream(*answers)
-        monkeypatch.setattr(view, "open_film", stand_in)
+        monkeypatch.setattr(view, "open_media_stream", stand_in)
         return stand_in
 
     return answering
@@ -332,7 +338,7 @@ def test_a_still_never_costs_a_request_to_the_service(film, vera, upstream, clie
     assert client.get(f"/videos/{film('completed').pk}/media/?still=1").status_code == 502
 
 
-@pytest.mark.parametrize("error", [UnsafeAddress("http://10.0.0.1/"), MediaAway("x")])
+@pytest.mark.parametrize("error", [UnsafeMediaAddress("http://10.0.0.1/"), MediaUnavailable("x")])
 def test_what_cannot_be_had_says_nothing_about_where_it_is(error, film, vera, upstream, client_of):
     upstream(error)
     answer = client_of(vera).get(f"/videos/{film('completed').pk}/media/")

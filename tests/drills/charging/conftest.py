@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi import allowance, calls
+from proxyapi import calls, rate_limiter
 from tests.proxyapi.money.conftest import sandbox
 from tests.proxyapi.money.wire import TIMEOUT, Wire, impatient
 
@@ -35,7 +35,7 @@ def wire(
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
     settings.CHARGE_IN_FLIGHT_MAX_S = TIMEOUT
-    monkeypatch.setattr(allowance, "PREVIEWS", 10_000)
+    monkeypatch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)
     with impatient(f"{sandbox}/v2", monkeypatch) as (client, wire):
-        monkeypatch.setattr(calls, "client", lambda: client)
+        monkeypatch.setattr(calls, "upstream_client", lambda: client)
         yield wire

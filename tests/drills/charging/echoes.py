@@ -15,9 +15,9 @@ from urllib.parse import quote
 from django.utils import timezone
 
 from proxyapi import drafts, ledger, tokens, top_up
-from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import Intent
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Account, Job, JobKind, JobState, Token, TokenState
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 from proxyapi.watching.look import look, refresh_media
 from tests.proxyapi.money.operations import OPERATIONS, READY, path_of, video
@@ -77,7 +77,7 @@ def headers(token: str) -> dict[str, str]:
     }
 
 
-def of_charges(stage: Stage, token: str, operation: str, turn: int) -> Iterator[Intent]:
+def of_charges(stage: Stage, token: str, operation: str, turn: int) -> Iterator[ChargeIntent]:
     """Intents for whose calls such an answer is ordered, half of them for each token."""
     ways = list(WRITINGS)
     for number, code in list(enumerate((*REFUSED, *CHARGED, *MOVED)))[turn % 2 :: 2]:
@@ -101,18 +101,18 @@ def of_reads(stage: Stage, token: str, way: str) -> int:
         ("faceless.get", FAILED, lambda: look(failing.pk)),
         ("faceless.get", COMPLETED, lambda: look(done.pk)),
         ("faceless.get", COMPLETED, lambda: refresh_media(done)),
-        ("faceless.estimate", RECORD, lambda: drafts.quote(draft)),
+        ("faceless.estimate", RECORD, lambda: drafts.quote_draft(draft)),
         ("me.get", RECORD, lambda: refreshed(account)),
         ("credits.costs", RECORD, lambda: refreshed(account)),
         ("faceless.options", RECORD, lambda: refreshed(account)),
-        ("credits.history", ENTRIES, lambda: ledger.mirror(account, Lane.PERSON, 5)),
+        ("credits.history", ENTRIES, lambda: ledger.mirror(account, Priority.PERSON, 5)),
         ("top_up.get", RECORD, lambda: top_up.refresh(account)),
     ]
     for operation, good, deed in deeds:
         for code, text in ((403, ERROR), (500, ERROR), (200, good)):
             body = written(text, token, way)
             stage.fault(path_of(operation), "status", code=code, body=body, headers=headers(token))
-            with suppress(errors.UpstreamError, AllowanceExhausted):
+            with suppress(errors.UpstreamError, RateLimitExhausted):
                 deed()
             stage.lift()
             Token.objects.filter(pk=stage.token.pk).update(state=TokenState.WORKING)
@@ -128,4 +128,4 @@ def running_video(stage: Stage) -> Job:
 
 def refreshed(account: Account) -> None:
     Account.objects.filter(pk=account.pk).update(refreshed_at=None)
-    tokens.refresh(account)
+    tokens.refresh_account_profile(account)

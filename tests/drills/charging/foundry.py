@@ -40,9 +40,9 @@ OF_A_WORKER = (
 
 def main() -> None:
     django.setup()
-    import proxyapi.allowance
+    import proxyapi.rate_limiter
 
-    proxyapi.allowance.PREVIEWS = 10_000  # a minute instead of five
+    proxyapi.rate_limiter.PREVIEWS_PER_MINUTE = 10_000  # a minute instead of five
     prepare()
     for line in sys.stdin:
         print(json.dumps(obeyed(json.loads(line))), flush=True)
@@ -95,7 +95,7 @@ def arm(order: dict[str, Any]) -> None:
     from proxyapi import failpoints
 
     app.conf.task_default_queue = order["queue"]
-    failpoints.NAMED, failpoints._left = order["point"], 1
+    failpoints.ACTIVE_FAILPOINT, failpoints._hits_left = order["point"], 1
 
 
 def press(order: dict[str, Any]) -> None:
@@ -103,22 +103,22 @@ def press(order: dict[str, Any]) -> None:
     from django.db import transaction
 
     from proxyapi import tasks
-    from proxyapi.charges import record
+    from proxyapi.charges import admit_charge
 
     with transaction.atomic():
-        charge = record(intent(order["intent"]))
-        tasks.ring(tasks.send_charge, charge.pk)
+        charge = admit_charge(intent(order["intent"]))
+        tasks.enqueue_task_after_commit(tasks.dispatch_charge_task, charge.pk)
 
 
 def intent(told: dict[str, Any]) -> Any:
-    from proxyapi.charges import Intent
+    from proxyapi.charges import ChargeIntent
     from proxyapi.models import Job, Token, Upload
 
     uploads = [
         Upload(field=field, name=name, content_type=kind, content=base64.b64decode(content))
         for field, name, kind, content in told["uploads"]
     ]
-    return Intent(
+    return ChargeIntent(
         job=Job.objects.get(pk=told["job"]) if told["job"] else None,
         member_id=told["member"],
         operation=told["operation"],

@@ -19,7 +19,7 @@ from django.db import connection
 from django.utils import timezone
 
 from proxyapi import tasks
-from proxyapi.charges import Intent
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, ChargeState
 from proxyapi.watching import due
 from tests.outlets import LOGS
@@ -52,7 +52,7 @@ class Hands:
         answer: int | None = json.loads(self._process.stdout.readline())
         return answer
 
-    def press(self, intent: Intent, point: str = "") -> int | None:
+    def press(self, intent: ChargeIntent, point: str = "") -> int | None:
         """A web process writes the intent down; the signal that ended it, 0 for none."""
         return self._tell(do="press", intent=told(intent), point=point, queue=self.queue)
 
@@ -74,7 +74,7 @@ class Hands:
             return None
 
 
-def told(intent: Intent) -> dict[str, Any]:
+def told(intent: ChargeIntent) -> dict[str, Any]:
     uploads = [
         (it.field, it.name, it.content_type, base64.b64encode(it.content).decode())
         for it in intent.uploads
@@ -132,7 +132,7 @@ def swept(charge: Charge, seconds: float, queue: str = "work") -> float:
         now = timezone.now()
         if Charge.objects.due(now).filter(pk=charge.pk).update(due_at=now + due.LEASE):
             held = charge.state == ChargeState.HELD
-            task = tasks.send_charge if held else tasks.settle_charge
+            task = tasks.dispatch_charge_task if held else tasks.reconcile_charge_task
             task.apply_async((str(charge.pk),), queue=queue)
         threading.Event().wait(0.1)
         charge.refresh_from_db()

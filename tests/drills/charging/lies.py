@@ -14,8 +14,8 @@ from typing import NamedTuple
 import httpx
 
 from proxyapi import ledger
-from proxyapi.charges import Intent, record
-from proxyapi.charges.outcome import PRICE_DIFFERS
+from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges.transitions import PRICE_DIFFERS
 from proxyapi.models import Charge, Entry
 from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import Stage, carried, opened
@@ -84,11 +84,11 @@ def lie(control: httpx.Client, operation: str, place: str, chance: Random) -> Li
         data = {"asset": {"id": chance.randrange(10**7, 10**9), "status": "draft"}}
         body = {"message": "OK", "status": 202, "data": data, "meta": meta}
         stage.fault(path_of(operation), "status", "after", code=202, body=body)
-        charge = carried(record(intent), 60)
+        charge = carried(admit_charge(intent), 60)
     return Lie(place, stage, charge, told, stage.spent() - stage.aside)
 
 
-def drawn(intent: Intent, place: str, chance: Random) -> Decimal:
+def drawn(intent: ChargeIntent, place: str, chance: Random) -> Decimal:
     """Credits to the hundredth, never whole as the prices of the sandbox are."""
     if place == "nothing":
         return Decimal(0)

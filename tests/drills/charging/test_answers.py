@@ -14,7 +14,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import record
+from proxyapi.charges import admit_charge
 from proxyapi.ledger.pairs import LATE
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from tests.drills.charging.lies import PLACES, Lie, lie
@@ -46,7 +46,7 @@ def test_every_lost_clip_is_an_orphan(stage: Stage) -> None:
     for _ in range(LOST):
         intent = OPERATIONS["text_to_video.create"](stage)
         stage.fault("/v2/text-to-video", "close", "after")
-        carried(record(intent), 60)
+        carried(admit_charge(intent), 60)
     found = Charge.objects.filter(
         state=ChargeState.MATCHED,
         orphan_at__isnull=False,

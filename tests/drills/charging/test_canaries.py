@@ -23,8 +23,8 @@ from django.conf import settings
 from django.db import connection
 
 from proxyapi import tasks
-from proxyapi.charges import record
-from proxyapi.failpoints import POINTS
+from proxyapi.charges import admit_charge
+from proxyapi.failpoints import FAILPOINTS
 from proxyapi.models import Vault
 from proxyapi.upstream.catalog import CATALOG
 from tests.browser.canaries import hear_redis
@@ -86,8 +86,9 @@ def test_no_token_gets_out(
     figures.tell(
         f"{sum(one.faults for one in done)} faults, {sum(one.echoes for one in done)} answers that "
         f"quote the token, {deaths} deaths, {pages} pages",
-        f"{len(FAULTS)} faults of {len(turns)} operations, {len(POINTS)} deaths",
-        holds=sum(one.faults for one in done) == len(FAULTS) * len(turns) and deaths == len(POINTS),
+        f"{len(FAULTS)} faults of {len(turns)} operations, {len(FAILPOINTS)} deaths",
+        holds=sum(one.faults for one in done) == len(FAULTS) * len(turns)
+        and deaths == len(FAILPOINTS),
     )
     left_out = charging() - {turn.operation for turn in turns}
     figures.tell(
@@ -137,10 +138,10 @@ def played(control: httpx.Client, wire: Wire, turn: Turn, seed: int) -> Done:
             for fault in FAULTS.values():
                 intent = OPERATIONS[turn.operation](stage)
                 fault(stage, wire, path_of(turn.operation), chance)
-                faults += carried(record(intent)).pk is not None
+                faults += carried(admit_charge(intent)).pk is not None
                 stage.lift()
             for intent in echoes.of_charges(stage, turn.token, turn.operation, turn.number):
-                carried(record(intent), LOOKED_AT)
+                carried(admit_charge(intent), LOOKED_AT)
                 quotes += 1
             way = list(echoes.WRITINGS)[turn.number % len(echoes.WRITINGS)]
             quotes += echoes.of_reads(stage, turn.token, way)
@@ -153,8 +154,8 @@ def killed(control: httpx.Client, sandbox: str) -> int:
     """Real processes with their logs at DEBUG die at every point; and a message nobody takes."""
     verdict = Verdict()
     with foundry(sandbox) as hands, opened(control, empty=False, text=made_up()) as stage:
-        charge = record(OPERATIONS["text_to_video.create"](stage))
-        tasks.send_charge.delay(str(charge.pk))
+        charge = admit_charge(OPERATIONS["text_to_video.create"](stage))
+        tasks.dispatch_charge_task.delay(str(charge.pk))
         return sum(
-            one_round(stage, hands, point, "text_to_video.create", verdict) for point in POINTS
+            one_round(stage, hands, point, "text_to_video.create", verdict) for point in FAILPOINTS
         )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import httpx
 from django.db import connection
 
-from proxyapi.charges import record
+from proxyapi.charges import admit_charge
 from proxyapi.models import Charge
 from tests.drills.figures import Figures
 from tests.proxyapi.money.faults import FAULTS
@@ -78,7 +78,7 @@ def once(
     intent = OPERATIONS[operation](stage)
     already, began = stage.spent(), time.monotonic()
     FAULTS[fault](stage, wire, path_of(operation), chance)
-    charge = carried(record(intent), SETTLED_WITHIN)
+    charge = carried(admit_charge(intent), SETTLED_WITHIN)
     verdict.slowest = max(verdict.slowest, time.monotonic() - began)
     if wire.trouble is not None or not stage.are_met():
         verdict.unmet.append(f"{operation} {fault}")

@@ -18,8 +18,8 @@ from queue import Empty, SimpleQueue
 import httpx
 from django.db import connection
 
-from proxyapi.charges import Intent
-from proxyapi.failpoints import POINTS
+from proxyapi.charges import ChargeIntent
+from proxyapi.failpoints import FAILPOINTS
 from proxyapi.models import Charge
 from tests.drills.charging.hands import KILLED, Hands, foundry, swept
 from tests.drills.figures import Figures
@@ -40,7 +40,7 @@ SHORTCUTS = [name for name in OPERATIONS if name.startswith(TWINS)]
 IN_WEB = ("intent", "enqueue")
 DRAWS = 3  # of a round, until one kills
 ENDS_WITHIN = 5.0  # seconds from the settling to the last failpoint
-FULL = len(POINTS) * (5 * len(FIFTEEN) + len(SHORTCUTS))
+FULL = len(FAILPOINTS) * (5 * len(FIFTEEN) + len(SHORTCUTS))
 
 
 @dataclass
@@ -78,7 +78,7 @@ def lane(control: httpx.Client, sandbox: str, queue: str, turns: SimpleQueue[str
         with foundry(sandbox, queue) as hands:
             for operation in left(turns):
                 with opened(control, empty=False) as stage:
-                    for point in POINTS:
+                    for point in FAILPOINTS:
                         draws = until_killed(stage, hands, point, operation, done.verdict)
                         done.wanted, done.kills = done.wanted + 1, done.kills + (draws is not None)
                         done.again += DRAWS - 1 if draws is None else draws
@@ -133,7 +133,7 @@ def one_round(stage: Stage, hands: Hands, point: str, operation: str, verdict: V
     return killed
 
 
-def dies_in_worker(hands: Hands, intent: Intent, point: str) -> bool:
+def dies_in_worker(hands: Hands, intent: ChargeIntent, point: str) -> bool:
     """Whether a worker died at that point. The beat goes on meanwhile, as it does for everybody:
     it finds the lost answer, and the charge whose first try was put off."""
     charge = Charge.objects.filter(nonce=intent.nonce).first()
@@ -148,7 +148,7 @@ def dies_in_worker(hands: Hands, intent: Intent, point: str) -> bool:
         return hands.ends(pid, ENDS_WITHIN) == KILLED
 
 
-def restarted(hands: Hands, intent: Intent, verdict: Verdict) -> None:
+def restarted(hands: Hands, intent: ChargeIntent, verdict: Verdict) -> None:
     charge = Charge.objects.filter(nonce=intent.nonce).first()
     if charge is None:
         return

@@ -22,7 +22,7 @@ from django.db import connection
 from dashboard.actions import studio
 from dashboard.models import Membership
 from proxyapi import tasks
-from proxyapi.charges import record, send
+from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.refusals import Refusal
 from tests.drills.charging.hands import Hands, foundry
@@ -51,14 +51,14 @@ def hands(sandbox: str) -> Iterator[Hands]:
 
 def test_a_message_that_two_workers_get_is_sent_once(stage: Stage, hands: Hands) -> None:
     figures, verdict = Figures("messages delivered twice"), Verdict()
-    charges = [record(OPERATIONS["text_to_video.create"](stage)) for _ in range(MESSAGES)]
+    charges = [admit_charge(OPERATIONS["text_to_video.create"](stage)) for _ in range(MESSAGES)]
     before = stage.posts("/text-to-video")
     # Side by side, so that both workers have one of them at the same time.
     Random(figures.seed).shuffle(charges)  # noqa: S311
     ids = [str(charge.pk) for charge in charges for _ in range(2)]
     with hands.worker(), hands.worker():
         for charge_id in ids:
-            tasks.send_charge.delay(charge_id)
+            tasks.dispatch_charge_task.delay(charge_id)
         until = time.monotonic() + 600
         while Charge.objects.holding().exists() and time.monotonic() < until:
             threading.Event().wait(0.2)
@@ -109,7 +109,7 @@ def pressed_together(by: Membership, job: Job) -> None:
         try:
             with suppress(Refusal):
                 charge = studio.render(by=by, job=job, nonce=nonce, seen=Decimal(job.estimate or 0))
-                send(charge.pk)
+                dispatch_charge(charge.pk)
         finally:
             connection.close()
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from proxyapi.charges import Intent, record
+from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Charge, Job
 from tests.factories import AccountFactory, JobFactory, of_another_team
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -50,7 +50,7 @@ def held(job: Job) -> Callable[..., Charge]:
     """Records a held charge for the job."""
 
     def make(operation: str = "faceless.render", hold: int = 106, **fields: object) -> Charge:
-        intent = Intent(
+        intent = ChargeIntent(
             job=job,
             member_id=job.member_id,
             operation=operation,
@@ -59,6 +59,6 @@ def held(job: Job) -> Callable[..., Charge]:
             quote=Decimal(96),
             **fields,  # type: ignore[arg-type]
         )
-        return record(intent)
+        return admit_charge(intent)
 
     return make

@@ -11,8 +11,8 @@ import pytest
 import redis
 from django.utils import timezone
 
-from proxyapi import allowance
-from proxyapi.charges import send, settle
+from proxyapi import rate_limiter
+from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.models import Call, Charge, ChargeState, Job, JobState, Token
 from tests.proxyapi.charges.conftest import SETTINGS
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
@@ -23,7 +23,7 @@ SCRIPTS = ("PUT", "/faceless/7/scripts")
 
 
 def sent(charge: Charge) -> Charge:
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -35,7 +35,7 @@ def redis_dies(monkeypatch: pytest.MonkeyPatch) -> Callable[[httpx.Response], An
     def answering(response: httpx.Response) -> Callable[[httpx.Request], httpx.Response]:
         def handle(request: httpx.Request) -> httpx.Response:
             away = redis.Redis(unix_socket_path="/nowhere.sock")
-            monkeypatch.setattr(allowance, "connection", lambda: away)
+            monkeypatch.setattr(rate_limiter, "redis_connection", lambda: away)
             return response
 
         return handle
@@ -114,7 +114,7 @@ def test_a_script_that_the_answer_does_not_show_is_read_back_before_it_counts(
     upstream.on("GET", "/faceless/7", answer({"id": 7, "script": "Ice flows."}))
     upstream.on("GET", "/credits/history", history(booked))
     Charge.objects.update(quote=4, hold=4)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 4)

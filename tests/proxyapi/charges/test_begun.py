@@ -10,7 +10,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import send
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Pace
 from proxyapi.watching.look import look
 from tests.factories import ChargeFactory
@@ -30,7 +30,7 @@ def shown(word: str) -> httpx.Response:
 
 
 def sent(charge: Charge) -> Charge:
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -126,7 +126,7 @@ def test_a_film_that_was_found_done_teaches_nothing_of_how_long_films_take(
     job: Job, held: Held, upstream: Upstream
 ) -> None:
     upstream.on(*GET, shown("completed"))
-    send(held().pk)
+    dispatch_charge(held().pk)
     assert (looked(job).media_url, Pace.objects.count()) == (FILM, 0)
 
 

@@ -9,47 +9,53 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import Intent, ask, record, release, withdraw
+from proxyapi.charges import (
+    ChargeIntent,
+    admit_charge,
+    approve_draft_charge,
+    create_draft_charge,
+    withdraw_draft_charge,
+)
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
+from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, StaleData
 from tests.factories import JobFactory, TokenFactory
 
 
-def intent(job: Job, hold: int = 106, operation: str = "faceless.render") -> Intent:
-    return Intent(job, job.member_id, operation, uuid.uuid4(), Decimal(hold), Decimal(96))
+def intent(job: Job, hold: int = 106, operation: str = "faceless.render") -> ChargeIntent:
+    return ChargeIntent(job, job.member_id, operation, uuid.uuid4(), Decimal(hold), Decimal(96))
 
 
 def test_what_is_asked_for_holds_nothing(job: Job) -> None:
-    charge = ask(intent(job, hold=5000))
+    charge = create_draft_charge(intent(job, hold=5000))
     assert charge.state == ChargeState.DRAFT
     assert job.account.held() == 0
     assert not Charge.objects.due(timezone.now() + timedelta(hours=1)).exists()
 
 
 def test_consent_reserves_the_hold_and_twice_is_once(job: Job) -> None:
-    charge = ask(intent(job))
-    assert release(charge).state == ChargeState.HELD
-    assert release(charge).state == ChargeState.HELD
+    charge = create_draft_charge(intent(job))
+    assert approve_draft_charge(charge).state == ChargeState.HELD
+    assert approve_draft_charge(charge).state == ChargeState.HELD
     assert charge.held_at
     assert job.account.held() == 106
 
 
 def test_an_ask_that_waited_for_days_is_sent_when_it_is_released(job: Job) -> None:
     """The quarter of an hour after which nothing is sent any more begins with the consent."""
-    charge = ask(intent(job))
+    charge = create_draft_charge(intent(job))
     Charge.objects.update(created_at=timezone.now() - timedelta(days=2))
     Job.objects.update(edited_at=timezone.now() - timedelta(days=3))
-    released = release(charge)
+    released = approve_draft_charge(charge)
     assert released.held_at
     assert timezone.now() - released.held_at < timedelta(minutes=1)
 
 
 def test_pitfall_54_consent_does_not_pass_on_credits_that_others_hold(job: Job) -> None:
-    charge = ask(intent(job, hold=600))
+    charge = create_draft_charge(intent(job, hold=600))
     other = JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id="8")
-    record(intent(other, hold=500))
+    admit_charge(intent(other, hold=500))
     with pytest.raises(NotEnoughCredits):
-        release(charge)
+        approve_draft_charge(charge)
     charge.refresh_from_db()
     assert charge.state == ChargeState.DRAFT
 
@@ -58,59 +64,59 @@ def test_pitfall_54_consent_does_not_pass_on_credits_that_others_hold(job: Job) 
 def test_a_video_that_was_edited_or_ran_since_is_not_rendered_at_the_old_price(
     what: str, job: Job
 ) -> None:
-    charge = ask(intent(job))
+    charge = create_draft_charge(intent(job))
     Job.objects.update(**{what: timezone.now() + timedelta(seconds=1)})
-    with pytest.raises(Stale, match="Nothing was sent"):
-        release(charge)
+    with pytest.raises(StaleData, match="Nothing was sent"):
+        approve_draft_charge(charge)
 
 
 def test_a_draft_that_was_edited_while_the_clock_was_ahead_is_approved_after_it(job: Job) -> None:
     """Asking again would end in the same way, for as long as it was ahead."""
     Job.objects.update(edited_at=timezone.now() + timedelta(hours=1))
-    charge = ask(intent(Job.objects.get()))
-    release(charge)
+    charge = create_draft_charge(intent(Job.objects.get()))
+    approve_draft_charge(charge)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
 
 
 def test_what_was_asked_for_is_not_asked_for_twice(job: Job) -> None:
-    ask(intent(job))
-    with pytest.raises(AlreadyOpen):
-        record(intent(job))
+    create_draft_charge(intent(job))
+    with pytest.raises(AlreadyInProgress):
+        admit_charge(intent(job))
 
 
 def test_withdrawing_ends_it_with_a_sentence_and_frees_the_job(job: Job) -> None:
-    charge = withdraw(ask(intent(job)), "Thea said no.")
+    charge = withdraw_draft_charge(create_draft_charge(intent(job)), "Thea said no.")
     assert (charge.state, charge.reason) == (ChargeState.REFUSED, "Thea said no.")
-    assert record(intent(job)).state == ChargeState.HELD
-    with pytest.raises(Stale, match="decided"):
-        release(charge)
+    assert admit_charge(intent(job)).state == ChargeState.HELD
+    with pytest.raises(StaleData, match="decided"):
+        approve_draft_charge(charge)
 
 
 def test_what_was_released_meanwhile_is_not_withdrawn(job: Job) -> None:
-    charge = release(ask(intent(job)))
-    with pytest.raises(Stale, match="on its way"):
-        withdraw(charge, "No.")
+    charge = approve_draft_charge(create_draft_charge(intent(job)))
+    with pytest.raises(StaleData, match="on its way"):
+        withdraw_draft_charge(charge, "No.")
 
 
 def test_a_search_without_a_job_goes_on_the_token(job: Job) -> None:
     token = TokenFactory(account=job.account)
     body = {"keyword": "tides", "network": "youtube"}
-    search = Intent(
+    search = ChargeIntent(
         None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
     )
-    charge = record(search)
+    charge = admit_charge(search)
     assert (charge.job, charge.token, charge.body) == (None, token, body)
-    assert record(search) == charge
-    again = Intent(
+    assert admit_charge(search) == charge
+    again = ChargeIntent(
         None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
     )
-    with pytest.raises(AlreadyOpen):
-        record(again)
+    with pytest.raises(AlreadyInProgress):
+        admit_charge(again)
     assert job.state == JobState.DRAFT
 
 
 def test_an_intent_needs_something_to_go_on(job: Job) -> None:
-    nothing = Intent(None, job.member_id, "ideas.discover", uuid.uuid4(), Decimal(15))
+    nothing = ChargeIntent(None, job.member_id, "ideas.discover", uuid.uuid4(), Decimal(15))
     with pytest.raises(ValueError, match="job or a token"):
-        record(nothing)
+        admit_charge(nothing)

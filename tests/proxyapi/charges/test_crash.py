@@ -11,8 +11,15 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import again, evidence, send, sender, settle, waits
-from proxyapi.charges.crash import PARKED, crashed
+from proxyapi.charges import (
+    dispatch_charge,
+    evidence,
+    heartbeat,
+    reconcile_charge,
+    reconcile_now,
+    timeouts,
+)
+from proxyapi.charges.quarantine import QUARANTINED, count_charge_crash
 from proxyapi.models import Charge, ChargeState
 from tests.proxyapi.upstream_script import Upstream, charged
 
@@ -25,8 +32,8 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("a row that nobody foresaw")
 
-    monkeypatch.setattr(evidence, "look", broken)
-    monkeypatch.setattr(evidence, "before", broken)
+    monkeypatch.setattr(evidence, "fetch_evidence", broken)
+    monkeypatch.setattr(evidence, "snapshot", broken)
 
 
 def handled(charge: Charge, handle: Callable[[Any], None], times: int) -> Charge:
@@ -40,10 +47,10 @@ def handled(charge: Charge, handle: Callable[[Any], None], times: int) -> Charge
 def test_c7_an_unsent_poison_charge_is_given_up_after_five_times(
     poison: None, held: Held, upstream: Upstream
 ) -> None:
-    charge = handled(held(), send, 4)
+    charge = handled(held(), dispatch_charge, 4)
     assert (charge.state, charge.crashes) == (ChargeState.HELD, 4)
-    handled(charge, send, 1)
-    assert (charge.state, charge.code) == (ChargeState.REFUSED, PARKED)
+    handled(charge, dispatch_charge, 1)
+    assert (charge.state, charge.code) == (ChargeState.REFUSED, QUARANTINED)
     assert charge.reason.endswith("Nothing was sent.")
     assert charge.account.held() == 0
 
@@ -56,24 +63,24 @@ def test_a_poison_charge_that_cannot_be_given_up_just_now_is_taken_up_again(
     def away(*_: object, **__: object) -> None:
         raise RuntimeError("the database went away")
 
-    charge = handled(held(), send, 4)
+    charge = handled(held(), dispatch_charge, 4)
     with monkeypatch.context() as patch:
         patch.setattr(type(Charge.objects), "move", away)
-        handled(charge, send, 1)
+        handled(charge, dispatch_charge, 1)
     assert (charge.state, charge.crashes) == (ChargeState.HELD, 4)
     assert Charge.objects.due(charge.due_at).get() == charge
-    assert handled(charge, send, 1).state == ChargeState.REFUSED
+    assert handled(charge, dispatch_charge, 1).state == ChargeState.REFUSED
 
 
 def test_c7_an_unknown_poison_charge_is_parked_and_keeps_its_hold(poison: None, held: Held) -> None:
     charge = held()
     long_ago = timezone.now() - timedelta(minutes=5)
     Charge.objects.update(state=ChargeState.UNKNOWN, sent_at=long_ago, due_at=long_ago)
-    handled(charge, settle, 5)
-    assert (charge.state, charge.code) == (ChargeState.UNKNOWN, PARKED)
+    handled(charge, reconcile_charge, 5)
+    assert (charge.state, charge.code) == (ChargeState.UNKNOWN, QUARANTINED)
     assert charge.account.held() == 106
     assert not Charge.objects.due(timezone.now()).exists()
-    assert again(charge)
+    assert reconcile_now(charge)
     charge.refresh_from_db()
     assert (charge.crashes, charge.code, charge.reason) == (0, "", "")
     assert Charge.objects.due(timezone.now()).get() == charge
@@ -86,17 +93,17 @@ def test_what_is_parked_while_it_is_sent_may_be_charged_until_its_longest_time_i
     charge, now = held("faceless.scripts"), timezone.now()
     Charge.objects.update(state=ChargeState.SENDING, sent_at=now, alive_at=now)
     for _ in range(5):
-        crashed(charge.pk)
+        count_charge_crash(charge.pk)
     charge.refresh_from_db()
-    assert (charge.state, charge.code) == (ChargeState.UNKNOWN, PARKED)
-    assert charge.lost_at == waits.ended(charge) > now + timedelta(seconds=30)
+    assert (charge.state, charge.code) == (ChargeState.UNKNOWN, QUARANTINED)
+    assert charge.lost_at == timeouts.latest_completion(charge) > now + timedelta(seconds=30)
 
 
 def test_a_crash_that_passes_is_forgotten(held: Held, upstream: Upstream) -> None:
     upstream.on(*RENDER, charged({"id": 7}, 92))
     charge = held()
     Charge.objects.update(crashes=4)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.crashes) == (ChargeState.CONFIRMED, 0)
 
@@ -107,7 +114,7 @@ def test_a9_a_dead_sender_is_found_by_its_silence(held: Held, upstream: Upstream
     quiet = timezone.now() - timedelta(seconds=16)
     Charge.objects.update(state=ChargeState.SENDING, sent_at=quiet, alive_at=quiet)
     upstream.on("GET", "/faceless/7", httpx.ConnectError)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
 
@@ -119,7 +126,7 @@ def test_a_sender_says_that_it_waits(held: Held, settings: Any) -> None:
     past = timezone.now() - timedelta(minutes=1)
     Charge.objects.update(state=ChargeState.SENDING, sent_at=past, alive_at=past, due_at=past)
     charge.refresh_from_db()
-    with sender.waiting(charge):
+    with heartbeat.sender_heartbeat(charge):
         for _ in range(100):
             Event().wait(0.02)
             charge.refresh_from_db()
@@ -141,6 +148,6 @@ def test_a_late_answer_settles_what_was_called_lost_meanwhile(
         return charged({"id": 7}, 92)
 
     upstream.on(*RENDER, swept)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 92)

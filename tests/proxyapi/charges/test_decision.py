@@ -11,9 +11,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi.charges import claim_entry, write_off
+from proxyapi.charges import settle_with_entry, write_off_charge
 from proxyapi.models import Charge, ChargeState, Confidence, DaySum, Entry
-from proxyapi.refusals import Stale
+from proxyapi.refusals import StaleData
 from tests.factories import AccountFactory, UserFactory
 
 Held = Callable[..., Charge]
@@ -36,7 +36,7 @@ def entry(of: Charge, amount: int = -94, **fields: Any) -> Entry:
 
 def test_writing_off_frees_the_hold_and_keeps_who_and_why(unknown: Charge) -> None:
     thea = UserFactory()
-    charge = write_off(unknown, thea.pk, "The service confirmed that nothing was taken.")
+    charge = write_off_charge(unknown, thea.pk, "The service confirmed that nothing was taken.")
     assert (charge.state, charge.decided_by) == (ChargeState.WRITTEN_OFF, thea)
     assert charge.reason.startswith("The service confirmed")
     assert charge.account.held() == 0
@@ -44,22 +44,22 @@ def test_writing_off_frees_the_hold_and_keeps_who_and_why(unknown: Charge) -> No
 
 
 def test_only_an_unknown_charge_is_written_off(held: Held) -> None:
-    with pytest.raises(Stale):
-        write_off(held(), UserFactory().pk, "no")
+    with pytest.raises(StaleData):
+        write_off_charge(held(), UserFactory().pk, "no")
 
 
 def test_a_debit_that_is_gone_by_now_settles_nothing(unknown: Charge) -> None:
     row = entry(unknown)
     Entry.objects.all().delete()
-    with pytest.raises(Stale, match="another one by now"):
-        claim_entry(unknown, row, UserFactory().pk)
+    with pytest.raises(StaleData, match="another one by now"):
+        settle_with_entry(unknown, row, UserFactory().pk)
     unknown.refresh_from_db()
     assert unknown.state == ChargeState.UNKNOWN
 
 
 def test_a_claimed_debit_settles_the_charge_at_its_amount(unknown: Charge) -> None:
     row, thea = entry(unknown), UserFactory()
-    charge = claim_entry(unknown, row, thea.pk)
+    charge = settle_with_entry(unknown, row, thea.pk)
     row.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 94)
     assert (charge.decided_by, charge.booked_at) == (thea, row.happened_at)
@@ -71,24 +71,24 @@ def test_a_claimed_debit_settles_the_charge_at_its_amount(unknown: Charge) -> No
 
 def test_a_debit_belongs_to_one_charge(unknown: Charge) -> None:
     row = entry(unknown, charge=unknown, confidence=Confidence.LIKELY)
-    with pytest.raises(Stale, match="something else"):
-        claim_entry(unknown, row, UserFactory().pk)
+    with pytest.raises(StaleData, match="something else"):
+        settle_with_entry(unknown, row, UserFactory().pk)
     unknown.refresh_from_db()
     assert unknown.state == ChargeState.UNKNOWN
 
 
 def test_a_credit_or_another_accounts_row_is_nobodys_debit(unknown: Charge) -> None:
     with pytest.raises(ValueError, match="debit"):
-        claim_entry(unknown, entry(unknown, amount=94), UserFactory().pk)
+        settle_with_entry(unknown, entry(unknown, amount=94), UserFactory().pk)
     elsewhere = entry(unknown, account=AccountFactory())
     with pytest.raises(ValueError, match="own account"):
-        claim_entry(unknown, elsewhere, UserFactory().pk)
+        settle_with_entry(unknown, elsewhere, UserFactory().pk)
 
 
 def test_what_was_settled_meanwhile_is_not_written_off(unknown: Charge) -> None:
     Charge.objects.filter(pk=unknown.pk).update(state=ChargeState.MATCHED, cost=94)
-    with pytest.raises(Stale, match="settled meanwhile"):
-        write_off(unknown, UserFactory().pk, "no")
+    with pytest.raises(StaleData, match="settled meanwhile"):
+        write_off_charge(unknown, UserFactory().pk, "no")
 
 
 @pytest.mark.parametrize("by_entry", [True, False])
@@ -97,9 +97,9 @@ def test_the_job_is_locked_before_its_charge_is_changed(unknown: Charge, by_entr
     row, member = entry(unknown), UserFactory()
     with CaptureQueriesContext(connection) as asked:
         if by_entry:
-            claim_entry(unknown, row, member.pk)
+            settle_with_entry(unknown, row, member.pk)
         else:
-            write_off(unknown, member.pk, "The service confirmed that nothing was taken.")
+            write_off_charge(unknown, member.pk, "The service confirmed that nothing was taken.")
     said = [query["sql"] for query in asked]
     changed = next(at for at, sql in enumerate(said) if sql.startswith('UPDATE "proxyapi_charge"'))
     assert any('FROM "proxyapi_job"' in sql for sql in said[:changed])

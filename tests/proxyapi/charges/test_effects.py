@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import drafts
-from proxyapi.charges import send, settle
+from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.watching import due
 from tests.proxyapi.charges.conftest import video
@@ -30,7 +30,7 @@ def settled(charge: Charge, *, late: bool = False) -> Charge:
     if late:
         long_ago = timezone.now() - timedelta(seconds=200)
         Charge.objects.filter(pk=charge.pk).update(sent_at=long_ago, lost_at=long_ago)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -50,7 +50,7 @@ def test_what_happened_to_the_job_while_it_was_sent_stays(
 ) -> None:
     hidden = timezone.now()
     upstream.on(*RENDER, meanwhile(charged({"id": 7}, 92), hidden_at=hidden, title="Snow"))
-    send(held().pk)
+    dispatch_charge(held().pk)
     job.refresh_from_db()
     assert (job.state, job.title, job.hidden_at) == (JobState.RUNNING, "Snow", hidden)
 
@@ -60,7 +60,7 @@ def test_a_script_that_arrives_keeps_the_choices_that_were_made_meanwhile(
 ) -> None:
     wanted = {**job.wanted, "voice_id": 9}
     upstream.on(*SCRIPTS, meanwhile(charged({"script": "Ice flows."}, 4), wanted=wanted))
-    send(held("faceless.scripts").pk)
+    dispatch_charge(held("faceless.scripts").pk)
     job.refresh_from_db()
     assert job.wanted == {**wanted, "script": "Ice flows."}
     assert job.unsent() == {"voice_id": 9}
@@ -73,7 +73,7 @@ def test_a_render_that_ended_before_its_debit_is_seen_does_not_start_again(
     upstream.on(*RENDER, answer({"id": 7}, 202))
     upstream.on(*LEDGER, history())
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     Job.objects.update(state=end, media_url="http://127.0.0.1:8001/media/a.mp4")
     upstream.on(*GET, answer(video(end)))
     assert settled(charge, late=True).state == ChargeState.UNKNOWN
@@ -87,7 +87,7 @@ def test_a_script_is_not_put_over_the_words_of_a_person_at_each_look(
     upstream.on(*SCRIPTS, httpx.ReadTimeout)
     upstream.on(*LEDGER, history())
     charge = held("faceless.scripts")
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     upstream.on(*GET, answer({"id": 7, "script": "Ice flows."}))
     settled(charge)
     job.refresh_from_db()
@@ -106,7 +106,7 @@ def test_a_retry_that_was_seen_running_is_not_called_never_charged_when_it_fails
     upstream.on("POST", "/faceless/7/retry", httpx.ReadTimeout)
     upstream.on(*LEDGER, history())
     charge = held("faceless.retry")
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     assert settled(charge).state == ChargeState.UNKNOWN
     assert settled(charge, late=True).state == ChargeState.UNKNOWN
     assert charge.account.held() == 106
@@ -119,7 +119,7 @@ def test_a_long_wait_for_an_answer_is_no_part_of_the_half_minute(
     upstream.on(*RENDER, httpx.ReadTimeout)
     upstream.on(*LEDGER, history())
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     Charge.objects.update(sent_at=timezone.now() - timedelta(seconds=65))
     assert settled(charge).state == ChargeState.UNKNOWN
 
@@ -133,7 +133,7 @@ def test_a_lost_free_use_leaves_no_debit_and_is_settled_at_nothing(
     upstream.on(*SCRIPTS, httpx.ReadTimeout)
     upstream.on(*LEDGER, history())
     charge = held("faceless.scripts")
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     upstream.on(*GET, answer({"id": 7, "script": "Ice flows."}))
     assert settled(charge).state == ChargeState.UNKNOWN
     assert settled(charge, late=True).state == ChargeState.MATCHED
@@ -146,7 +146,7 @@ def test_the_draft_is_not_changed_upstream_while_a_charge_of_it_is_open(
     """Else our own patch is taken for the script that the charge was for."""
     Job.objects.update(wanted={**job.wanted, "script": "Mine."}, quote_due_at=timezone.now())
     held("faceless.scripts")
-    drafts.quote(Job.objects.get())
+    drafts.quote_draft(Job.objects.get())
     job.refresh_from_db()
     assert upstream.requests == []
     assert job.quote_due_at is not None
@@ -158,7 +158,7 @@ def test_credits_that_the_ledger_found_leave_the_balance_that_did_not_know_of_th
 ) -> None:
     upstream.on(*RENDER, httpx.ReadTimeout)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     booked = {"credit_spend": "-94", "created_at": timezone.now().isoformat()}
     upstream.on(*GET, answer(video("rendering")))
     upstream.on(*LEDGER, history(booked))

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import outcome, send
+from proxyapi.charges import dispatch_charge, transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, charged, refused
@@ -46,7 +46,7 @@ def test_a_balance_from_between_the_sending_and_the_booking_does_not_hide_the_co
     held: Held, read_meanwhile: Callable[..., list[datetime]]
 ) -> None:
     read_meanwhile(1000, charged({"id": 7}, 92, remaining=908))
-    send(held().pk)
+    dispatch_charge(held().pk)
     assert free() == 908
 
 
@@ -54,7 +54,7 @@ def test_nor_when_it_is_told_after_the_charge_was_settled(
     held: Held, job: Job, read_meanwhile: Callable[..., list[datetime]]
 ) -> None:
     asked = read_meanwhile(None, charged({"id": 7}, 92, remaining=908))
-    send(held().pk)
+    dispatch_charge(held().pk)
     assert free() == 908
     job.account.note_balance(Decimal(1000), asked[0])
     assert free() == 908
@@ -73,7 +73,7 @@ def test_what_the_ledger_settles_is_in_a_balance_that_was_asked_for_after_its_bo
     charge.refresh_from_db()
     Account.objects.update(balance_as_of=booked + timedelta(seconds=read_after))
     assert free() == 1000 - charge.hold
-    outcome.spent(charge, ChargeState.MATCHED, Decimal(92), booked)
+    transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(92), booked)
     assert free() == (1000 if known else 908)
 
 
@@ -84,11 +84,11 @@ def test_what_a_402_says_is_as_of_its_sending(held: Held, upstream: Upstream) ->
     def handle(request: httpx.Request) -> httpx.Response:
         now = timezone.now()
         other = ChargeFactory(job__account=charge.account, state=ChargeState.SENDING, sent_at=now)
-        outcome.spent(other, ChargeState.CONFIRMED, Decimal(30))
+        transitions.mark_charged(other, ChargeState.CONFIRMED, Decimal(30))
         return refused(402, "INSUFFICIENT-CREDITS", required=96, available=95)
 
     upstream.on(*RENDER, handle)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     assert free() == 65
 
 

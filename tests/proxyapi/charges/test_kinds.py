@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import Intent, outcome, record, send, settle
+from proxyapi.charges import (
+    ChargeIntent,
+    admit_charge,
+    dispatch_charge,
+    reconcile_charge,
+    transitions,
+)
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Evidence
@@ -28,13 +34,13 @@ def clip(job: Job) -> Charge:
     draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLIP, wanted=CLIP)
     six = Decimal(6)
     nonce = uuid.uuid4()
-    return record(
-        Intent(draft, draft.member_id, "text_to_video.create", nonce, six, six, body=CLIP)
+    return admit_charge(
+        ChargeIntent(draft, draft.member_id, "text_to_video.create", nonce, six, six, body=CLIP)
     )
 
 
 def sent(charge: Charge) -> Charge:
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -104,7 +110,7 @@ def test_a_clip_whose_cost_the_ledger_told_is_no_orphan_and_is_owed_back_when_it
     sent(clip)
     booked = {"credit_spend": "-6", "created_at": timezone.now().isoformat()}
     upstream.on("GET", "/credits/history", history(booked))
-    settle(clip.pk)
+    reconcile_charge(clip.pk)
     clip.refresh_from_db()
     assert (clip.state, clip.cost, clip.orphan_at) == (ChargeState.MATCHED, 6, None)
     job = Job.objects.get(charges=clip)
@@ -121,11 +127,11 @@ def test_pitfall_45_a_failed_clip_is_owed_back_once(clip: Charge, settled_first:
     Charge.objects.filter(pk=clip.pk).update(**fields)
     clip.refresh_from_db()
     if settled_first:
-        outcome.spent(clip, ChargeState.MATCHED, Decimal(6))
+        transitions.mark_charged(clip, ChargeState.MATCHED, Decimal(6))
     Job.objects.filter(charges=clip).update(state=JobState.FAILED, remote_id="88")
     Charge.objects.owe(Job.objects.get(charges=clip), now)
     if not settled_first:
-        outcome.spent(clip, ChargeState.MATCHED, Decimal(6))
+        transitions.mark_charged(clip, ChargeState.MATCHED, Decimal(6))
     clip.refresh_from_db()
     owed_since = clip.refund_owed_at
     assert owed_since
@@ -147,7 +153,7 @@ def test_a10_a_price_that_was_not_the_price_is_flagged(clip: Charge, upstream: U
     upstream.on("POST", "/text-to-video", charged(asset, 9))
     assert sent(clip).state == ChargeState.CONFIRMED
     assert (clip.code, clip.reason) == (
-        outcome.PRICE_DIFFERS,
+        transitions.PRICE_DIFFERS,
         "The price was 6 cr, and it took 9 cr.",
     )
 
@@ -162,7 +168,7 @@ def test_a10_a_render_that_took_nothing_is_flagged(held: Held, upstream: Upstrea
     upstream.on(*RENDER, charged({"id": 7}, 0))
     charge = sent(held())
     assert charge.state == ChargeState.CONFIRMED
-    assert charge.code == outcome.PRICE_DIFFERS
+    assert charge.code == transitions.PRICE_DIFFERS
     assert charge.reason == "The price was 96 cr, and it took 0 cr."
 
 
@@ -173,13 +179,13 @@ def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
     sample = Upload(field="samples[]", name="a.wav", content_type="audio/wav", content=b"RIFF")
     body = {"terms": True, "name": "Thea", "gender": "female", "purchase_addon": False}
     fifty = Decimal(50)
-    create = Intent(
+    create = ChargeIntent(
         draft, draft.member_id, "voice_clones.create", uuid.uuid4(), fifty, fifty, body=body,
         uploads=(sample,),
     )  # fmt: skip
     upstream.on("GET", "/voice-clones/slots", answer({"available": 0, "can_buy": True}))
     upstream.on("POST", "/voice-clones", charged({"id": 5, "status": "pending"}, 50))
-    charge = sent(record(create))
+    charge = sent(admit_charge(create))
     form = upstream.requests[-1].content.decode()
     assert (charge.state, charge.job and charge.job.remote_id) == (ChargeState.CONFIRMED, "5")
     assert 'name="samples[]"; filename="a.wav"' in form
@@ -194,10 +200,10 @@ def test_what_the_answer_alone_holds_is_kept_with_the_charge(job: Job, upstream:
     upstream.on("POST", "/ideas/discover", charged(found, 15, status=200))
     body = {"keyword": "tides", "network": "youtube"}
     fifteen, nonce = Decimal(15), uuid.uuid4()
-    search = Intent(
+    search = ChargeIntent(
         None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
     )
-    charge = sent(record(search))
+    charge = sent(admit_charge(search))
     assert (charge.state, charge.result) == (ChargeState.CONFIRMED, found)
 
 
@@ -206,10 +212,10 @@ def test_pitfall_36_a_fruitless_search_costs_nothing(job: Job, upstream: Upstrea
     upstream.on("POST", "/ideas/discover", charged([], 0, status=200))
     body = {"keyword": "xkcdq", "network": "youtube"}
     nonce, fifteen = uuid.uuid4(), Decimal(15)
-    search = Intent(
+    search = ChargeIntent(
         None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
     )
-    charge = sent(record(search))
+    charge = sent(admit_charge(search))
     assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 0)
 
 

@@ -12,11 +12,11 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger, tasks
-from proxyapi.allowance import Lane
-from proxyapi.charges import debited_late, send, settle
+from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge
 from proxyapi.ledger.audit import audit
 from proxyapi.models import Charge, ChargeState, Confidence, Entry, Job, JobState
 from proxyapi.models.charge import CHARGED_LATE, NEVER_CHARGED
+from proxyapi.rate_limiter import Priority
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
 
@@ -57,12 +57,12 @@ def debit(amount: str, ago: timedelta = timedelta(minutes=10)) -> dict[str, str]
 def mirrored(job: Job, upstream: Upstream, *rows: dict[str, str]) -> list[uuid.UUID]:
     """The ledger has these rows now; the charges that may have one of them."""
     upstream.on(*LEDGER, history(*rows))
-    ledger.mirror(job.account, Lane.PERSON, 5)
-    return debited_late(job.account_id)
+    ledger.mirror(job.account, Priority.PERSON, 5)
+    return charges_with_late_debit(job.account_id)
 
 
 def settled(charge: Charge) -> Charge:
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -144,7 +144,7 @@ def test_a_service_that_is_away_is_asked_with_the_next_reading(
     mirrored(job, upstream, debit("-96"))
     upstream.on(*VIDEO, refused(500, "GEN-API-ERROR"))
     assert settled(charge).state == ChargeState.REFUSED
-    assert debited_late(job.account_id) == [charge.pk]
+    assert charges_with_late_debit(job.account_id) == [charge.pk]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_of_two_presses_that_were_both_paid_both_debits_have_their_charge(
     assert settled(first).state == ChargeState.REFUSED
     upstream.on(*LEDGER, history(*rows))
     assert settled(second).state == ChargeState.MATCHED
-    assert debited_late(job.account_id) == [first.pk]
+    assert charges_with_late_debit(job.account_id) == [first.pk]
     assert settled(first).state == ChargeState.MATCHED
     assert {entry.charge for entry in Entry.objects.all()} == {first, second}
     assert first.reason.endswith(
@@ -210,7 +210,7 @@ def test_a_late_answer_counts_what_was_called_uncharged(
 
     upstream.on("POST", "/faceless/7/render", meanwhile)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 92, CHARGED_LATE)
@@ -224,7 +224,7 @@ def test_each_reading_of_a_ledger_asks_for_the_charges_with_a_late_debit(
     job: Job, uncharged: Held, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     charge, rung = uncharged(), list[str]()
-    monkeypatch.setattr(tasks.settle_charge, "delay", rung.append)
+    monkeypatch.setattr(tasks.reconcile_charge_task, "delay", rung.append)
     monkeypatch.setattr(ledger, "take_turn", lambda _: mirrored(job, upstream, debit("-96")))
-    tasks.mirror_ledger(str(job.account_id))
+    tasks.sync_ledger_task(str(job.account_id))
     assert rung == [str(charge.pk)]

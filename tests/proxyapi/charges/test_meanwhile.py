@@ -17,9 +17,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import calls, drafts
-from proxyapi.allowance import Grant
-from proxyapi.charges import Intent, claim_entry, record, send, write_off
+from proxyapi.charges import (
+    ChargeIntent,
+    admit_charge,
+    dispatch_charge,
+    settle_with_entry,
+    write_off_charge,
+)
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
+from proxyapi.rate_limiter import Permit
 from proxyapi.watching import due
 from tests.factories import AccountFactory, EntryFactory, JobFactory, TokenFactory, UserFactory
 from tests.proxyapi.charges.conftest import video
@@ -43,7 +49,7 @@ def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
         return refused(status, "GEN-FORBIDDEN")
 
     upstream.on("GET", "/faceless/7", read_beside)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == state
     assert charge.account.held() == charge.hold
@@ -61,11 +67,11 @@ def test_a_token_that_took_it_over_meanwhile_has_its_own_turn(
         return answer(video("draft"))
 
     upstream.on("GET", "/faceless/7", taken_over)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, upstream.asked(*RENDER)) == (ChargeState.HELD, [])
     upstream.on(*RENDER, charged({"id": 7}, 92))
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED
 
@@ -79,9 +85,9 @@ def test_a_worker_that_was_frozen_since_its_claim_sends_nothing(
         Charge.objects.filter(pk=charge.pk).update(state=state)
         yield
 
-    monkeypatch.setattr(import_module("proxyapi.charges.send"), "waiting", frozen)
+    monkeypatch.setattr(import_module("proxyapi.charges.dispatch"), "sender_heartbeat", frozen)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == state
     assert not upstream.asked(*RENDER)
@@ -99,7 +105,7 @@ def test_an_answer_after_the_end_still_takes_effect_and_is_told(
         return charged({"id": 7}, 92, remaining=908)
 
     upstream.on(*RENDER, ended)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (state, JobState.RUNNING)
@@ -120,7 +126,7 @@ def test_a_refusal_after_the_end_changes_nothing(
         return refused(403, "GEN-FORBIDDEN")
 
     upstream.on(*RENDER, ended)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.reason, charge.code) == (state, "Ended.", "")
 
@@ -134,10 +140,10 @@ def clip(db: None) -> Job:
 
 def paid(clip: Job) -> Charge:
     price = Decimal(20)
-    intent = Intent(
+    intent = ChargeIntent(
         clip, clip.member_id, "text_to_video.create", uuid.uuid4(), price, price, {"model": "brook"}
     )
-    return record(intent)
+    return admit_charge(intent)
 
 
 def clip_made(number: int) -> httpx.Response:
@@ -165,7 +171,7 @@ def test_a_late_answer_brings_an_orphans_id(clip: Job, upstream: Upstream) -> No
         return clip_made(55)
 
     upstream.on("POST", "/text-to-video", late)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     clip.refresh_from_db()
     assert (charge.state, charge.orphan_at, clip.remote_id) == (ChargeState.MATCHED, None, "55")
@@ -174,17 +180,19 @@ def test_a_late_answer_brings_an_orphans_id(clip: Job, upstream: Upstream) -> No
 def test_a_late_answer_leaves_the_draft_to_what_was_paid_anew(
     clip: Job, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))  # requests are not counted here
+    monkeypatch.setattr(
+        calls, "acquire_permit", lambda *_: Permit(True, 0)
+    )  # requests are not counted here
     first = paid(clip)
 
     def late(request: httpx.Request) -> httpx.Response:
         matched(first)
         upstream.on("POST", "/text-to-video", clip_made(56))
-        send(paid(clip).pk)
+        dispatch_charge(paid(clip).pk)
         return clip_made(55)
 
     upstream.on("POST", "/text-to-video", late)
-    send(first.pk)
+    dispatch_charge(first.pk)
     clip.refresh_from_db()
     assert clip.remote_id == "56"
 
@@ -198,19 +206,19 @@ def test_after_a_lost_script_nothing_is_priced_before_the_services_one_was_read(
     Job.objects.filter(pk=job.pk).update(estimate=96, estimate_as_of=timezone.now())
     charge = held("faceless.scripts", hold=4)
     upstream.on(*SCRIPTS, httpx.ReadTimeout)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     if end == "written off":
-        write_off(charge, UserFactory().pk, "The service was away.")
+        write_off_charge(charge, UserFactory().pk, "The service was away.")
     else:
         row = EntryFactory(account=charge.account, credit_spend="-4", position=0)
-        claim_entry(charge, row, UserFactory().pk)
+        settle_with_entry(charge, row, UserFactory().pk)
     job.refresh_from_db()
     assert not job.priced
     assert drafts.has_unread_script(job)
     assert job.quote_due_at is not None
     upstream.on("GET", "/faceless/7", answer({"id": 7, "script": "Ice flows."}))
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.wanted["script"] == "Ice flows."
     assert not upstream.asked("PATCH", "/faceless/7")
@@ -222,7 +230,7 @@ def test_a_2xx_that_names_an_error_is_a_lost_answer(
     error = {"status": 402, "error": {"code": "INSUFFICIENT-CREDITS", "message": "No."}}
     upstream.on(*RENDER, httpx.Response(200, json=error))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (ChargeState.UNKNOWN, JobState.DRAFT)
@@ -234,7 +242,7 @@ def test_however_long_the_service_says_to_wait_it_is_given_up_in_time(
 ) -> None:
     upstream.on(*RENDER, httpx.Response(429, headers={"retry-after": "3600"}))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
     assert charge.held_at
@@ -249,7 +257,7 @@ def test_a_claim_is_on_the_disk_before_the_request_leaves(held: Held, upstream: 
     upstream.on(*RENDER, charged({"id": 7}, 92, remaining=908))
     charge = held()
     with CaptureQueriesContext(connection) as asked:
-        send(charge.pk)
+        dispatch_charge(charge.pk)
     said: list[Any] = [query["sql"] for query in asked]
     on, off = (said.index(f"PRAGMA synchronous = {how}") for how in ("FULL", "NORMAL"))
     within = said[on + 1 : off]
@@ -278,6 +286,6 @@ def test_an_envelope_may_repeat_its_status_and_name_no_error(
     body = {"status": 202, "error": None, "data": {"id": 7}}
     upstream.on(*RENDER, httpx.Response(202, json=body))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.effect_at is not None

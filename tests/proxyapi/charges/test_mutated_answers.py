@@ -13,7 +13,7 @@ import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 
-from proxyapi.charges import Intent, record, send
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.models import Charge, Job, Token, Upload
 from proxyapi.upstream.catalog import CATALOG
 from tests.factories import AccountFactory, JobFactory, TokenFactory
@@ -107,13 +107,13 @@ def sent(deed: Deed, job: Job | None, token: Token) -> Charge:
     path = {"asset": "3"} if "/assets/3/" in deed.path else {}
     body = {} if deed.operation == "faceless.retry" else {"name": "Thea"}
     file = Upload(field=deed.field, name="a", content_type="image/png", content=b"PNG")
-    charge = record(
-        Intent(
+    charge = admit_charge(
+        ChargeIntent(
             job, token.owner_id, deed.operation, uuid.uuid4(), Decimal(4), Decimal(4), body,
             token=None if job else token, path=path, uploads=(file,) if deed.field else (),
         )
     )  # fmt: skip
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     return Charge.objects.select_related("account", "job").get(pk=charge.pk)
 
 

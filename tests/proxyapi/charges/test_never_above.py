@@ -14,7 +14,15 @@ import pytest
 from django.db.models import Sum
 from django.utils import timezone
 
-from proxyapi.charges import Intent, ask, outcome, record, release, withdraw, write_off
+from proxyapi.charges import (
+    ChargeIntent,
+    admit_charge,
+    approve_draft_charge,
+    create_draft_charge,
+    transitions,
+    withdraw_draft_charge,
+    write_off_charge,
+)
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.models.charge import SPENT
 from tests.factories import JobFactory
@@ -54,9 +62,9 @@ def taken() -> Decimal:
     return sum((cost or Decimal(0) for cost in costs.values()), Decimal(0))
 
 
-def intend(chance: Random, jobs: list[Job]) -> Intent:
+def intend(chance: Random, jobs: list[Job]) -> ChargeIntent:
     one, hold = chance.choice(jobs), Decimal(chance.randrange(20, 400))
-    return Intent(one, one.member_id, "faceless.scripts", uuid.uuid4(), hold, hold)
+    return ChargeIntent(one, one.member_id, "faceless.scripts", uuid.uuid4(), hold, hold)
 
 
 def one(chance: Random, *states: ChargeState) -> Charge:
@@ -68,33 +76,35 @@ def pay(chance: Random, _: list[Job]) -> None:
     """A worker sends it, and it takes at most what was held."""
     charge = one(chance, ChargeState.HELD)
     if Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now()):
-        outcome.spent(charge, ChargeState.CONFIRMED, charge.hold)
+        transitions.mark_charged(charge, ChargeState.CONFIRMED, charge.hold)
 
 
 def lose(chance: Random, _: list[Job]) -> None:
     charge = one(chance, ChargeState.HELD)
     if Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now()):
-        outcome.unknown(charge, None)
+        transitions.mark_unknown(charge, None)
 
 
 DEED: Mapping[str, Callable[[Random, list[Job]], object]] = {
-    "ask": lambda chance, jobs: ask(intend(chance, jobs)),
+    "ask": lambda chance, jobs: create_draft_charge(intend(chance, jobs)),
     "lose": lose,
     "pay": pay,
-    "record": lambda chance, jobs: record(intend(chance, jobs)),
-    "refuse": lambda chance, _: outcome.free(one(chance, ChargeState.HELD), "No.", None),
-    "release": lambda chance, _: release(one(chance, ChargeState.DRAFT)),
-    "withdraw": lambda chance, _: withdraw(one(chance, ChargeState.DRAFT), "No."),
-    "write off": lambda chance, jobs: write_off(
+    "record": lambda chance, jobs: admit_charge(intend(chance, jobs)),
+    "refuse": lambda chance, _: transitions.release_hold(
+        one(chance, ChargeState.HELD), "No.", None
+    ),
+    "release": lambda chance, _: approve_draft_charge(one(chance, ChargeState.DRAFT)),
+    "withdraw": lambda chance, _: withdraw_draft_charge(one(chance, ChargeState.DRAFT), "No."),
+    "write off": lambda chance, jobs: write_off_charge(
         one(chance, ChargeState.UNKNOWN), jobs[0].member_id, "Gone."
     ),
 }
 
 
 def test_the_balance_is_taken_off_by_what_was_spent(job: Job) -> None:
-    charge = record(intend(Random(1), [job]))  # noqa: S311
+    charge = admit_charge(intend(Random(1), [job]))  # noqa: S311
     assert Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now())
-    outcome.spent(charge, ChargeState.CONFIRMED, charge.hold)
+    transitions.mark_charged(charge, ChargeState.CONFIRMED, charge.hold)
     account = Account.objects.get()
     spent = Charge.objects.aggregate(sum=Sum("cost"))["sum"]
     assert account.balance == BALANCE - spent

@@ -12,17 +12,19 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from proxyapi.charges import Intent, record
+from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from proxyapi.refusals import AlreadyOpen, NotEnoughCredits, Stale
+from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, StaleData
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
 
 Held = Callable[..., Charge]
 
 
-def intent(job: Job, hold: int = 106, nonce: uuid.UUID | None = None, **fields: object) -> Intent:
+def intent(
+    job: Job, hold: int = 106, nonce: uuid.UUID | None = None, **fields: object
+) -> ChargeIntent:
     fields = {"operation": "faceless.render", **fields}
-    return Intent(
+    return ChargeIntent(
         job=job,
         member_id=job.member_id,
         nonce=nonce or uuid.uuid4(),
@@ -32,7 +34,7 @@ def intent(job: Job, hold: int = 106, nonce: uuid.UUID | None = None, **fields: 
 
 
 def test_a_charge_reserves_its_hold(job: Job) -> None:
-    charge = record(intent(job))
+    charge = admit_charge(intent(job))
     assert charge.state == ChargeState.HELD
     assert job.account.held() == 106
     assert job.account.free_to_spend() == 894
@@ -40,21 +42,21 @@ def test_a_charge_reserves_its_hold(job: Job) -> None:
 
 def test_pitfall_40_the_same_form_twice_is_one_charge(job: Job) -> None:
     nonce = uuid.uuid4()
-    assert record(intent(job, nonce=nonce)) == record(intent(job, nonce=nonce))
+    assert admit_charge(intent(job, nonce=nonce)) == admit_charge(intent(job, nonce=nonce))
     assert Charge.objects.count() == 1
 
 
 def test_a_nonce_under_another_deed_is_refused(job: Job) -> None:
     nonce = uuid.uuid4()
-    record(intent(job, nonce=nonce))
-    with pytest.raises(AlreadyOpen):
-        record(intent(job, nonce=nonce, operation="faceless.retry"))
+    admit_charge(intent(job, nonce=nonce))
+    with pytest.raises(AlreadyInProgress):
+        admit_charge(intent(job, nonce=nonce, operation="faceless.retry"))
 
 
 def test_a_second_tab_cannot_start_a_second_render(job: Job) -> None:
-    record(intent(job))
-    with pytest.raises(AlreadyOpen):
-        record(intent(job))
+    admit_charge(intent(job))
+    with pytest.raises(AlreadyInProgress):
+        admit_charge(intent(job))
 
 
 def test_the_database_itself_refuses_a_second_open_charge(held: Held) -> None:
@@ -72,12 +74,12 @@ def test_the_database_itself_refuses_a_second_open_charge(held: Held) -> None:
 
 
 def test_pitfall_54_holds_together_never_exceed_the_balance(job: Job) -> None:
-    record(intent(job, hold=600))
+    admit_charge(intent(job, hold=600))
     other = Job.objects.get(pk=job.pk)
     other.pk, other.remote_id = uuid.uuid4(), "8"
     other.save(force_insert=True)
     with pytest.raises(NotEnoughCredits) as refusal:
-        record(intent(other, hold=401))
+        admit_charge(intent(other, hold=401))
     assert refusal.value.sentence == (
         "Not sent. It needs 401 cr, 400 are free. Nothing was charged."
     )
@@ -85,7 +87,7 @@ def test_pitfall_54_holds_together_never_exceed_the_balance(job: Job) -> None:
 
 def test_free_operations_are_no_charges(job: Job) -> None:
     with pytest.raises(ValueError, match="charges nothing"):
-        record(intent(job, operation="faceless.estimate"))
+        admit_charge(intent(job, operation="faceless.estimate"))
 
 
 def test_a_charge_takes_only_the_transitions_of_its_table(held: Held) -> None:
@@ -103,36 +105,36 @@ def test_a_transition_that_somebody_else_took_is_not_taken_twice(held: Held) -> 
 def test_a_job_that_started_meanwhile_is_not_rendered_again(job: Job) -> None:
     """Two tabs: by the time the second one's turn comes, the first one's render is confirmed."""
     Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
-    with pytest.raises(Stale, match="Nothing was sent"):
-        record(intent(job))
+    with pytest.raises(StaleData, match="Nothing was sent"):
+        admit_charge(intent(job))
 
 
 def test_a_job_that_failed_again_meanwhile_is_not_retried_for_the_failure_before(job: Job) -> None:
     Job.objects.update(state=JobState.FAILED, finished_at=timezone.now() - timedelta(minutes=1))
     job.refresh_from_db()
     Job.objects.update(finished_at=timezone.now())
-    with pytest.raises(Stale, match="Nothing was sent"):
-        record(intent(job, operation="faceless.retry"))
+    with pytest.raises(StaleData, match="Nothing was sent"):
+        admit_charge(intent(job, operation="faceless.retry"))
 
 
 def test_settings_that_changed_meanwhile_are_not_rendered_at_the_old_price(job: Job) -> None:
     Job.objects.update(edited_at=timezone.now())
-    with pytest.raises(Stale, match="Nothing was sent"):
-        record(intent(job))
-    assert record(intent(job, operation="faceless.scripts")).state == ChargeState.HELD
+    with pytest.raises(StaleData, match="Nothing was sent"):
+        admit_charge(intent(job))
+    assert admit_charge(intent(job, operation="faceless.scripts")).state == ChargeState.HELD
 
 
 def test_a_nonce_with_other_words_is_refused(job: Job) -> None:
     nonce = uuid.uuid4()
-    record(intent(job, nonce=nonce, operation="faceless.scripts", body={"topic": "ice"}))
-    with pytest.raises(AlreadyOpen):
-        record(intent(job, nonce=nonce, operation="faceless.scripts", body={"topic": "snow"}))
+    admit_charge(intent(job, nonce=nonce, operation="faceless.scripts", body={"topic": "ice"}))
+    with pytest.raises(AlreadyInProgress):
+        admit_charge(intent(job, nonce=nonce, operation="faceless.scripts", body={"topic": "snow"}))
 
 
 def test_a_token_that_took_over_meanwhile_is_the_one_that_is_charged(job: Job) -> None:
     newer = TokenFactory(account=job.account)
     Job.objects.update(token=newer)
-    assert record(intent(job)).token == newer
+    assert admit_charge(intent(job)).token == newer
 
 
 def test_law_10_a_nonce_stands_once_in_a_vault(held: Held) -> None:

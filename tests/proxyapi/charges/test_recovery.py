@@ -13,8 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from proxyapi import charge_log
-from proxyapi.allowance import AllowanceUnknown, connection
-from proxyapi.charges import outcome, recovery, send
+from proxyapi.charges import dispatch_charge, recovery, transitions
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -25,6 +24,7 @@ from proxyapi.models import (
     TopUpChange,
 )
 from proxyapi.models.charge import NEVER_CHARGED
+from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, charged
 from tests.stores import empty_stores
@@ -38,7 +38,7 @@ def sent(held: Held, upstream: Upstream) -> Charge:
     """A render that was answered: its charge and its job are in the log."""
     upstream.on(*RENDER, charged({"id": 7}, 92))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED
     upstream.requests.clear()
@@ -71,9 +71,11 @@ def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debi
 ):
     upstream.on(*RENDER, httpx.ReadError)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     with django_capture_on_commit_callbacks(execute=True):
-        outcome.free(Charge.objects.loaded(charge.pk), "It was never charged.", None, NEVER_CHARGED)
+        transitions.release_hold(
+            Charge.objects.loaded(charge.pk), "It was never charged.", None, NEVER_CHARGED
+        )
     forget()
     recovery.recover_if_restored()
     assert Charge.objects.get().is_called_uncharged
@@ -84,7 +86,7 @@ def test_a_charge_that_is_held_again_is_not_sent_again(sent, upstream):
         state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
-    send(sent.pk)
+    dispatch_charge(sent.pk)
     sent.refresh_from_db()
     assert (sent.state, sent.cost) == (ChargeState.MATCHED, 92)
     assert posts(upstream) == 0
@@ -94,9 +96,9 @@ def test_a_second_press_on_the_restored_page_is_refused(sent, held, upstream):
     Charge.objects.all().delete()
     Job.objects.update(state=JobState.DRAFT)
     again = held()
-    send(again.pk)
+    dispatch_charge(again.pk)
     again.refresh_from_db()
-    assert (again.state, again.reason) == (ChargeState.REFUSED, recovery.SUPERSEDED)
+    assert (again.state, again.reason) == (ChargeState.REFUSED, recovery.SUPERSEDED_REASON)
     assert Charge.objects.get(pk=sent.pk).state == ChargeState.MATCHED
     assert posts(upstream) == 0
 
@@ -107,27 +109,27 @@ def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent, up
         state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
-    charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
-    send(sent.pk)
+    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.current().id))
+    dispatch_charge(sent.pk)
     sent.refresh_from_db()
-    assert (sent.state, sent.code) == (ChargeState.UNKNOWN, recovery.RESTORED)
+    assert (sent.state, sent.code) == (ChargeState.UNKNOWN, recovery.RESTORED_CODE)
     assert posts(upstream) == 0
 
 
 def test_a_recovery_is_made_once(sent):
     forget()
-    assert recovery.recover_at_start() is not None
-    assert recovery.recover_at_start() is None
+    assert recovery.recover_at_startup() is not None
+    assert recovery.recover_at_startup() is None
     assert recovery.recover_if_restored() is None
 
 
 def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent):
     forget()
     first = DatabaseEpoch.objects.current()
-    recovery.recover_at_start()
+    recovery.recover_at_startup()
     DatabaseEpoch.objects.exclude(number=first.number).delete()
     Charge.objects.all().delete()
-    assert recovery.recover_at_start() is not None
+    assert recovery.recover_at_startup() is not None
     assert Charge.objects.get().pk == sent.pk
 
 
@@ -154,13 +156,13 @@ def test_another_token_of_the_account_takes_the_place_of_one_that_is_gone(sent):
 def test_without_the_log_nothing_that_waits_is_sent(db, upstream):
     asked = ChargeFactory.create(state=ChargeState.DRAFT)
     held = ChargeFactory.create(state=ChargeState.HELD)
-    report = recovery.recover_at_start()
+    report = recovery.recover_at_startup()
     assert report is not None
     assert set(report.unsure) == {str(asked.pk), str(held.pk)}
     asked.refresh_from_db()
     held.refresh_from_db()
-    assert (asked.state, asked.reason) == (ChargeState.REFUSED, recovery.ASK_AGAIN)
-    assert (held.state, held.reason) == (ChargeState.UNKNOWN, recovery.PERHAPS_SENT)
+    assert (asked.state, asked.reason) == (ChargeState.REFUSED, recovery.APPROVAL_LOST_REASON)
+    assert (held.state, held.reason) == (ChargeState.UNKNOWN, recovery.MAYBE_SENT_REASON)
 
 
 def test_the_log_of_another_installation_proves_nothing(sent, held):
@@ -169,23 +171,23 @@ def test_the_log_of_another_installation_proves_nothing(sent, held):
     Job.objects.update(state=JobState.DRAFT)
     DatabaseEpoch.objects.update(id=uuid.uuid4())
     waiting = held()
-    recovery.recover_at_start()
+    recovery.recover_at_startup()
     waiting.refresh_from_db()
     assert waiting.state in (ChargeState.UNKNOWN, ChargeState.REFUSED)
 
 
 def test_a_new_installation_has_nothing_to_recover(db):
-    assert recovery.recover_at_start() is None
-    assert recovery.recover_at_start() is None
+    assert recovery.recover_at_startup() is None
+    assert recovery.recover_at_startup() is None
 
 
 def test_a_redis_that_was_emptied_is_no_older_database(sent):
-    files = charge_log.newest_on_disk()
-    with_redis = charge_log.newest()
+    files = charge_log.newest_record_on_disk()
+    with_redis = charge_log.newest_record()
     assert files == with_redis
-    connection().flushall()
+    redis_connection().flushall()
     assert recovery.recover_if_restored() is None
-    assert recovery.recover_at_start() is None
+    assert recovery.recover_at_startup() is None
 
 
 def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoration(sent):
@@ -197,15 +199,15 @@ def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoratio
     forget()
     recovery.recover_if_restored()
     change.refresh_from_db()
-    assert (change.state, change.reason) == ("refused", recovery.SAVE_AGAIN)
+    assert (change.state, change.reason) == ("refused", recovery.TOP_UP_LOST_REASON)
 
 
 def test_without_redis_nothing_is_sent(held, upstream, settings):
     settings.REDIS_URL = "unix:///nonexistent/socket"
     charge = held()
-    with pytest.raises(AllowanceUnknown):
+    with pytest.raises(RateLimiterUnavailable):
         recovery.recover_if_restored()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
     assert upstream.requests == []
@@ -215,7 +217,7 @@ def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent, held):
     Charge.objects.all().delete()
     Job.objects.update(state=JobState.DRAFT)
     empty_stores()
-    charge_log.append_checkpoint(str(DatabaseEpoch.objects.current().id))
+    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.current().id))
     waiting = held()
     out = StringIO()
     call_command("after_restore", stdout=out)
@@ -230,14 +232,14 @@ def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent, settings)
     folder = settings.CHARGE_LOG_DIR
     (today,) = folder.glob("*.jsonl")
     assert today.stat().st_mode & 0o077 == 0
-    old = timezone.now().date() - timedelta(days=charge_log.KEPT_DAYS + 1)
+    old = timezone.now().date() - timedelta(days=charge_log.RETENTION_DAYS + 1)
     (folder / f"{old}.jsonl").write_text(today.read_text())
     with today.open("a") as lines:
         lines.write('{"kind":"request","epo')
-    known = len(charge_log.records())
-    charge_log.prune()
+    known = len(charge_log.load_log_records())
+    charge_log.prune_log_files()
     assert [path.name for path in folder.glob("*.jsonl")] == [today.name]
-    assert len(charge_log.records()) == known
+    assert len(charge_log.load_log_records()) == known
 
 
 def test_a_full_disk_stops_no_charge(held, upstream, settings):
@@ -246,7 +248,7 @@ def test_a_full_disk_stops_no_charge(held, upstream, settings):
     upstream.on(*RENDER, charged({"id": 7}, 92))
     charge = held()
     try:
-        send(charge.pk)
+        dispatch_charge(charge.pk)
     finally:
         settings.CHARGE_LOG_DIR.unlink()
     charge.refresh_from_db()

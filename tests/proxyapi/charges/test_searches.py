@@ -10,7 +10,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import Intent, evidence, record, send, settle
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, evidence, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobKind, Upload
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history
@@ -23,15 +23,15 @@ SLOTS, CLONES = ("GET", "/voice-clones/slots"), ("POST", "/voice-clones")
 def search(job: Job) -> Charge:
     body, fifteen = {"keyword": "tides", "network": "youtube"}, Decimal(15)
     nonce = uuid.uuid4()
-    return record(
-        Intent(
+    return admit_charge(
+        ChargeIntent(
             None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
         )
     )
 
 
 def sent(charge: Charge) -> Charge:
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -51,7 +51,7 @@ def test_pitfall_33_a_search_whose_answer_got_lost_is_looked_for_and_not_made_ag
     booked = {"credit_spend": "-15", "created_at": timezone.now().isoformat()}
     upstream.on("GET", "/credits/history", history(booked))
     sent(search)
-    settle(search.pk)
+    reconcile_charge(search.pk)
     search.refresh_from_db()
     assert (search.state, search.cost) == (ChargeState.MATCHED, 15)
     assert asked(upstream).count(DISCOVER) == 1
@@ -67,13 +67,13 @@ def test_pitfall_49_the_slots_are_read_first_and_one_is_bought_only_if_somebody_
     body = {"terms": True, "name": "Thea", "gender": "female", "purchase_addon": addon}
     cost = 50 if addon else 0
     price = Decimal(cost)
-    create = Intent(
+    create = ChargeIntent(
         draft, draft.member_id, "voice_clones.create", uuid.uuid4(), price, price, body=body,
         uploads=(sample,),
     )  # fmt: skip
     upstream.on(*SLOTS, answer({"available": 0, "can_buy": True, "cost": 50}))
     upstream.on(*CLONES, charged({"id": 5, "status": "pending"}, cost))
-    charge = sent(record(create))
+    charge = sent(admit_charge(create))
     assert asked(upstream) == [SLOTS, CLONES]
     assert charge.before["available"] == 0
     assert (b'name="purchase_addon"' in upstream.requests[-1].content) is addon
@@ -89,7 +89,7 @@ def test_ideas_that_another_teams_search_may_have_found_prove_nothing(
     if theirs:
         spent = {"state": ChargeState.CONFIRMED, "cost": 15, "settled_at": now}
         ChargeFactory(job=job_of_luca, body=theirs, **common, **spent)
-    proved = evidence.carried_out(charge, {"ideas": [{"id": 3}]})
+    proved = evidence.proves_executed(charge, {"ideas": [{"id": 3}]})
     assert proved is (theirs != {"keyword": "tides"})
 
 
@@ -103,7 +103,7 @@ def test_a_slot_that_another_teams_clone_may_have_taken_proves_nothing(
     charge = ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=now, **common)
     times = {"sent_at": now + timedelta(seconds=sent), "settled_at": now + timedelta(seconds=sent)}
     ChargeFactory(job=job_of_luca, state=ChargeState.CONFIRMED, cost=0, **common, **times)
-    assert evidence.carried_out(charge, {"available": 1}) is proved
+    assert evidence.proves_executed(charge, {"available": 1}) is proved
 
 
 def test_an_answer_that_names_what_another_team_made_is_a_mistake(

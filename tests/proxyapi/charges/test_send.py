@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from proxyapi.charges import send
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, TokenState
 from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
 
@@ -23,7 +23,7 @@ def test_a_confirmed_render_settles_at_its_cost_and_starts_the_job(
 ) -> None:
     upstream.on(*RENDER, charged({"id": 7}, 92, remaining=908))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 92)
@@ -40,7 +40,7 @@ def test_a_retry_goes_without_a_body_and_starts_the_job_again(
     retry = ("POST", "/faceless/7/retry")
     upstream.on(*retry, charged({"id": 7}, 92))
     charge = held("faceless.retry")
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (ChargeState.CONFIRMED, JobState.RUNNING)
@@ -49,7 +49,7 @@ def test_a_retry_goes_without_a_body_and_starts_the_job_again(
 
 def test_what_cannot_be_sent_at_all_is_given_up_at_once(held: Held, upstream: Upstream) -> None:
     charge = held("faceless.retry", body={"volume": 3})
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert charge.reason.endswith("Nothing was sent.")
@@ -59,8 +59,8 @@ def test_what_cannot_be_sent_at_all_is_given_up_at_once(held: Held, upstream: Up
 def test_pitfall_39_a_task_that_runs_twice_sends_once(held: Held, upstream: Upstream) -> None:
     upstream.on(*RENDER, charged({"id": 7}, 92))
     charge = held()
-    send(charge.pk)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
+    dispatch_charge(charge.pk)
     assert len(upstream.asked(*RENDER)) == 1
 
 
@@ -75,7 +75,7 @@ def test_two_workers_that_read_it_together_send_once(held: Held, upstream: Upstr
 
     upstream.on("GET", "/faceless/7", meanwhile)
     upstream.on(*RENDER, charged({"id": 7}, 92))
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     assert upstream.asked(*RENDER) == []
 
 
@@ -85,8 +85,8 @@ def test_pitfall_37_a_lost_answer_is_unknown_and_not_sent_again(
 ) -> None:
     upstream.on(*RENDER, wire)
     charge = held()
-    send(charge.pk)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     assert charge.account.held() == 106
@@ -106,7 +106,7 @@ def test_a_sender_that_was_taken_for_dead_gives_its_answer_up_when_it_ends(
 
     upstream.on(*RENDER, meanwhile)
     began = timezone.now()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     assert charge.lost_at is not None
@@ -128,7 +128,7 @@ def test_an_answer_that_proves_nothing_is_unknown(
 ) -> None:
     upstream.on(*RENDER, odd)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
 
@@ -139,10 +139,10 @@ def test_what_provably_did_not_start_goes_back_in_line(
 ) -> None:
     upstream.on(*RENDER, wire, charged({"id": 7}, 92))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED
 
@@ -151,7 +151,7 @@ def test_pitfall_26_a_429_waits_as_long_as_it_says(held: Held, upstream: Upstrea
     headers = {"Retry-After": "40", "X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "0"}
     upstream.on(*RENDER, httpx.Response(429, json={"message": "slow"}, headers=headers))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
     assert charge.due_at > timezone.now() + timedelta(seconds=35)
@@ -164,7 +164,7 @@ def test_pitfall_26_a_429_that_is_over_at_once_does_not_wait_longer(
         *RENDER, httpx.Response(429, json={"message": "slow"}, headers={"Retry-After": "0"})
     )
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
     assert charge.due_at < timezone.now() + timedelta(seconds=2)
@@ -185,7 +185,7 @@ def test_a_refusal_frees_the_hold_and_says_why(
 ) -> None:
     upstream.on(*RENDER, refused(status, code, message))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.REFUSED, None)
     assert charge.reason
@@ -197,7 +197,7 @@ def test_pitfall_58_too_few_credits_tells_the_balance(held: Held, upstream: Upst
         *RENDER, refused(402, "INSUFFICIENT-CREDITS", "too few", required=412, available=388)
     )
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert "412" in charge.reason
     assert "388" in charge.reason
@@ -207,7 +207,7 @@ def test_pitfall_58_too_few_credits_tells_the_balance(held: Held, upstream: Upst
 def test_pitfall_88_a_revoked_token_is_asked_once(held: Held, upstream: Upstream) -> None:
     upstream.on("GET", "/faceless/7", refused(401, "GEN-UNAUTHORIZED"))
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     charge.token.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
@@ -220,11 +220,11 @@ def test_an_upstream_that_is_down_keeps_the_charge_for_a_quarter_of_an_hour(
 ) -> None:
     upstream.on("GET", "/faceless/7", httpx.ConnectError)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
     Charge.objects.filter(pk=charge.pk).update(held_at=timezone.now() - timedelta(minutes=16))
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert "Nothing was charged" in charge.reason
@@ -252,7 +252,7 @@ def test_a_connection_to_the_database_that_breaks_meanwhile_does_not_lose_the_an
 
     upstream.on(*RENDER, breaks)
     charge = held()
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     charge.account.refresh_from_db()
     assert (charge.state, charge.cost, charge.crashes) == (state, cost, 0)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import settle
+from proxyapi.charges import reconcile_charge
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -60,7 +60,7 @@ def test_a_render_that_runs_and_a_debit_are_a_match(
     upstream.on("GET", "/faceless/7", answer(video("rendering")))
     upstream.on(*LEDGER, history(debit("-94")))
     charge = lost()
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 94)
@@ -73,7 +73,7 @@ def test_a_render_that_runs_without_its_debit_is_watched_and_stays_unknown(
     upstream.on("GET", "/faceless/7", answer(video("rendering")))
     upstream.on(*LEDGER, history())
     charge = lost()
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
@@ -83,7 +83,7 @@ def test_a_render_that_runs_without_its_debit_is_watched_and_stays_unknown(
 def test_no_trace_after_half_a_minute_was_never_charged(lost: Held, upstream: Upstream) -> None:
     upstream.on(*LEDGER, history(debit("-4", seconds_ago=3000)))
     charge = lost()
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert charge.reason.startswith("It was never charged. The 106 cr held are free again.")
@@ -104,7 +104,7 @@ def test_a_word_that_was_not_told_before_proves_a_start_only_if_nothing_else_lea
     upstream.on("GET", "/faceless/7", answer(video(word)))
     upstream.on(*LEDGER, history())
     charge = lost(before="")
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (state, job_state)
@@ -113,7 +113,7 @@ def test_a_word_that_was_not_told_before_proves_a_start_only_if_nothing_else_lea
 def test_no_trace_right_after_sending_proves_nothing(lost: Held, upstream: Upstream) -> None:
     upstream.on(*LEDGER, history())
     charge = lost(seconds=10)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
 
@@ -130,7 +130,7 @@ def test_nothing_is_called_uncharged_while_its_sender_lives_nor_half_a_minute_af
     upstream.on(*LEDGER, history())
     charge = lost(seconds=300)
     Charge.objects.update(alive_at=timezone.now() - timedelta(seconds=alive))
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == state
 
@@ -148,7 +148,7 @@ def test_what_only_a_debit_tells_needs_no_resource(
     upstream.on("GET", "/faceless/7", refused(status, code))
     upstream.on(*LEDGER, history(debit("-96")) if booked else history())
     charge = lost("faceless.retry", before="failed")
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == (ChargeState.MATCHED if booked else ChargeState.UNKNOWN)
 
@@ -159,7 +159,7 @@ def test_where_the_resource_tells_it_a_debit_beside_it_proves_nothing(
     upstream.on("GET", "/faceless/7", refused(404, "NOT-FOUND"))
     upstream.on(*LEDGER, history(debit("-96")))
     charge = lost()
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     assert upstream.asked(*LEDGER) == []
@@ -171,7 +171,7 @@ def test_what_was_sent_before_the_clock_was_put_back_is_read_seldom(
     """It would be young for hours, and take the requests of the others."""
     upstream.on(*LEDGER, history())
     charge = lost(seconds=-7200)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     assert charge.due_at is not None
@@ -184,7 +184,7 @@ def test_a_retry_that_failed_again_is_told_by_the_ledger(
     upstream.on("GET", "/faceless/7", answer(video("failed")))
     upstream.on(*LEDGER, history(debit("-96")))
     charge = lost("faceless.retry", before="failed")
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
@@ -198,7 +198,7 @@ def test_what_a_retry_was_sent_in_spite_of_does_not_prove_it(
     upstream.on("GET", "/faceless/7", answer(video(before or "draft")))
     upstream.on(*LEDGER, history())
     charge = lost("faceless.retry", before=before)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (ChargeState.REFUSED, JobState.DRAFT)
@@ -213,7 +213,7 @@ def test_pitfall_62_a_debit_that_another_charge_has_is_not_taken_twice(
     )
     upstream.on(*LEDGER, history(debit("-96")))
     second = lost()
-    settle(second.pk)
+    reconcile_charge(second.pk)
     second.refresh_from_db()
     assert second.state == ChargeState.REFUSED
 
@@ -225,7 +225,7 @@ def test_a_charge_left_in_sending_becomes_unknown_and_is_read_back(
     upstream.on(*LEDGER, history(debit("-96")))
     charge = lost(seconds=100)
     Charge.objects.filter(pk=charge.pk).update(state=ChargeState.SENDING)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.MATCHED
 
@@ -235,7 +235,7 @@ def test_a_charge_that_is_being_sent_is_left_alone(lost: Held, upstream: Upstrea
     Charge.objects.filter(pk=charge.pk).update(
         state=ChargeState.SENDING, alive_at=timezone.now() - timedelta(seconds=5)
     )
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.SENDING
     assert upstream.requests == []
@@ -244,7 +244,7 @@ def test_a_charge_that_is_being_sent_is_left_alone(lost: Held, upstream: Upstrea
 def test_law_6_an_upstream_that_is_away_changes_nothing(lost: Held, upstream: Upstream) -> None:
     upstream.on("GET", "/faceless/7", httpx.ConnectError)
     charge = lost()
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
 
@@ -257,7 +257,7 @@ def retried(lost: Held, upstream: Upstream) -> Callable[..., Charge]:
         upstream.on("GET", "/faceless/7", answer(video("failed")))
         upstream.on(*LEDGER, history(*[debit("-96", at) for at in seconds_ago]))
         charge = lost("faceless.retry", before="failed")
-        settle(charge.pk)
+        reconcile_charge(charge.pk)
         charge.refresh_from_db()
         return charge
 
@@ -317,7 +317,7 @@ def test_two_equal_debits_of_neighbouring_seconds_are_shared_out_so_that_both_ch
     ]
     upstream.on("GET", "/faceless/7", answer(video("failed")))
     upstream.on(*LEDGER, history(*rows))
-    settle(retry.pk)
+    reconcile_charge(retry.pk)
     retry.refresh_from_db()
     assert retry.state == ChargeState.MATCHED
     earlier, later = Entry.objects.order_by("happened_at")
@@ -334,12 +334,12 @@ def test_a_debit_that_what_is_sent_just_now_may_have_made_waits_for_that_ones_an
     video_of_another = JobFactory(account=charge.account, token=charge.token)
     sent_at = timezone.now() - timedelta(seconds=20)
     other = ChargeFactory(job=video_of_another, state=ChargeState.SENDING, sent_at=sent_at)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     answered = {"state": ChargeState.CONFIRMED, "cost": 96, "settled_at": timezone.now()}
     Charge.objects.filter(pk=other.pk).update(**answered)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 100)
     assert Entry.objects.get(amount=-96).charge == other
@@ -359,12 +359,12 @@ def test_a_debit_that_the_apis_view_does_not_show_yet_is_a_trace(
     rows = debit("-4", seconds_ago=3000), debit("-96", seconds_ago=20)
     upstream.on(*LEDGER, lagging(1, *rows))
     charge = lost(operation, before=before)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     upstream.on("GET", "/faceless/7", answer(video("failed")))
     upstream.on(*LEDGER, history(*rows))
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
 
@@ -377,12 +377,12 @@ def test_a_debit_that_the_view_shows_late_settles_though_no_other_row_comes(
     upstream.on(*LEDGER, lagging(1, *rows))
     charge = lost()
     Charge.objects.filter(pk=charge.pk).update(lost_at=timezone.now() - timedelta(seconds=30))
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
     assert not Entry.objects.get(amount=-96).via_api
     upstream.on(*LEDGER, history(*rows))
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
 
@@ -394,6 +394,6 @@ def test_neither_what_it_did_not_show_for_long_nor_another_amount_is_waited_for(
     rows = debit("-4", seconds_ago=3000), debit(amount, seconds_ago)
     upstream.on(*LEDGER, lagging(1, *rows))
     charge = lost()
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED

@@ -10,31 +10,31 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi.charges import Intent, outcome, record
+from proxyapi.charges import ChargeIntent, admit_charge, transitions
 from proxyapi.models import Account, Charge, ChargeState, Job, TokenState
 from proxyapi.refusals import NotEnoughCredits
 from tests.factories import ChargeFactory, JobFactory
 
 
-def intent(job: Job, hold: int) -> Intent:
+def intent(job: Job, hold: int) -> ChargeIntent:
     nonce = uuid.uuid4()
-    return Intent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
+    return ChargeIntent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
 
 
 def test_what_one_team_holds_is_not_free_for_another(job: Job, job_of_luca: Job) -> None:
-    record(intent(job, 600))
+    admit_charge(intent(job, 600))
     assert job_of_luca.account.free_to_spend() == 400
     with pytest.raises(NotEnoughCredits) as refusal:
-        record(intent(job_of_luca, 600))
+        admit_charge(intent(job_of_luca, 600))
     assert "600 cr are held by another team that uses this account." in refusal.value.sentence
     assert Charge.objects.count() == 1
 
 
 def test_a_refusal_of_a_team_alone_names_no_other_team(job: Job) -> None:
-    record(intent(job, 600))
+    admit_charge(intent(job, 600))
     own = JobFactory(account=job.account, token=job.token, vault=job.vault)
     with pytest.raises(NotEnoughCredits) as refusal:
-        record(intent(own, 600))
+        admit_charge(intent(own, 600))
     assert "another team" not in refusal.value.sentence
 
 
@@ -44,14 +44,14 @@ def test_another_account_or_another_service_is_not_the_same_account(
 ) -> None:
     value = {"environment": "https://other.example/v2", "upstream_id": 4242}[different]
     Account.objects.filter(pk=job_of_luca.account_id).update(**{different: value})
-    record(intent(job, 600))
+    admit_charge(intent(job, 600))
     assert job_of_luca.account.free_to_spend() == 1000
 
 
 def test_what_one_team_spent_is_not_free_for_another(job: Job, job_of_luca: Job) -> None:
     now = timezone.now()
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=now)
-    outcome.spent(charge, ChargeState.CONFIRMED, Decimal(92))
+    transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(92))
     job_of_luca.account.refresh_from_db()
     assert job_of_luca.account.free_to_spend() == 908
 
@@ -67,7 +67,7 @@ def test_a_balance_from_before_the_other_teams_charge_does_not_hide_its_cost(
 ) -> None:
     asked_at = timezone.now()
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=timezone.now())
-    outcome.spent(charge, ChargeState.CONFIRMED, Decimal(92))
+    transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(92))
     Account.objects.update(balance_as_of=None)
     job_of_luca.account.note_balance(Decimal(1000), asked_at)
     assert job_of_luca.account.free_to_spend() == 908

@@ -13,10 +13,10 @@ from django.db.models import Count
 from django.utils import timezone
 
 from proxyapi import calls, ledger
-from proxyapi.allowance import Grant
-from proxyapi.charges import claim_entry, settle
+from proxyapi.charges import reconcile_charge, settle_with_entry
 from proxyapi.models import Account, Charge, ChargeState, Entry, Job
-from proxyapi.refusals import Stale
+from proxyapi.rate_limiter import Permit
+from proxyapi.refusals import StaleData
 from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, history
@@ -48,7 +48,7 @@ def debit(amount: str = "-96", seconds_ago: int = 36) -> dict[str, str]:
 def read_back(*charges: Charge) -> list[str]:
     """Their states, each read back twice: what one of them took may decide on the other."""
     for charge in (*charges, *charges):
-        settle(charge.pk)
+        reconcile_charge(charge.pk)
         charge.refresh_from_db()
     return [charge.state for charge in charges]
 
@@ -121,10 +121,10 @@ def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
     charge = lost(job_of_luca)
     assert read_back(lost(job), charge)[1] == ChargeState.UNKNOWN
     first = Charge.objects.get(job=job)
-    claim_entry(first, Entry.objects.get(account=job.account), job.member_id)
+    settle_with_entry(first, Entry.objects.get(account=job.account), job.member_id)
     entry = Entry.objects.get(account=job_of_luca.account)
-    with pytest.raises(Stale) as refusal:
-        claim_entry(charge, entry, UserFactory().pk)
+    with pytest.raises(StaleData) as refusal:
+        settle_with_entry(charge, entry, UserFactory().pk)
     assert "another team" in refusal.value.sentence
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
@@ -139,7 +139,7 @@ def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Charges of both teams, fewer debits than charges, mirrors of which one is ahead."""
-    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))
+    monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
     chance = Random(seed)  # noqa: S311 - not for cryptography
     jobs = [
         JobFactory(account=one.account, token=one.token, remote_id=str(number))
@@ -152,7 +152,7 @@ def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
         if chance.random() < 0.5:
             ledger.mirror(Account.objects.get(pk=chance.choice(jobs).account_id))
         else:
-            settle(chance.choice(charges).pk)
+            reconcile_charge(chance.choice(charges).pk)
     matched = Entry.objects.filter(charge__isnull=False, amount__lt=0)
     per_place = matched.values("position").annotate(n=Count("pk"))
     assert [row for row in per_place if row["n"] > 1] == []

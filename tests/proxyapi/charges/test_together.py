@@ -15,7 +15,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from proxyapi.charges import Intent, outcome, record, send
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.refusals import Refusal
 from tests.factories import ChargeFactory, JobFactory
@@ -45,18 +45,18 @@ def together(deeds: Iterable[Callable[[], object]]) -> None:
             done.result(60)
 
 
-def intent(job: Job, nonce: uuid.UUID, hold: int = 106) -> Intent:
-    return Intent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
+def intent(job: Job, nonce: uuid.UUID, hold: int = 106) -> ChargeIntent:
+    return ChargeIntent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
 
 
 def test_pitfall_40_presses_at_once_are_one_charge(job: Job) -> None:
     nonce = uuid.uuid4()
-    together(lambda: record(intent(job, nonce)) for _ in range(CROWD))
+    together(lambda: admit_charge(intent(job, nonce)) for _ in range(CROWD))
     assert Charge.objects.count() == 1
 
 
 def test_tabs_at_once_are_one_charge(job: Job) -> None:
-    together(lambda: record(intent(job, uuid.uuid4())) for _ in range(CROWD))
+    together(lambda: admit_charge(intent(job, uuid.uuid4())) for _ in range(CROWD))
     assert Charge.objects.count() == 1
 
 
@@ -65,7 +65,7 @@ def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) ->
         JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(number))
         for number in range(100, 100 + CROWD)
     ]
-    together(lambda one=one: record(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
+    together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
     assert Charge.objects.count() == 2
     assert Account.objects.get().free_to_spend() == 200
 
@@ -77,7 +77,7 @@ def test_teams_at_once_do_not_pass_on_the_same_credits(job: Job, job_of_luca: Jo
         for number in range(100, 100 + CROWD // 2)
         for one in (job, job_of_luca)
     ]
-    together(lambda one=one: record(intent(one, uuid.uuid4(), 600)) for one in jobs)  # type: ignore[misc]
+    together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 600)) for one in jobs)  # type: ignore[misc]
     assert Charge.objects.count() == 1
     assert [row.free_to_spend() for row in Account.objects.all()] == [400, 400]
 
@@ -88,7 +88,7 @@ def test_teams_at_once_that_spend_and_read_balances_do_not_wait_in_a_ring(
     def spend(one: Job) -> None:
         for _ in range(10):
             charge = ChargeFactory(job=one, state=ChargeState.SENDING, sent_at=timezone.now())
-            outcome.spent(charge, ChargeState.CONFIRMED, Decimal(1))
+            transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(1))
 
     def read(one: Job) -> None:
         asked_at = timezone.now() - timedelta(minutes=5)
@@ -102,8 +102,8 @@ def test_teams_at_once_that_spend_and_read_balances_do_not_wait_in_a_ring(
 
 def test_a3_workers_at_once_send_once(job: Job, upstream: Upstream) -> None:
     upstream.on(*RENDER, charged({"id": 7, **SETTINGS}, 92))
-    charge = record(intent(job, uuid.uuid4()))
-    together(lambda: send(charge.pk) for _ in range(CROWD))
+    charge = admit_charge(intent(job, uuid.uuid4()))
+    together(lambda: dispatch_charge(charge.pk) for _ in range(CROWD))
     charge.refresh_from_db()
     assert len(upstream.asked(*RENDER)) == 1
     assert charge.state == ChargeState.CONFIRMED

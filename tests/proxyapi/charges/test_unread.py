@@ -11,8 +11,8 @@ import pytest
 import redis
 from django.utils import timezone
 
-from proxyapi import allowance
-from proxyapi.charges import settle, unread
+from proxyapi import rate_limiter
+from proxyapi.charges import reconcile_backlog, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.charges.conftest import SETTINGS, video
@@ -44,8 +44,10 @@ def old(job: Job, upstream: Upstream) -> Old:
 
 def read(charge: Charge) -> None:
     """With an allowance that is known: a call that failed leaves it unknown."""
-    allowance.correct(allowance.connection(), charge.token.bucket, 30, 30)
-    settle(charge.pk)
+    rate_limiter.apply_rate_limit_headers(
+        rate_limiter.redis_connection(), charge.token.bucket, 30, 30
+    )
+    reconcile_charge(charge.pk)
 
 
 def rest_of(charge: Charge) -> float:
@@ -149,8 +151,8 @@ def test_a_refusal_is_an_answer(old: Old, upstream: Upstream) -> None:
 
 def test_one_that_had_no_turn_is_read_when_there_is_one(old: Old, upstream: Upstream) -> None:
     charge = old()
-    allowance.pause(allowance.connection(), charge.token.bucket, 30)
-    settle(charge.pk)
+    rate_limiter.pause_bucket(rate_limiter.redis_connection(), charge.token.bucket, 30)
+    reconcile_charge(charge.pk)
     assert 20 < rest_of(charge) < 35
     assert upstream.requests == []
 
@@ -164,6 +166,6 @@ def test_without_redis_it_is_read_at_its_next_turn(
     def gone() -> redis.Redis:
         raise redis.ConnectionError
 
-    monkeypatch.setattr(unread, "connection", gone)
+    monkeypatch.setattr(reconcile_backlog, "redis_connection", gone)
     read(charge)
     assert rest_of(charge) > TEN_MINUTES - 5

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import drafts
-from proxyapi.charges import claim_entry, send, write_off
+from proxyapi.charges import dispatch_charge, settle_with_entry, write_off_charge
 from proxyapi.models import Charge, Job
 from proxyapi.watching import due
 from tests.factories import EntryFactory, UserFactory
@@ -36,15 +36,15 @@ def decided(request: pytest.FixtureRequest, held: Held, job: Job, upstream: Upst
         upstream.on(*GET, answer(record(page or "")))
         upstream.on("PUT", "/faceless/7/scripts", httpx.ReadTimeout)
         charge = held("faceless.scripts", hold=4)
-        send(charge.pk)
+        dispatch_charge(charge.pk)
         charge.refresh_from_db()
         if then:
             Job.objects.update(wanted={**wanted, "script": then}, edited_at=timezone.now())
         if request.param == "written off":
-            write_off(charge, UserFactory().pk, "The service was away.")
+            write_off_charge(charge, UserFactory().pk, "The service was away.")
         else:
             row = EntryFactory(account=charge.account, credit_spend="-4", position=0)
-            claim_entry(charge, row, UserFactory().pk)
+            settle_with_entry(charge, row, UserFactory().pk)
         job.refresh_from_db()
         return job
 
@@ -56,7 +56,7 @@ def record(script: str) -> dict[str, Any]:
 
 
 def asked(job: Job) -> Job:
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     return job
 
@@ -134,5 +134,5 @@ def test_another_setting_is_told_without_the_pages_old_script(
     Job.objects.update(wanted={**job.wanted, "voice_id": 4})
     job.refresh_from_db()
     upstream.on(*PATCH, answer(record("Ice flows.")))
-    drafts.sync(job)
+    drafts.sync_draft(job)
     assert upstream.asked(*PATCH) == [{"voice_id": 4}]

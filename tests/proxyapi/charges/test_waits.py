@@ -11,8 +11,8 @@ from django.conf import LazySettings
 from django.db import OperationalError
 from django.utils import timezone
 
-from proxyapi.charges import sender, waits
-from proxyapi.charges.send import abandoned
+from proxyapi.charges import heartbeat, timeouts
+from proxyapi.charges.dispatch import is_sender_dead
 from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream.catalog import CATALOG, Body
 from tests.factories import ChargeFactory
@@ -28,10 +28,12 @@ def test_pitfall_34_a_sender_that_says_it_waits_is_left_alone_however_long(
     now = timezone.now()
     longest = timedelta(seconds=2 * CATALOG[operation].timeout)
     fields = {"state": ChargeState.SENDING, "sent_at": now - longest}
-    alive = ChargeFactory(operation=operation, alive_at=now - waits.silence() + SOON, **fields)
-    dead = ChargeFactory(operation=operation, alive_at=now - waits.silence(), **fields)
-    assert not abandoned(alive)
-    assert abandoned(dead)
+    alive = ChargeFactory(
+        operation=operation, alive_at=now - timeouts.heartbeat_timeout() + SOON, **fields
+    )
+    dead = ChargeFactory(operation=operation, alive_at=now - timeouts.heartbeat_timeout(), **fields)
+    assert not is_sender_dead(alive)
+    assert is_sender_dead(dead)
 
 
 def test_pitfall_34_a_sender_lives_on_after_its_connection_broke(
@@ -49,9 +51,9 @@ def test_pitfall_34_a_sender_lives_on_after_its_connection_broke(
             raise OperationalError("the connection is closed")
         answered.set()
 
-    monkeypatch.setattr(sender, "say_so", say)
-    monkeypatch.setattr(sender, "connection", Mock(close=lambda: closed.append(1)))
-    sender.live(ChargeFactory(), answered)
+    monkeypatch.setattr(heartbeat, "beat", say)
+    monkeypatch.setattr(heartbeat, "connection", Mock(close=lambda: closed.append(1)))
+    heartbeat.run_heartbeat(ChargeFactory(), answered)
     assert said == [0, 1]
 
 
@@ -63,7 +65,7 @@ def test_a_sender_that_was_taken_for_dead_goes_on_saying_that_it_waits(
     long_ago = timezone.now() - timedelta(minutes=1)
     fields = {"sent_at": long_ago, "alive_at": long_ago, "due_at": long_ago}
     charge = ChargeFactory(operation="faceless.render", state=state, **fields)
-    sender.say_so(charge)
+    heartbeat.beat(charge)
     charge.refresh_from_db()
     assert charge.alive_at is not None
     assert charge.alive_at > timezone.now() - SOON
@@ -78,7 +80,7 @@ def test_a_request_may_be_on_its_way_for_its_longest_time_whenever_the_line_brok
     sent_at, row = timezone.now(), CATALOG[operation]
     charge = ChargeFactory(operation=operation, state=ChargeState.SENDING, sent_at=sent_at)
     files_first = 120 if row.body is Body.MULTIPART else 0
-    wait = waits.ended(charge) - sent_at
+    wait = timeouts.latest_completion(charge) - sent_at
     assert wait == timedelta(seconds=row.timeout + files_first)
 
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.allowance import Grant
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.rate_limiter import Permit
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 
@@ -86,7 +86,7 @@ def account(db: None) -> Account:
 @pytest.fixture
 def book(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Book:
     """The ledger that the upstream shows; requests are not counted here."""
-    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))
+    monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
     book = Book()
     upstream.on(*HISTORY, book.history)
     upstream.on("GET", "/me", book.me)

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.allowance import Lane
 from proxyapi.ledger import differences, patrol, turn
 from proxyapi.models import Account, Charge, Entry, Ledger
-from proxyapi.refusals import Stale
+from proxyapi.rate_limiter import Priority
+from proxyapi.refusals import StaleData
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import Book, Confirmed, line
 
@@ -69,7 +69,7 @@ def test_nothing_is_let_go_before_it_is_weighed_anew(account: Account, weighed: 
     weighed.rows[11] = line("-66", 21)
     ledger.mirror(account)
     ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
-    with pytest.raises(Stale):
+    with pytest.raises(StaleData):
         ledger.anchor_again(account, Decimal(5000))
     assert gap(account) == 5036
 
@@ -121,7 +121,7 @@ def test_an_account_whose_videos_are_looked_at_all_day_is_weighed_each_hour(
     ledger.take_turn(account.pk)
     Ledger.objects.update(weighed_at=timezone.now() - timedelta(hours=hours), weighed_high=0)
     lanes: list[str] = []
-    monkeypatch.setattr(turn, "weigh", lambda _, lane=Lane.MIRRORING: lanes.append(lane.name))
+    monkeypatch.setattr(turn, "weigh", lambda _, lane=Priority.LEDGER_SYNC: lanes.append(lane.name))
     for _ in range(2):
         Ledger.objects.update(due_at=None)
         ledger.take_turn(account.pk)

@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, ledger
-from proxyapi.allowance import AllowanceExhausted, Grant, Lane, connection
 from proxyapi.ledger import turn
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token
+from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted, redis_connection
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import Book, line
 
@@ -23,13 +23,13 @@ class Busy:
     """An allowance that has nothing left for mirroring; it counts what the other lanes got."""
 
     def __init__(self) -> None:
-        self.granted: Counter[Lane] = Counter()
+        self.granted: Counter[Priority] = Counter()
 
-    def admit(self, _token: Token, lane: Lane, *_: object) -> Grant:
-        if lane is Lane.MIRRORING:
-            raise AllowanceExhausted(SPENT_UP)
+    def admit(self, _token: Token, lane: Priority, *_: object) -> Permit:
+        if lane is Priority.LEDGER_SYNC:
+            raise RateLimitExhausted(SPENT_UP)
         self.granted[lane] += 1
-        return Grant(True, 0)
+        return Permit(True, 0)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def busy(account: Account, book: Book, monkeypatch: pytest.MonkeyPatch) -> Busy:
     book.add(line(-2))
     ledger.take_turn(account.pk)
     busy = Busy()
-    monkeypatch.setattr(calls, "admit", busy.admit)
+    monkeypatch.setattr(calls, "acquire_permit", busy.admit)
     return busy
 
 
@@ -60,8 +60,8 @@ def test_the_row_of_a_charge_comes_though_mirroring_has_spent_its_share(
     spend(account, book)
     ledger.take_turn(account.pk)
     assert list(Entry.objects.values_list("via_api", flat=True)) == [True, True]
-    assert set(busy.granted) == {Lane.SETTLEMENT}
-    assert busy.granted[Lane.SETTLEMENT] <= 3
+    assert set(busy.granted) == {Priority.SETTLEMENT}
+    assert busy.granted[Priority.SETTLEMENT] <= 3
 
 
 def test_it_does_not_wait_for_the_anchor(account: Account, book: Book, busy: Busy) -> None:
@@ -76,7 +76,7 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_its_turn(
 ) -> None:
     """Its first turn got nothing, so that its ledger was never read when the charge settled."""
     busy = Busy()
-    monkeypatch.setattr(calls, "admit", busy.admit)
+    monkeypatch.setattr(calls, "acquire_permit", busy.admit)
     ledger.take_turn(account.pk)
     assert account.pk not in turn.due(timezone.now())
     spend(account, book)
@@ -89,12 +89,12 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_its_turn(
 def test_law_5_it_goes_before_the_looks_a_few_times_a_minute_only(
     account: Account, book: Book, busy: Busy
 ) -> None:
-    connection().set("allowance:epoch", 1)  # a Redis that has remembered for long
+    redis_connection().set("allowance:epoch", 1)  # a Redis that has remembered for long
     for _ in range(turn.AWAITED * 2):
         spend(account, book)
         ledger.take_turn(account.pk)
     assert Entry.objects.count() == 1 + turn.AWAITED
-    assert busy.granted[Lane.SETTLEMENT] <= 3 * turn.AWAITED
+    assert busy.granted[Priority.SETTLEMENT] <= 3 * turn.AWAITED
 
 
 def test_what_others_spent_waits_for_its_turn(account: Account, book: Book, busy: Busy) -> None:
@@ -110,4 +110,4 @@ def test_of_many_new_rows_two_pages_are_read_at_once(
     book.add(*[line(-1) for _ in range(500)])
     spend(account, book)
     ledger.take_turn(account.pk)
-    assert busy.granted[Lane.SETTLEMENT] <= 2
+    assert busy.granted[Priority.SETTLEMENT] <= 2

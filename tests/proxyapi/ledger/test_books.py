@@ -16,7 +16,7 @@ from proxyapi import ledger, month_costs
 from proxyapi.ledger import audit, pairs
 from proxyapi.ledger.audit import SUMS
 from proxyapi.models import Account, Charge, ChargeState, Ledger, MonthCost
-from proxyapi.refusals import Stale
+from proxyapi.refusals import StaleData
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line
 
@@ -118,7 +118,7 @@ def test_a_difference_that_grew_meanwhile_is_not_let_go(account: Account, book: 
     ledger.weigh(account)
     book.balance += 100
     ledger.weigh(account)
-    with pytest.raises(Stale, match="100 cr by now, not 40 cr"):
+    with pytest.raises(StaleData, match="100 cr by now, not 40 cr"):
         ledger.anchor_again(account, Decimal(40))
     assert ledger.books(account).difference == 100
 

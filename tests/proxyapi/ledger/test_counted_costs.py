@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from proxyapi import ledger, month_costs
-from proxyapi.charges import outcome
+from proxyapi.charges import transitions
 from proxyapi.models import Account, Charge, ChargeState, Entry, MonthCost, Rewrite
 from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
@@ -31,7 +31,7 @@ def settled(account: Account) -> Settled:
         )
         given = {"state": ChargeState.SENDING, "sent_at": START, "quote": Decimal(30), **fields}
         charge: Charge = ChargeFactory(job=job, **given)
-        outcome.spent(charge, ChargeState.CONFIRMED, Decimal(str(cost)))
+        transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(str(cost)))
         return charge
 
     return make
@@ -69,7 +69,7 @@ def test_months_are_of_utc(settled: Settled) -> None:
 def test_an_answer_that_comes_twice_is_counted_once(settled: Settled) -> None:
     charge = settled(30)
     with pytest.raises(ValueError, match="does not go"):
-        outcome.spent(charge, ChargeState.MATCHED, Decimal(30))
+        transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(30))
     assert [row[-1] for row in counts()] == [1]
 
 

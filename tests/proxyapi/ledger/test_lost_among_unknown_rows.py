@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges.settle import decide
+from proxyapi.charges.reconcile import decide_charge
 from proxyapi.ledger import matching, overlay, segment, trace
 from proxyapi.ledger.trace import NEAR, Sight
 from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
@@ -41,7 +41,7 @@ def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
     Ledger.objects.filter(pk=account.pk).update(api_problem=overlay.APART)
     sight = seen(lost)
     overlay.start_anew(account)
-    decide(lost, False, {}, sight)
+    decide_charge(lost, False, {}, sight)
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
 
@@ -55,7 +55,7 @@ def test_a_rewrite_that_is_found_between_reading_and_deciding_clears_nothing(
     sight = seen(lost)
     Ledger.objects.filter(pk=account.pk).update(problem="Row 0 reads differently.")
     assert trace.trace_of(lost)
-    decide(lost, False, {}, sight)
+    decide_charge(lost, False, {}, sight)
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
 
@@ -68,7 +68,7 @@ def test_a_debit_that_is_kept_for_another_charge_is_no_free_use(
     lost = lost_retry(confirmed, hold=Decimal(15), quote=Decimal(15), effect_at=START, **searched)
     read_to(account, START + timedelta(seconds=169))
     row(account, 0, seconds=100, amount=-15)
-    decide(lost, True, {}, seen(lost))
+    decide_charge(lost, True, {}, seen(lost))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
 
@@ -80,7 +80,7 @@ def test_a_debit_by_a_clock_that_is_behind_ours_is_no_free_use(
     lost = lost_retry(confirmed, effect_at=START, **fields)
     read_to(account, START + HOUR)
     row(account, 0, seconds=56, amount=-15)
-    decide(lost, True, {}, seen(lost))
+    decide_charge(lost, True, {}, seen(lost))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
 
@@ -91,11 +91,11 @@ def test_it_takes_no_debit_while_an_equal_one_is_not_told(
     lost = lost_retry(confirmed)
     read_to(account, START + HOUR)
     own, other = row(account, 0, seconds=67, via_api=None), row(account, 1, seconds=75)
-    decide(lost, False, {}, Sight(timezone.now(), whole=False))
+    decide_charge(lost, False, {}, Sight(timezone.now(), whole=False))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
     Entry.objects.filter(pk=own.pk).update(via_api=True)
-    decide(lost, False, {}, seen(lost))
+    decide_charge(lost, False, {}, seen(lost))
     own.refresh_from_db()
     other.refresh_from_db()
     assert (own.charge, other.charge) == (lost, None)

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.allowance import Lane
 from proxyapi.ledger import growth, patrol, rewrites, segment
 from proxyapi.ledger.page import reader
 from proxyapi.models import Account, Entry, Ledger, Rewrite
+from proxyapi.rate_limiter import Priority
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import Book, line, mirrored
 
@@ -135,7 +135,7 @@ def test_an_older_row_that_reads_differently_is_found_by_the_patrol(
 
 def test_a_late_answer_does_not_make_the_ledger_shorter(account: Account, whole: Book) -> None:
     """Another worker mirrored three new rows while an older answer was on its way."""
-    source = reader(account, Lane.MIRRORING)
+    source = reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     late = source.page(3)
     whole.add(*[line("-9", 400 + minute) for minute in range(3)])
@@ -156,7 +156,7 @@ def test_all_that_was_read_may_be_gone_while_older_rows_are_still_to_be_read(
 ) -> None:
     """What is left ends far beneath it: it is read as a ledger that was never seen."""
     book.add(*[line(-number - 1, number) for number in range(150)])
-    source = reader(account, Lane.MIRRORING)
+    source = reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     begun = growth.catch_up(source)
     assert (begun.low, begun.high) == (100, 150)

@@ -11,10 +11,16 @@ from django.utils import timezone
 
 from dashboard.celery import app
 from proxyapi import calls, ledger, tasks
-from proxyapi.allowance import AllowanceExhausted, Grant, Lane, connection, correct
-from proxyapi.events import Event
+from proxyapi.events import EventType
 from proxyapi.ledger import changes, turn
 from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
+from proxyapi.rate_limiter import (
+    Permit,
+    Priority,
+    RateLimitExhausted,
+    apply_rate_limit_headers,
+    redis_connection,
+)
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
 from tests.proxyapi.upstream_script import Upstream
@@ -77,12 +83,12 @@ def test_an_allowance_that_ran_out_is_waited_for(
     book.add(*[line(-4) for _ in range(500)])
     left = iter([None] * 7)
 
-    def admit(*_: object) -> Grant:
+    def admit(*_: object) -> Permit:
         if next(left, "none") is not None:
-            raise AllowanceExhausted(7)
-        return Grant(True, 0)
+            raise RateLimitExhausted(7)
+        return Permit(True, 0)
 
-    monkeypatch.setattr(calls, "admit", admit)
+    monkeypatch.setattr(calls, "acquire_permit", admit)
     ledger.take_turn(account.pk)
     row = Ledger.objects.get()
     assert 0 < row.low < row.high == 500
@@ -96,11 +102,11 @@ class OneEach:
 
     left = 0
 
-    def admit(self, _token: Token, _lane: Lane, patience: float = 0, *_: object) -> Grant:
+    def admit(self, _token: Token, _lane: Priority, patience: float = 0, *_: object) -> Permit:
         if self.left == 0 and not patience:
-            raise AllowanceExhausted(5)
+            raise RateLimitExhausted(5)
         self.left = max(0, self.left - 1)
-        return Grant(True, 0)
+        return Permit(True, 0)
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.5])
@@ -110,7 +116,7 @@ def test_one_request_a_turn_is_enough_for_a_long_history(
     for number in range(530):
         book.add(line(-1, apart * number), web=number % 4 == 0)
     bucket = OneEach()
-    monkeypatch.setattr(calls, "admit", bucket.admit)
+    monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     assert turns_until_told(account, book, bucket) <= 24
     book.add(*[line(-2, 900) for _ in range(120)])
     Ledger.objects.update(read_at=timezone.now() - timedelta(minutes=2))
@@ -129,13 +135,13 @@ def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
 class Lent(OneEach):
     """However long another one is waited for, it does not come in this turn."""
 
-    def admit(self, token: Token, lane: Lane, *_: object) -> Grant:
+    def admit(self, token: Token, lane: Priority, *_: object) -> Permit:
         return super().admit(token, lane)
 
 
 def looked_at(account: Account, looks: int) -> None:
     """The bucket of its token while videos are looked at so often in a minute."""
-    correct(connection(), account.tokens.get().bucket, 30, 30 - looks)
+    apply_rate_limit_headers(redis_connection(), account.tokens.get().bucket, 30, 30 - looks)
 
 
 @pytest.mark.parametrize("looks", [12, 24, 28])
@@ -146,7 +152,7 @@ def test_the_request_that_is_lent_while_videos_run_fills_the_history(
     looked_at(account, looks)
     book.add(*[line(-1, number) for number in range(230)])
     bucket = Lent()
-    monkeypatch.setattr(calls, "admit", bucket.admit)
+    monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     assert turns_until_told(account, book, bucket) <= 16
     assert Ledger.objects.get().anchor_balance is None
 
@@ -158,7 +164,7 @@ def test_with_room_for_it_the_anchor_goes_before_the_history(
     book.add(*[line(-1, number) for number in range(230)])
     bucket = Lent()
     bucket.left = 4  # one more tells where the end is
-    monkeypatch.setattr(calls, "admit", bucket.admit)
+    monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     ledger.take_turn(account.pk)
     row = Ledger.objects.get()
     assert (row.anchor_balance, row.anchor_high, row.low) == (10_000, 230, 200)
@@ -237,13 +243,13 @@ def test_the_beat_rings_for_ledgers_that_are_due(
     account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
-    monkeypatch.setattr(tasks.mirror_ledger, "delay", rung.append)
-    tasks.mirror_ledgers()
-    tasks.mirror_ledger(rung[0])
-    tasks.mirror_ledgers()
+    monkeypatch.setattr(tasks.sync_ledger_task, "delay", rung.append)
+    tasks.sync_due_ledgers()
+    tasks.sync_ledger_task(rung[0])
+    tasks.sync_due_ledgers()
     assert rung == [str(account.pk)]
     book.pages.clear()
-    tasks.mirror_ledger(rung[0])  # one that piled up while no worker took it
+    tasks.sync_ledger_task(rung[0])  # one that piled up while no worker took it
     assert book.pages == []
 
 
@@ -251,13 +257,13 @@ def test_open_pages_hear_of_rows_that_came_and_of_nothing_else(
     account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger.take_turn(account.pk)
-    heard: list[Event] = []
-    monkeypatch.setattr(changes, "publish", lambda vault, event, id: heard.append(event))
+    heard: list[EventType] = []
+    monkeypatch.setattr(changes, "publish_event", lambda vault, event, id: heard.append(event))
     ledger.take_turn(account.pk)
     assert heard == []
     book.add(line(-4))
     ledger.take_turn(account.pk)
-    assert set(heard) == {Event.LEDGER}
+    assert set(heard) == {EventType.LEDGER}
 
 
 def test_rows_are_read_though_the_balance_cannot_be(

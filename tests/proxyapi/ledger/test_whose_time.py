@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges.settle import decide
+from proxyapi.charges.reconcile import decide_charge
 from proxyapi.ledger import segment, trace
 from proxyapi.ledger.row import AMOUNT, TIME
 from proxyapi.ledger.trace import NEAR, Sight
@@ -33,7 +33,7 @@ def lost(account: Account, confirmed: Confirmed) -> Charge:
 def decided(lost: Charge, *, done: bool = False) -> str:
     """What becomes of it by what the mirror holds."""
     whole = trace.is_whole(segment.of(lost.account), lost, trace.sent_at(lost) - NEAR)
-    decide(lost, done, {}, Sight(timezone.now(), whole))
+    decide_charge(lost, done, {}, Sight(timezone.now(), whole))
     lost.refresh_from_db()
     return lost.state
 

@@ -87,9 +87,9 @@ def token(
 ) -> Iterator[Token]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     with Client(f"{sandbox}/v2") as client:
-        monkeypatch.setattr(calls, "client", lambda: client)
-        token = tokens.add(VaultFactory(), UserFactory().pk, Secret(account["token"]))
-        tokens.refresh(token.account)
+        monkeypatch.setattr(calls, "upstream_client", lambda: client)
+        token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(account["token"]))
+        tokens.refresh_account_profile(token.account)
         token.account.refresh_from_db()
         yield token
 
@@ -103,7 +103,7 @@ def job(token: Token) -> Job:
     job = JobFactory(
         account=token.account, token=token, member=token.owner, title="Ice", wanted=wanted
     )
-    drafts.quote(job)
+    drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.priced
     return job

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from decimal import Decimal
 
-from proxyapi.charges import claim_entry, write_off
-from proxyapi.charges.send import path_of
+from proxyapi.charges import settle_with_entry, write_off_charge
+from proxyapi.charges.dispatch import build_path_params
 from proxyapi.models import Charge, ChargeState, Entry
 from proxyapi.models.charge import SPENT
 from proxyapi.upstream.catalog import operation
@@ -22,7 +22,7 @@ Where = tuple[str, str]  # method and path
 
 def where(charge: Charge) -> Where:
     row = operation(charge.operation)
-    return row.method, "/v2" + row.path.format(**path_of(charge))
+    return row.method, "/v2" + row.path.format(**build_path_params(charge))
 
 
 def taken(stage: Stage) -> Mapping[Where, list[Decimal]]:
@@ -62,9 +62,9 @@ def decide(stage: Stage) -> tuple[list[str], list[str]]:
         its = unexplained(charge, theirs[where(charge)])
         debit = next((entry for entry in nobodys(charge) if -entry.amount in its), None)
         if debit:
-            claim_entry(charge, debit, stage.token.owner_id)
+            settle_with_entry(charge, debit, stage.token.owner_id)
         else:
-            write_off(charge, stage.token.owner_id, "It is not among the videos.")
+            write_off_charge(charge, stage.token.owner_id, "It is not among the videos.")
         ended.append(f"{told}: {charge.state}")
     return ended, stuck
 

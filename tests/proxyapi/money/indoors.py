@@ -86,7 +86,7 @@ class Indoors(httpx.BaseTransport):
 
     def ring(self, task: Task[[str], None], id: str) -> None:
         """In the place of `tasks._ring`: the doorbells of charges are kept."""
-        if task is tasks.send_charge:
+        if task is tasks.dispatch_charge_task:
             self.reach("enqueue")
             self.bells.append(UUID(id))
 
@@ -142,9 +142,9 @@ def indoors(folder: Path, patch: pytest.MonkeyPatch, settings: Any) -> Iterator[
                 if field.default is real:
                     patch.setattr(field, "_get_default", made.now, raising=False)
         patch.setattr(timezone, "now", made.now)
-        patch.setattr(failpoints, "reach", made.reach)
+        patch.setattr(failpoints, "hit_failpoint", made.reach)
         with Client(f"{ADDRESS}/v2", transport=made) as client:
-            patch.setattr(calls, "client", lambda: client)
+            patch.setattr(calls, "upstream_client", lambda: client)
             yield made
 
 
@@ -167,8 +167,8 @@ def staged(house: Indoors, settings: dict[str, Any], **account: Any) -> Iterator
 
 
 def token_of(text: str) -> Token:
-    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(text))
-    tokens.refresh(token.account)
+    token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(text))
+    tokens.refresh_account_profile(token.account)
     token.account.refresh_from_db()
     return token
 

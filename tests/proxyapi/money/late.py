@@ -19,8 +19,8 @@ import pytest
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.rules import give_usual
 from dashboard.models import AlertEvent, Team
-from proxyapi import allowance, ledger, tasks
-from proxyapi.charges import Intent, debited_late, record
+from proxyapi import ledger, rate_limiter, tasks
+from proxyapi.charges import ChargeIntent, admit_charge, charges_with_late_debit
 from proxyapi.models import Charge, ChargeState, Upload
 from proxyapi.models.charge import CHARGED_LATE, NEVER_CHARGED
 from proxyapi.refusals import Refusal
@@ -60,7 +60,7 @@ def delays_of(operation: str, count: int = DELAYS) -> list[float]:
 def opened(house: Indoors) -> Iterator[tuple[Stage, Team]]:
     Team.objects.all().delete()
     with staged(house, {}, credits=10**7) as stage, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(allowance, "PREVIEWS", 10_000)  # five a minute are too few here
+        patch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)  # five a minute are too few here
         team = TeamFactory(vault=stage.token.vault)
         give_usual(team)
         yield stage, team
@@ -154,14 +154,14 @@ def taken_of(house: Indoors) -> list[Decimal]:
     return [Decimal(charge.credits) for charge in house.world.charges if charge.credits]
 
 
-def press(intent: Intent) -> Charge:
-    charge = record(intent)
-    tasks.send_charge(str(charge.pk))
+def press(intent: ChargeIntent) -> Charge:
+    charge = admit_charge(intent)
+    tasks.dispatch_charge_task(str(charge.pk))
     charge.refresh_from_db()
     return charge
 
 
-def press_again(intent: Intent) -> list[Charge]:
+def press_again(intent: ChargeIntent) -> list[Charge]:
     """As a form does that is drawn anew; refused where the video runs by now."""
     if intent.job is not None:
         intent.job.refresh_from_db()
@@ -181,9 +181,11 @@ def beat(house: Indoors, stage: Stage, seconds: int) -> None:
         stage.control.get("clock")
     house.clock.advance(now + seconds - house.clock.now())
     for id, state in due.charges():
-        task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+        task = (
+            tasks.dispatch_charge_task if state == ChargeState.HELD else tasks.reconcile_charge_task
+        )
         task(str(id))
     for account in ledger.due(house.now()):
         ledger.take_turn(account)
-        for id in debited_late(account):
-            tasks.settle_charge(str(id))
+        for id in charges_with_late_debit(account):
+            tasks.reconcile_charge_task(str(id))

@@ -15,7 +15,7 @@ from typing import Any
 from dashboard.models import Team
 from dashboard.queries.overview.concerns import concerns_of
 from proxyapi import tasks
-from proxyapi.charges import record
+from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState
 from proxyapi.upstream.catalog import operation as row_of
 from proxyapi.watching import due
@@ -96,9 +96,9 @@ def grown_old(house: Indoors, operation: str, death: str, weather: str, ages: Ag
     with staged(house, {}, credits=10**7) as stage:
         wanted = OPERATIONS[operation](stage)
         already = stage.spent()
-        charge = record(wanted)
+        charge = admit_charge(wanted)
         with house.dying(death):
-            tasks.send_charge(str(charge.pk))
+            tasks.dispatch_charge_task(str(charge.pk))
         charge.refresh_from_db()
         what = f"{operation}, died at {death}, {weather}"
         if charge.state != ChargeState.SENDING:
@@ -122,7 +122,11 @@ def beaten(house: Indoors, charge: Charge, ages: Ages, time: timedelta) -> float
     while charge.state not in ENDED and house.now() < died_at + time:
         house.clock.advance(BEAT)
         for id, state in due.charges():
-            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            task = (
+                tasks.dispatch_charge_task
+                if state == ChargeState.HELD
+                else tasks.reconcile_charge_task
+            )
             task(str(id))
         if charge.state == ChargeState.SENDING:
             ages.longest = max(ages.longest, (house.now() - died_at).total_seconds())

@@ -29,10 +29,10 @@ from hypothesis.stateful import (
 )
 
 from proxyapi import costs, drafts, ledger, tasks, top_up
-from proxyapi.allowance import Lane
-from proxyapi.charges import Intent, record
+from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Charge, ChargeState, Entry, Job, JobKind, JobState, TopUp, TopUpChange
 from proxyapi.models.charge import SPENT
+from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
 from proxyapi.sandbox import audit
 from proxyapi.top_up import Setting
@@ -111,7 +111,7 @@ class Life(RuleBasedStateMachine):
         chosen.wanted = {**chosen.wanted, **READY, "title": f"Tides {title}"}
         chosen.estimate, chosen.edited_at = None, self.house.now()
         chosen.save()
-        drafts.quote(chosen)
+        drafts.quote_draft(chosen)
         self.note(None)
 
     @rule(what=st.sampled_from(ORDERS), at=PLACE, dies=st.sampled_from(AT_PRESS))
@@ -124,8 +124,8 @@ class Life(RuleBasedStateMachine):
         with self.house.dying(dies):
             try:
                 with transaction.atomic():
-                    charge = record(wanted)
-                    tasks.ring(tasks.send_charge, charge.pk)
+                    charge = admit_charge(wanted)
+                    tasks.enqueue_task_after_commit(tasks.dispatch_charge_task, charge.pk)
             except Refusal:
                 refused = True
         there = Charge.objects.filter(nonce=wanted.nonce).exists()
@@ -143,7 +143,7 @@ class Life(RuleBasedStateMachine):
             if len(self.bells) > before:
                 self.work(before, fault, dies, False)
 
-    def wanted(self, what: str, chosen: Job) -> Intent | None:
+    def wanted(self, what: str, chosen: Job) -> ChargeIntent | None:
         """What `next` is depends on how far the video is; while it renders, another clip."""
         if what == "clip" or chosen.state == JobState.RUNNING:
             body: dict[str, Any] = {"model": "brook", "prompt": f"{PROMPT}, take {uuid4()}"}
@@ -201,7 +201,7 @@ class Life(RuleBasedStateMachine):
         number = at % len(self.bells)
         id = self.bells[number] if twice else self.bells.pop(number)
         self.break_line(fault, Charge.objects.get(pk=id).operation)
-        self.deliver(tasks.send_charge, id, dies)
+        self.deliver(tasks.dispatch_charge_task, id, dies)
         self.fair_weather()
         self.count("sendings")
 
@@ -212,7 +212,11 @@ class Life(RuleBasedStateMachine):
             self.bells.clear()
         self.house.away = away and dies == ""
         for id, state in due.charges():
-            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            task = (
+                tasks.dispatch_charge_task
+                if state == ChargeState.HELD
+                else tasks.reconcile_charge_task
+            )
             self.deliver(task, id, dies)
         for change in TopUpChange.objects.due(self.house.now()).values_list("pk", flat=True):
             top_up.save(change)
@@ -312,8 +316,8 @@ class Life(RuleBasedStateMachine):
         self.count("looks at the books")
         with self.house.still():
             # Weighing reads the end of the ledger first, so mirroring need not.
-            assert ledger.weigh(self.account, Lane.PERSON), "the balance was not read"
-            whole = ledger.mirror(self.account, Lane.PERSON, 5, newest=False)
+            assert ledger.weigh(self.account, Priority.PERSON), "the balance was not read"
+            whole = ledger.mirror(self.account, Priority.PERSON, 5, newest=False)
             assert whole, "the mirror is not whole"
             theirs, ours = self.money(), ledger.books(self.account)
         assert theirs["balanced"], theirs
@@ -382,7 +386,7 @@ def lived(
     """So many lives by this seed. `told` counts what was done. Raises with the steps that broke a
     law."""
     machine = type("Life", (Life,), {"house": house, "told": told})
-    patch.setattr(tasks, "_ring", house.ring)
+    patch.setattr(tasks, "_enqueue", house.ring)
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils import timezone
 
 from proxyapi import costs
-from proxyapi.charges import Intent
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from tests.contract.staging import PAGE, PROMPT, png, wav
@@ -22,7 +22,7 @@ from tests.proxyapi.money.stage import Stage
 READY = {"voice_id": 2114, "genre_id": 41, "script": "The sea is salty, and for long was not."}
 SCRIPT = {"topic": "why the sea has tides", "duration": 30}
 NUMBER = count()  # no two deeds alike: the sandbox takes a repetition for a blind retry
-Maker = Callable[[Stage], Intent]
+Maker = Callable[[Stage], ChargeIntent]
 
 
 def video(stage: Stage, kind: str, state: JobState = JobState.DRAFT) -> Job:
@@ -49,11 +49,13 @@ def job(
     )  # fmt: skip
 
 
-def intent(job: Job | None, operation: str, quote: object, stage: Stage, **more: Any) -> Intent:
+def intent(
+    job: Job | None, operation: str, quote: object, stage: Stage, **more: Any
+) -> ChargeIntent:
     price = Decimal(str(quote))
     exact = operation in costs.EXACT
     token = stage.token
-    return Intent(
+    return ChargeIntent(
         job=job,
         member_id=token.owner_id,
         operation=operation,
@@ -66,7 +68,7 @@ def intent(job: Job | None, operation: str, quote: object, stage: Stage, **more:
 
 
 def scripts(operation: str, kind: str) -> Maker:
-    def made(stage: Stage) -> Intent:
+    def made(stage: Stage) -> ChargeIntent:
         scrapes = operation.endswith("scrape_script")
         body = {"url": PAGE, "duration": 30} if scrapes else SCRIPT
         return intent(video(stage, kind), operation, 4, stage, body=body)
@@ -75,7 +77,7 @@ def scripts(operation: str, kind: str) -> Maker:
 
 
 def render(operation: str, kind: str) -> Maker:
-    def made(stage: Stage) -> Intent:
+    def made(stage: Stage) -> ChargeIntent:
         draft = video(stage, kind)
         price = stage.data("GET", f"/faceless/{draft.remote_id}/estimate")["cost"]
         return intent(draft, operation, price, stage)
@@ -106,29 +108,29 @@ def known(stage: Stage, path: str, body: object = None, **fields: Any) -> None:
     ChargeFactory(state=ChargeState.CONFIRMED, quote=cost, **{"job": None, **on, **fields})
 
 
-def retry(stage: Stage) -> Intent:
+def retry(stage: Stage) -> ChargeIntent:
     failed, _ = rendered(stage, "failed", JobState.FAILED)
     price = stage.data("GET", f"/faceless/{failed.remote_id}/estimate")["cost"]
     return intent(failed, "faceless.retry", price, stage)
 
 
-def export(stage: Stage) -> Intent:
+def export(stage: Stage) -> ChargeIntent:
     done, _ = rendered(stage, "completed", JobState.COMPLETED)
     return intent(done, "faceless.export", 5, stage, body={"caption_effect": "karaoke"})
 
 
-def regenerate(stage: Stage) -> Intent:
+def regenerate(stage: Stage) -> ChargeIntent:
     done, shown = rendered(stage, "completed", JobState.COMPLETED)
     path = {"asset": str(shown["assets"][0]["id"])}
     return intent(done, "ai_visuals.regenerate", 2, stage, path=path)
 
 
-def upload(stage: Stage) -> Intent:
+def upload(stage: Stage) -> ChargeIntent:
     file = Upload(field="file", name="own.png", content_type="image/png", content=png())
     return intent(video(stage, "ai-visuals"), "ai_visuals.upload", 0, stage, uploads=(file,))
 
 
-def clip(stage: Stage) -> Intent:
+def clip(stage: Stage) -> ChargeIntent:
     body = {"model": "brook", "prompt": f"{PROMPT}, take {next(NUMBER)}"}
     price = stage.data("GET", "/text-to-video/estimate", params={"model": "brook"})["cost"]
     draft = job(stage, JobKind.CLIP, None, wanted=body)
@@ -143,13 +145,13 @@ def storyboard(stage: Stage, mode: str) -> Job:
     return job(stage, JobKind.STORYBOARD, remote)
 
 
-def scenes(stage: Stage) -> Intent:
+def scenes(stage: Stage) -> ChargeIntent:
     board = storyboard(stage, "wizard")
     return intent(board, "text_to_scene.prompt", 4, stage, body={"prompt": PROMPT})
 
 
 def of_storyboard(operation: str) -> Maker:
-    def made(stage: Stage) -> Intent:
+    def made(stage: Stage) -> ChargeIntent:
         board = storyboard(stage, "manual")
         price = stage.data("GET", f"/text-to-scene/{board.remote_id}/estimate")["cost"]
         return intent(board, operation, price, stage)
@@ -157,7 +159,7 @@ def of_storyboard(operation: str) -> Maker:
     return made
 
 
-def clone(stage: Stage) -> Intent:
+def clone(stage: Stage) -> ChargeIntent:
     price = stage.data("GET", "/voice-clones/slots")["cost"]
     name = f"Thea {next(NUMBER)}"
     body = {"terms": True, "name": name, "gender": "female", "purchase_addon": True}
@@ -169,19 +171,19 @@ def clone(stage: Stage) -> Intent:
     return intent(draft, "voice_clones.create", price, stage, body=body, uploads=samples)
 
 
-def ideas(stage: Stage) -> Intent:
+def ideas(stage: Stage) -> ChargeIntent:
     body = {"keyword": f"night trains {next(NUMBER)}", "network": "youtube"}
     if next(NUMBER) % 4 < 2:  # searched before: the service charges again, and finds nothing new
         known(stage, "/ideas/discover", body, operation="ideas.discover")
     return intent(None, "ideas.discover", 15, stage, body=body)
 
 
-def preview(stage: Stage) -> Intent:
+def preview(stage: Stage) -> ChargeIntent:
     body = {"genre_id": stage.data("GET", "/characters/genres")[0]["id"]}
     return intent(character(stage), "characters.preview", 3, stage, body=body)
 
 
-def train(stage: Stage) -> Intent:
+def train(stage: Stage) -> ChargeIntent:
     person = character(stage)
     genre = stage.data("GET", "/characters/genres")[0]["id"]
     path = f"/characters/{person.remote_id}/preview"

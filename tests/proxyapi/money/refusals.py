@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from proxyapi.charges import record
+from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState, Token, TokenState
 from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import Stage, carried
@@ -45,7 +45,7 @@ def refused(stage: Stage, name: str, operation: str) -> str:
     refusal, intent = REFUSALS[name], OPERATIONS[operation](stage)
     already = stage.spent()
     stage.fault(path_of(operation), "status", code=refusal.status, **said(refusal))
-    charge = carried(record(intent))
+    charge = carried(admit_charge(intent))
     wrong = problem(charge, refusal)
     if refusal.status != 429 and stage.spent() != already:
         wrong = "it was charged"

@@ -23,11 +23,11 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import QuerySet
 
-from proxyapi import allowance, ledger, tasks
-from proxyapi.allowance import Lane
-from proxyapi.charges import Intent, record, recovery
+from proxyapi import ledger, rate_limiter, tasks
+from proxyapi.charges import ChargeIntent, admit_charge, recovery
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.models.charge import HOLDING, SPENT
+from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
 from proxyapi.watching import due
 from tests.proxyapi.money.indoors import Indoors, staged
@@ -57,12 +57,12 @@ def put_back(rows: Rows) -> None:
 
 
 def restart() -> None:
-    recovery.recover_at_start()
+    recovery.recover_at_startup()
 
 
 def lose_redis() -> None:
-    allowance.connection().flushall()
-    recovery.recover_at_start()
+    rate_limiter.redis_connection().flushall()
+    recovery.recover_at_startup()
 
 
 def lose_log() -> None:
@@ -144,16 +144,16 @@ def restored(
         judge(stage, charges_of(intent), stage.spent() - already, what, found)
 
 
-def live(order: Order, intent: Intent) -> None:
+def live(order: Order, intent: ChargeIntent) -> None:
     """The press, the worker, and half an hour of the beat; its points are told to the order."""
     house = order.house
     house.on_point = order.reach
     try:
-        charge = record(intent)
+        charge = admit_charge(intent)
         order.reach("pressed")
         # The worker may find its charge gone with the database: its task fails, as any may.
         with suppress(ObjectDoesNotExist):
-            tasks.send_charge(str(charge.pk))
+            tasks.dispatch_charge_task(str(charge.pk))
     finally:
         house.on_point = None
     if not order.is_restored:
@@ -161,22 +161,22 @@ def live(order: Order, intent: Intent) -> None:
         order.reach("done")
 
 
-def press(intent: Intent) -> None:
+def press(intent: ChargeIntent) -> None:
     """Again, from the restored page: another nonce, the job as it is there, if it is there."""
     with suppress(Refusal, Job.DoesNotExist, ValueError):
         job = Job.objects.get(pk=intent.job.pk) if intent.job else None
         if job is not None and intent.job is not None and job.state != intent.job.state:
             return  # the page shows that it was done
-        again = record(replace(intent, nonce=uuid4(), job=job))
-        tasks.send_charge(str(again.pk))
+        again = admit_charge(replace(intent, nonce=uuid4(), job=job))
+        tasks.dispatch_charge_task(str(again.pk))
 
 
-def is_done(intent: Intent) -> bool:
+def is_done(intent: ChargeIntent) -> bool:
     """Whether the page shows that it was done: nobody presses again then."""
     return charges_of(intent).filter(state__in=SPENT).exists()
 
 
-def charges_of(intent: Intent) -> QuerySet[Charge]:
+def charges_of(intent: ChargeIntent) -> QuerySet[Charge]:
     """Those of this press and of its repetitions."""
     job = intent.job.pk if intent.job else None
     return Charge.objects.filter(operation=intent.operation, body=intent.body, job=job)
@@ -185,9 +185,13 @@ def charges_of(intent: Intent) -> QuerySet[Charge]:
 def beat(house: Indoors) -> None:
     for _ in range(BEATS):
         house.clock.advance(BEAT_S)
-        tasks.recover_if_restored()
+        tasks.check_database_restored()
         for id, state in due.charges():
-            task = tasks.send_charge if state == ChargeState.HELD else tasks.settle_charge
+            task = (
+                tasks.dispatch_charge_task
+                if state == ChargeState.HELD
+                else tasks.reconcile_charge_task
+            )
             task(str(id))
         if not Charge.objects.filter(state__in=HOLDING).exists():
             return
@@ -203,7 +207,7 @@ def judge(
     costs = sum(charge.cost or 0 for charge in charges.filter(state__in=SPENT))
     account = stage.token.account
     account.refresh_from_db()
-    ledger.mirror(account, Lane.PERSON, 5)
+    ledger.mirror(account, Priority.PERSON, 5)
     outside = ledger.books(account).outside - stage.aside
     told = f"{what}: the sandbox took {taken}, settled {costs}, outside {outside}, open {left}"
     if taken > price or stage.money()["same_intent"]:

@@ -14,7 +14,7 @@ import httpx
 from django.utils import timezone
 
 from proxyapi import tokens
-from proxyapi.charges import send, settle
+from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Token
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.trust import trusted
@@ -139,8 +139,8 @@ def opened(control: httpx.Client, *, empty: bool = True, text: str = "") -> Iter
     if text:
         path = f"accounts/{account['account_id']}/tokens"
         account |= control.post(path, json={"token": text}).json()
-    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(account["token"]))
-    tokens.refresh(token.account)
+    token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(account["token"]))
+    tokens.refresh_account_profile(token.account)
     token.account.refresh_from_db()
     bearer = {"Authorization": f"Bearer {account['token']}"}
     address = str(control.base_url).replace("_sandbox/", "v2")
@@ -156,8 +156,8 @@ def carried(charge: Charge, seconds: float = 30.0) -> Charge:
         if ahead > 0:
             threading.Event().wait(min(ahead, SEEN_WITHIN))
         elif charge.state == ChargeState.HELD:
-            send(charge.pk)
+            dispatch_charge(charge.pk)
         else:
-            settle(charge.pk)
+            reconcile_charge(charge.pk)
         charge.refresh_from_db()
     return charge

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from proxyapi import ledger
-from proxyapi.allowance import Lane
-from proxyapi.charges import record, send
+from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState
+from proxyapi.rate_limiter import Priority
 from tests.proxyapi.money.doubts import decide
 from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import Stage, carried
@@ -18,9 +18,9 @@ CLIP, SCENES = "text_to_video.create", "text_to_scene.clips"  # of one price
 
 def lost(stage: Stage, operation: str, when: str) -> Charge:
     """Its answer never came: `after` the service had charged it, or `before` it heard of it."""
-    charge = record(OPERATIONS[operation](stage))
+    charge = admit_charge(OPERATIONS[operation](stage))
     stage.fault(path_of(operation), "close", when)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     return charge
 
 
@@ -50,8 +50,8 @@ def test_nothing_else_that_stays_open_is_taken_for_a_doubt(stage: Stage) -> None
     for _ in range(2):  # before and after its debit is mirrored
         ended, stuck = decide(stage)
         assert (ended, len(stuck)) == ([], 1)
-        ledger.mirror(charge.account, Lane.PERSON, 5)
+        ledger.mirror(charge.account, Priority.PERSON, 5)
     lost(stage, CLIP, "after")
-    ledger.mirror(charge.account, Lane.PERSON, 5)  # a debit for each
+    ledger.mirror(charge.account, Priority.PERSON, 5)  # a debit for each
     ended, stuck = decide(stage)
     assert (ended, len(stuck)) == ([], 2)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import Intent, record, send, settle
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
 
 Books = Callable[[], dict[str, Any]]
@@ -22,7 +22,7 @@ BEFORE = ("reset", "close", "status", "html")
 
 
 def sent(job: Job, operation: str) -> Charge:
-    intent = Intent(
+    intent = ChargeIntent(
         job=job,
         member_id=job.member_id,
         operation=operation,
@@ -31,8 +31,8 @@ def sent(job: Job, operation: str) -> Charge:
         quote=Decimal(4) if operation == "faceless.scripts" else job.estimate,
         body={"topic": "ice", "duration": 30} if operation == "faceless.scripts" else {},
     )
-    charge = record(intent)
-    send(charge.pk)
+    charge = admit_charge(intent)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 
@@ -41,7 +41,7 @@ def settled(charge: Charge) -> Charge:
     """The charge read back, as it is half a minute after it was sent and lost."""
     then = timezone.now() - timedelta(seconds=31)
     Charge.objects.filter(pk=charge.pk).update(sent_at=then, lost_at=then)
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     return charge
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proxyapi import calls
-from proxyapi.charges import record
+from proxyapi.charges import admit_charge
 from tests.proxyapi.money.faults import FAULTS
 from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import Stage, carried
@@ -25,7 +25,7 @@ DRAW = [(fault, CHANCE.choice(sorted(OPERATIONS))) for fault in FAULTS]
 @pytest.fixture
 def wire(stage: Stage, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
     with impatient(f"{sandbox}/v2", monkeypatch) as (client, wire):
-        monkeypatch.setattr(calls, "client", lambda: client)
+        monkeypatch.setattr(calls, "upstream_client", lambda: client)
         yield wire
 
 
@@ -37,7 +37,7 @@ def test_law_2_holds_under_every_fault(
     intent = OPERATIONS[operation](stage)
     already = stage.spent()
     FAULTS[fault](stage, wire, path_of(operation), chance)
-    charge = carried(record(intent))
+    charge = carried(admit_charge(intent))
     assert wire.trouble is None
     assert stage.are_met()
     verdict.judge(charge, stage.spent() - already, f"{fault} {operation}")

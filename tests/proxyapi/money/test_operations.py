@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from proxyapi.charges import record, send
+from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from tests.proxyapi.money.operations import OPERATIONS, path_of
@@ -24,7 +24,7 @@ def test_no_charging_operation_is_left_out() -> None:
 def test_an_answer_that_comes_confirms_at_its_cost(operation: str, stage: Stage) -> None:
     intent = OPERATIONS[operation](stage)
     already = stage.spent()
-    charge = carried(record(intent))
+    charge = carried(admit_charge(intent))
     assert charge.reason == ""
     assert charge.state == (ChargeState.MATCHED if operation in GIFTS else ChargeState.CONFIRMED), (
         charge.reason
@@ -40,7 +40,7 @@ def test_an_answer_that_is_lost_is_read_back_and_counted_once(operation: str, st
     intent = OPERATIONS[operation](stage)
     already = stage.spent()
     stage.fault(path_of(operation), "close", "after")
-    charge = carried(record(intent))
+    charge = carried(admit_charge(intent))
     assert charge.state == ChargeState.MATCHED
     assert charge.cost == stage.spent() - already
     assert (charge.orphan_at is not None) == (operation in CREATES)
@@ -52,7 +52,7 @@ def test_what_never_started_is_free_again(operation: str, stage: Stage) -> None:
     intent = OPERATIONS[operation](stage)
     already = stage.spent()
     stage.fault(path_of(operation), "close", "before")
-    charge = carried(record(intent))
+    charge = carried(admit_charge(intent))
     assert charge.state == ChargeState.REFUSED
     assert stage.spent() == already
     assert charge.account.held() == Decimal(0)
@@ -64,14 +64,14 @@ def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     """a8: its id was in the lost answer alone; nothing is sent again by itself."""
     intent = OPERATIONS["text_to_video.create"](stage)
     stage.fault("/v2/text-to-video", "close", "after")
-    charge = carried(record(intent))
+    charge = carried(admit_charge(intent))
     job = Job.objects.get()
     assert charge.orphan_at
     assert charge.cost == stage.spent() == intent.quote
     assert (job.state, job.remote_id) == (JobState.DRAFT, None)
     assert stage.posts("/text-to-video") == 1
     again = OPERATIONS["text_to_video.create"](stage)
-    anew = carried(record(again))
+    anew = carried(admit_charge(again))
     assert anew.state == ChargeState.CONFIRMED
     assert Charge.objects.count() == 2
 
@@ -82,10 +82,10 @@ def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
     """An outage takes several answers at once: which debit is whose does not matter then. One that
     was sent in a later second than another's debit waits until the other is told.
     """
-    charges = [record(OPERATIONS["text_to_video.create"](stage)) for _ in range(3)]
+    charges = [admit_charge(OPERATIONS["text_to_video.create"](stage)) for _ in range(3)]
     for charge in charges:
         stage.fault("/v2/text-to-video", "close", "after")
-        send(charge.pk)
+        dispatch_charge(charge.pk)
     for charge in (*reversed(charges), *charges):
         carried(charge, seconds=5)
     assert {charge.state for charge in charges} == {ChargeState.MATCHED}
@@ -95,8 +95,8 @@ def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
 def test_a_clip_that_was_lost_and_one_that_never_started_wait_for_a_person(
     stage: Stage,
 ) -> None:
-    charges = [record(OPERATIONS["text_to_video.create"](stage)) for _ in range(2)]
+    charges = [admit_charge(OPERATIONS["text_to_video.create"](stage)) for _ in range(2)]
     for charge, when in zip(charges, ("before", "after"), strict=True):
         stage.fault("/v2/text-to-video", "close", when)
-        send(charge.pk)
+        dispatch_charge(charge.pk)
     assert {carried(charge, 2).state for charge in charges} == {ChargeState.UNKNOWN}

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 
 from proxyapi import tasks
-from proxyapi.charges import record
+from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState
 from tests.proxyapi.money.indoors import Indoors, indoors, staged
 from tests.proxyapi.money.operations import OPERATIONS
@@ -49,9 +49,9 @@ def test_the_commands_restore_a_backup_and_nothing_is_sent_again(house, tmp_path
     file = str(tmp_path / "monday.zip")
     with staged(house, {}, credits=1000) as stage:
         intent = OPERATIONS["faceless.scripts"](stage)
-        already, charge = stage.spent(), record(intent)
+        already, charge = stage.spent(), admit_charge(intent)
         call_command("backup", file)
-        tasks.send_charge(str(charge.pk))
+        tasks.dispatch_charge_task(str(charge.pk))
         call_command("restore", file, "--replace")
         beat(house)
         charge = Charge.objects.get()

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from tests.proxyapi.money.stage import Stage
 from tests.proxyapi.money.two_teams import joined_by_another_team, play, weigh
 from tests.proxyapi.money.verdict import Verdict
@@ -21,7 +21,7 @@ def test_no_debit_settles_charges_of_two_teams(
     number: int, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slow: answers are waited for in vain."""
-    monkeypatch.setattr(allowance, "PREVIEWS", 10_000)
+    monkeypatch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)
     verdict, chance = Verdict(), Random(f"{SEED}/{number}")  # noqa: S311
     with joined_by_another_team(stage) as other:
         for _ in range(3):

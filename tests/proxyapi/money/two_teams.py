@@ -12,10 +12,10 @@ import httpx
 from django.db.models import Count
 
 from proxyapi import ledger, tokens
-from proxyapi.allowance import Lane
-from proxyapi.charges import record, send
+from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Account, Charge, Entry
 from proxyapi.models.charge import SPENT
+from proxyapi.rate_limiter import Priority
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
 from proxyapi.upstream.secret import Secret
@@ -41,8 +41,8 @@ SETTLED_WITHIN = 20.0  # seconds, where nothing is to be told apart
 def joined_by_another_team(stage: Stage) -> Iterator[Stage]:
     """Another team adds another token of the account."""
     made = stage.control.post(f"accounts/{stage.account_id}/tokens", json={}).json()
-    token = tokens.add(VaultFactory(), UserFactory().pk, Secret(made["token"]))
-    tokens.refresh(token.account)
+    token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(made["token"]))
+    tokens.refresh_account_profile(token.account)
     token.account.refresh_from_db()
     bearer = {"Authorization": f"Bearer {made['token']}"}
     with httpx.Client(
@@ -60,17 +60,17 @@ def play(teams: tuple[Stage, Stage], chance: Random, verdict: Verdict) -> int:
         names, faults = [chance.choice(BY_DEBIT)] * 2, [("close", "before"), ("close", "after")]
     intents = [OPERATIONS[name](team) for name, team in zip(names, teams, strict=True)]
     already, aside = stage.spent(), [team.aside for team in teams]
-    charges = [record(intent) for intent in intents]
+    charges = [admit_charge(intent) for intent in intents]
     for name, charge, fault in zip(names, charges, faults, strict=True):
         if fault is not None:
             stage.fault(path_of(name), *fault)
-        send(charge.pk)
+        dispatch_charge(charge.pk)
         charge.refresh_from_db()
         stage.lift()
     for _ in range(2):  # as the beat does: a team's debit is told once its own mirror shows it
         for team, charge in chance.sample(list(zip(teams, charges, strict=True)), 2):
             carried(charge, 2)
-            ledger.mirror(team.token.account, Lane.PERSON, 5)
+            ledger.mirror(team.token.account, Priority.PERSON, 5)
     assert aside == [team.aside for team in teams]
     ended = 0
     for team in teams:
@@ -104,7 +104,7 @@ def weigh(teams: tuple[Stage, Stage], verdict: Verdict) -> None:
     verdict.double += [str(charge) for charge in books["double_charges"]]
     for team in teams:
         account = Account.objects.get(pk=team.token.account_id)
-        ledger.mirror(account, Lane.PERSON, 5)
+        ledger.mirror(account, Priority.PERSON, 5)
         found = ledger.books(account)
         if found.entries != Decimal(str(books["ledger_sum"])) or found.unexplained:
             verdict.unexplained.append(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from proxyapi import ledger
-from proxyapi.allowance import Lane
 from proxyapi.models import Account, Charge, ChargeState
 from proxyapi.models.charge import SPENT
+from proxyapi.rate_limiter import Priority
 from tests.proxyapi.money.stage import ENDED, Stage
 
 NOTHING = Decimal(0)
@@ -69,7 +69,7 @@ class Verdict:
         books = stage.money()
         self.double += [f"{what}: {charge}" for charge in books["double_charges"]]
         account = Account.objects.get(pk=stage.token.account_id)
-        ledger.mirror(account, Lane.PERSON, 5)
+        ledger.mirror(account, Priority.PERSON, 5)
         ours = ledger.books(account)
         told = f"{what}: ledger {books['ledger_sum']}, mirrored {ours.entries}"
         if not books["balanced"] or Decimal(str(books["ledger_sum"])) != ours.entries:

@@ -19,14 +19,14 @@ from tests.proxyapi.upstream_script import Upstream, answer
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tasks that were rung for, by name and id."""
     rung: list[str] = []
-    for task in (tasks.save_top_up, tasks.refresh_top_up):
+    for task in (tasks.save_top_up_task, tasks.refresh_top_up_task):
         monkeypatch.setattr(task, "delay", lambda id, name=task.name: rung.append(f"{name} {id}"))
     return rung
 
 
 def test_beat_knows_it() -> None:
     entry = app.conf.beat_schedule["top-ups"]
-    assert (entry["task"], entry["schedule"]) == (tasks.keep_top_ups.name, 15.0)
+    assert (entry["task"], entry["schedule"]) == (tasks.sweep_top_ups.name, 15.0)
 
 
 def test_it_rings_for_what_is_due_and_for_nothing_else(
@@ -34,14 +34,14 @@ def test_it_rings_for_what_is_due_and_for_nothing_else(
 ) -> None:
     change, now = asked(), timezone.now()
     save, read = (
-        f"{tasks.save_top_up.name} {change.pk}",
-        f"{tasks.refresh_top_up.name} {account.pk}",
+        f"{tasks.save_top_up_task.name} {change.pk}",
+        f"{tasks.refresh_top_up_task.name} {account.pk}",
     )
-    tasks.keep_top_ups()
+    tasks.sweep_top_ups()
     assert rung == [save, read]
     TopUp.objects.create(account=account, due_at=now + timedelta(minutes=4))
     TopUpChange.objects.update(state=TopUpChangeState.SENDING, due_at=now + timedelta(minutes=2))
-    tasks.keep_top_ups()
+    tasks.sweep_top_ups()
     assert rung == [save, read]
 
 
@@ -50,8 +50,8 @@ def test_a_lost_doorbell_costs_time_and_not_the_change(
 ) -> None:
     upstream.on("PUT", PATH, answer(preference(MORE)))
     change = asked()
-    tasks.save_top_up(str(change.pk))
-    tasks.refresh_top_up(str(token.account_id))
+    tasks.save_top_up_task(str(change.pk))
+    tasks.refresh_top_up_task(str(token.account_id))
     change.refresh_from_db()
     assert change.state == TopUpChangeState.SAVED
     assert TopUp.objects.get().enabled
@@ -60,12 +60,12 @@ def test_a_lost_doorbell_costs_time_and_not_the_change(
 def test_pitfall_77_switched_off_by_three_failures_no_beat_and_no_reading_switches_it_on(
     account: Account, token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for task in (tasks.save_top_up, tasks.refresh_top_up):
+    for task in (tasks.save_top_up_task, tasks.refresh_top_up_task):
         monkeypatch.setattr(task, "delay", task.run)
     upstream.on("GET", PATH, answer(preference()), answer(preference(OFF, failures=3)))
     for _ in range(3):
         TopUp.objects.update(due_at=timezone.now())
-        tasks.keep_top_ups()
+        tasks.sweep_top_ups()
     row = TopUp.objects.get()
     assert (row.enabled, row.consecutive_failures, row.has_drifted) == (False, 3, True)
     assert [request.method for request in upstream.requests] == ["GET"] * 3

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import top_up
-from proxyapi.events import Event
+from proxyapi.events import EventType
 from proxyapi.models import Account, Plan, Token, TokenState, TopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Reading, Setting, reading
 from proxyapi.top_up.save import token_for
@@ -21,10 +21,10 @@ from tests.proxyapi.upstream_script import Upstream, answer, refused
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
     """What was announced."""
-    events: list[Event] = []
-    monkeypatch.setattr(reading, "publish", lambda vault, event, id: events.append(event))
+    events: list[EventType] = []
+    monkeypatch.setattr(reading, "publish_event", lambda vault, event, id: events.append(event))
     return events
 
 
@@ -38,13 +38,13 @@ def read(account: Account, upstream: Upstream, *answers: Any) -> TopUp:
 
 
 def test_a_reading_is_kept_and_announced_once(
-    account: Account, token: Token, upstream: Upstream, told: list[Event]
+    account: Account, token: Token, upstream: Upstream, told: list[EventType]
 ) -> None:
     row = read(account, upstream, answer(preference(failures=1)), answer(preference(failures=1)))
     assert Setting.of_row(row) == ON
     assert (row.consecutive_failures, row.read_error) == (1, "")
     assert row.read_at is not None and row.enabled_at is not None
-    assert told == [Event.TOP_UP]
+    assert told == [EventType.TOP_UP]
 
 
 def test_it_is_read_every_few_minutes_and_not_twice_for_two_doorbells(
@@ -59,13 +59,13 @@ def test_it_is_read_every_few_minutes_and_not_twice_for_two_doorbells(
 
 
 def test_it_was_on_and_now_it_is_off_is_seen_and_announced(
-    account: Account, token: Token, upstream: Upstream, told: list[Event]
+    account: Account, token: Token, upstream: Upstream, told: list[EventType]
 ) -> None:
     on, off = answer(preference(ON)), answer(preference(OFF, failures=3))
     row = read(account, upstream, on, off)
     assert row.has_drifted
     assert row.found_off_at == row.read_at
-    assert told == [Event.TOP_UP] * 2
+    assert told == [EventType.TOP_UP] * 2
     assert not read(account, upstream, on).has_drifted
 
 
@@ -94,7 +94,7 @@ def test_a_late_answer_undoes_nothing_newer(account: Account) -> None:
 
 
 def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
-    account: Account, told: list[Event]
+    account: Account, told: list[EventType]
 ) -> None:
     now = timezone.now()
     reading.note(account, Reading(ON, None, 0), now)
@@ -103,7 +103,7 @@ def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
     assert (row.has_drifted, row.left_enabled) == (False, False)
     assert row.left_at == now + timedelta(seconds=1)
     assert row.consecutive_failures == 1  # of the newer reading
-    assert told == [Event.TOP_UP] * 3
+    assert told == [EventType.TOP_UP] * 3
 
 
 def test_switched_on_here_and_found_off_since_is_not_our_deed(account: Account) -> None:

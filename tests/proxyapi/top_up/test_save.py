@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proxyapi import top_up
 from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange, TopUpChangeState
-from proxyapi.refusals import AlreadyOpen, NotReady
+from proxyapi.refusals import AlreadyInProgress, NotReady
 from proxyapi.top_up import Setting
 from proxyapi.top_up.save import ABANDONED_AFTER, ARRIVED_WITHIN, GIVE_UP_AFTER
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
@@ -127,7 +127,7 @@ def test_while_nobody_can_read_it_back_it_stays_unknown(asked: Asked, upstream: 
     change = after(asked())
     assert change.state == TopUpChangeState.UNKNOWN
     assert after(change, sent_at=timezone.now() - timedelta(hours=9)).state == change.state
-    with pytest.raises(AlreadyOpen):
+    with pytest.raises(AlreadyInProgress):
         asked()
 
 
@@ -199,7 +199,7 @@ def test_one_nonce_is_one_change_and_one_account_has_one_on_its_way(token: Token
     first, new = top_up.ask(token, token.owner_id, nonce, MORE, ON)
     again, newer = top_up.ask(token, token.owner_id, nonce, MORE, ON)
     assert (first, new, newer) == (again, True, False)
-    with pytest.raises(AlreadyOpen):
+    with pytest.raises(AlreadyInProgress):
         top_up.ask(token, token.owner_id, uuid.uuid4(), OFF, ON)
     with pytest.raises(IntegrityError), transaction.atomic():
         TopUpChange.objects.create(

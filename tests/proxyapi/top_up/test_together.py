@@ -12,7 +12,7 @@ from django.db import connection
 
 from proxyapi import top_up
 from proxyapi.models import Account, Token, TopUpChange, TopUpChangeState
-from proxyapi.refusals import AlreadyOpen
+from proxyapi.refusals import AlreadyInProgress
 from tests.factories import AccountFactory, TokenFactory
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -36,7 +36,7 @@ def at_once(work: Callable[[], None]) -> list[str]:
         start.wait(10)
         try:
             work()
-        except AlreadyOpen as refusal:
+        except AlreadyInProgress as refusal:
             return refusal.sentence
         finally:
             connection.close()

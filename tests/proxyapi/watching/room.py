@@ -20,7 +20,7 @@ import pytest
 import redis
 from django.utils import timezone
 
-from proxyapi import allowance, calls
+from proxyapi import calls, rate_limiter
 from proxyapi.models import Job, JobKind, JobState, Token
 from proxyapi.upstream.client import Client
 from proxyapi.watching import due, outage
@@ -89,7 +89,7 @@ class Room:
     def _expire(self) -> None:
         environment = self.tokens[0].account.environment
         with suppress(redis.RedisError):
-            allowance.connection().delete(f"watching:unanswered:{environment}:probe")
+            rate_limiter.redis_connection().delete(f"watching:unanswered:{environment}:probe")
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         name = request.headers["authorization"]
@@ -144,23 +144,23 @@ class Room:
 
 def follow(patch: pytest.MonkeyPatch, clock: Callable[[], datetime]) -> None:
     """Rows and buckets have that clock's time."""
-    run = allowance._run
+    run = rate_limiter._run_script
 
     def timed(*args: Any, **more: Any) -> list[int]:
         return run(*args, **{**more, "at": round(clock().timestamp() * 1000)})
 
-    def rooms(store: Any, names: list[str], lane: allowance.Lane) -> list[int]:
-        return [allowance.room(store, name, lane) for name in names]
+    def rooms(store: Any, names: list[str], lane: rate_limiter.Priority) -> list[int]:
+        return [rate_limiter.available(store, name, lane) for name in names]
 
     patch.setattr(timezone, "now", clock)
-    patch.setattr(allowance, "_run", timed)
-    patch.setattr(allowance, "rooms", rooms)
+    patch.setattr(rate_limiter, "_run_script", timed)
+    patch.setattr(rate_limiter, "available_many", rooms)
 
 
 def answer_by(patch: pytest.MonkeyPatch, answer: Callable[[httpx.Request], httpx.Response]) -> None:
     """What is sent upstream is answered by this function."""
     client = Client(BASE, transport=httpx.MockTransport(answer))
-    patch.setattr(calls, "client", lambda: client)
+    patch.setattr(calls, "upstream_client", lambda: client)
 
 
 class ConnectionRefused(httpx.ConnectError):

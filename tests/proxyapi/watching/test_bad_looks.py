@@ -9,11 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from proxyapi import allowance
-from proxyapi.allowance import Lane
-from proxyapi.events import Event
+from proxyapi import rate_limiter
+from proxyapi.events import EventType
 from proxyapi.models import Job, JobState
 from proxyapi.models.job import PARKED_AFTER
+from proxyapi.rate_limiter import Priority
 from proxyapi.watching import due, outage, parking
 from proxyapi.watching import look as looking
 from tests.factories import TokenFactory
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.django_db
 RENDERING = answer({"id": 1, "video": {"status": "rendering"}})
 
 
-def seen(job: Job, lane: Lane = Lane.PERSON) -> Job:
+def seen(job: Job, lane: Priority = Priority.PERSON) -> Job:
     """The job after a look whose time came; people's lane has no pace to keep."""
-    allowance.correct(allowance.connection(), job.token.bucket, 30, 30)
+    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), job.token.bucket, 30, 30)
     Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
     looking.look(job.pk, lane=lane)
     job.refresh_from_db()
@@ -300,7 +300,7 @@ def test_without_an_allowance_the_look_waits_and_nothing_is_said(
     running, upstream: Upstream, token
 ):
     job = running()
-    allowance.pause(allowance.connection(), token.bucket, 20)
+    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
     assert seen(job).look_error == ""
     assert 18 < wait_of(job) <= 20
 
@@ -323,7 +323,7 @@ def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
 ):
     """No later look comes by a job that has ended."""
     told: list[object] = []
-    monkeypatch.setattr(looking, "publish", lambda *news: told.append(news))
+    monkeypatch.setattr(looking, "publish_event", lambda *news: told.append(news))
 
     def breaks(*_: object) -> None:
         raise RuntimeError("the database went away")
@@ -336,4 +336,4 @@ def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
         seen(job)
     job.refresh_from_db()
     assert job.state == JobState.COMPLETED
-    assert told == [(job.vault_id, Event.JOB, job.pk)]
+    assert told == [(job.vault_id, EventType.JOB, job.pk)]

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from proxyapi import allowance
-from proxyapi.allowance import Grant, Lane
+from proxyapi import rate_limiter
 from proxyapi.models import Job, JobState
+from proxyapi.rate_limiter import Permit, Priority
 from proxyapi.watching import due
 from proxyapi.watching import look as looking
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -18,8 +18,11 @@ NOW, HOUR = 10**13, 3_600_000
 
 
 def taken(store, at, tries=40):
-    allowance.correct(store, "luca", 30, 30, at=at)
-    return sum(allowance.take(store, "luca", Lane.PERSON, at=at).granted for _ in range(tries))
+    rate_limiter.apply_rate_limit_headers(store, "luca", 30, 30, at=at)
+    return sum(
+        rate_limiter.try_acquire(store, "luca", Priority.PERSON, at=at).is_granted
+        for _ in range(tries)
+    )
 
 
 def test_after_a_clock_was_put_back_what_was_spent_counts_for_a_minute_more(store):
@@ -30,32 +33,38 @@ def test_after_a_clock_was_put_back_what_was_spent_counts_for_a_minute_more(stor
 
 def test_after_a_clock_was_put_back_watching_keeps_its_pace(store):
     for second in range(10):
-        allowance.correct(store, "luca", 30, 30, at=NOW + 1000 * second)
-        allowance.take(store, "luca", Lane.WATCHING, at=NOW + 1000 * second)
+        rate_limiter.apply_rate_limit_headers(store, "luca", 30, 30, at=NOW + 1000 * second)
+        rate_limiter.try_acquire(store, "luca", Priority.POLLING, at=NOW + 1000 * second)
     back = NOW - HOUR
     grants = [
-        allowance.take(store, "luca", Lane.WATCHING, at=back + 1000 * second).granted
+        rate_limiter.try_acquire(
+            store, "luca", Priority.POLLING, at=back + 1000 * second
+        ).is_granted
         for second in range(30)
     ]
     assert 10 <= sum(grants) <= 15
 
 
-@pytest.mark.parametrize("name", ["luca", allowance.Pool.SCRAPING.of("seven")])
+@pytest.mark.parametrize("name", ["luca", rate_limiter.RatePool.SCRAPING.bucket_name("seven")])
 def test_after_a_clock_was_put_back_a_pause_is_as_long_as_it_was_told(store, name):
     """Counted from then on; in an hour nobody would wait for the minute that was told."""
-    allowance.pause(store, name, 60, at=NOW)
+    rate_limiter.pause_bucket(store, name, 60, at=NOW)
     back = NOW - HOUR
-    assert allowance.take(store, name, Lane.PERSON, at=back) == allowance.Grant(False, 60)
-    assert allowance.take(store, name, Lane.PERSON, at=back + 59_000).wait == 1
-    assert allowance.take(store, name, Lane.PERSON, at=back + 60_000).granted
+    assert rate_limiter.try_acquire(store, name, Priority.PERSON, at=back) == rate_limiter.Permit(
+        False, 60
+    )
+    assert rate_limiter.try_acquire(store, name, Priority.PERSON, at=back + 59_000).wait_s == 1
+    assert rate_limiter.try_acquire(store, name, Priority.PERSON, at=back + 60_000).is_granted
 
 
 def test_after_a_clock_was_put_back_a_blind_bucket_goes_on_slowly(store):
-    assert allowance.take(store, "luca", Lane.PERSON, at=NOW).granted
+    assert rate_limiter.try_acquire(store, "luca", Priority.PERSON, at=NOW).is_granted
     grants = [
         second
         for second in range(10)
-        if allowance.take(store, "luca", Lane.PERSON, at=NOW - HOUR + 1000 * second).granted
+        if rate_limiter.try_acquire(
+            store, "luca", Priority.PERSON, at=NOW - HOUR + 1000 * second
+        ).is_granted
     ]
     assert grants == [3, 6, 9]
 
@@ -63,9 +72,9 @@ def test_after_a_clock_was_put_back_a_blind_bucket_goes_on_slowly(store):
 def test_after_a_clock_was_put_back_nothing_is_kept_for_people_who_left(store):
     assert taken(store, NOW) == 30
     back, later = NOW - HOUR, NOW - HOUR + 600_000
-    allowance.room(store, "luca", Lane.WATCHING, at=back)
-    allowance.correct(store, "luca", 30, 5, at=later)
-    assert allowance.room(store, "luca", Lane.WATCHING, at=later) == 2
+    rate_limiter.available(store, "luca", Priority.POLLING, at=back)
+    rate_limiter.apply_rate_limit_headers(store, "luca", 30, 5, at=later)
+    assert rate_limiter.available(store, "luca", Priority.POLLING, at=later) == 2
 
 
 def test_after_a_clock_was_put_forward_the_bucket_goes_on(store):
@@ -118,11 +127,11 @@ def test_five_seconds_run_from_the_sending_however_long_the_counter_took(
     upstream.on("GET", "/faceless/1", answer({"id": 1, "video": {"status": "rendering"}}))
     clock = [timezone.now()]
 
-    def slow(*_: object) -> Grant:
+    def slow(*_: object) -> Permit:
         clock[0] += timedelta(seconds=3)
-        return Grant(True, 0)
+        return Permit(True, 0)
 
-    monkeypatch.setattr(allowance, "wait_for", slow)
+    monkeypatch.setattr(rate_limiter, "acquire", slow)
     monkeypatch.setattr(timezone, "now", lambda: clock[0])
     looking.look(job.pk)
     job.refresh_from_db()

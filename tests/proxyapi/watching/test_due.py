@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi import allowance, calls
-from proxyapi.allowance import Lane
+from proxyapi import calls, rate_limiter
 from proxyapi.models import Job, JobKind, JobState, Pace, Token, TokenState
+from proxyapi.rate_limiter import Priority
 from proxyapi.watching import due, interest
 from tests.factories import TokenFactory
 
@@ -27,7 +27,7 @@ def test_pitfall_19_a_token_gives_as_many_looks_as_it_has_requests(running, seei
     seeing()
     for _ in range(10):
         running()
-    room = allowance.room(allowance.connection(), token.bucket, Lane.WATCHING)
+    room = rate_limiter.available(rate_limiter.redis_connection(), token.bucket, Priority.POLLING)
     assert len(taken()) == room == 2
 
 
@@ -96,7 +96,7 @@ def test_pitfall_85_88_jobs_of_a_stopped_token_wait_for_it(running, seeing, toke
     """And are due at once when it works again: nobody has to remember them."""
     seeing()
     job = running()
-    calls.change_state(token, state)
+    calls.change_token_state(token, state)
     assert taken() == []
     type(token).objects.update(state=TokenState.WORKING)
     assert taken() == [job.pk]
@@ -105,7 +105,7 @@ def test_pitfall_85_88_jobs_of_a_stopped_token_wait_for_it(running, seeing, toke
 def test_a_paused_bucket_is_left_alone(running, seeing, token):
     seeing()
     running()
-    allowance.pause(allowance.connection(), token.bucket, 30)
+    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 30)
     assert taken() == []
 
 
@@ -120,7 +120,7 @@ def test_c1_after_a_flush_every_job_is_due_again_and_asked_for_slowly(running, s
     seeing()
     for _ in range(100):
         running()
-    allowance.connection().flushall()
+    rate_limiter.redis_connection().flushall()
     assert len(taken()) == 1
     lease = timezone.now() + due.HEARD_WITHIN + timedelta(seconds=1)
     assert Job.objects.due(lease).count() == 100

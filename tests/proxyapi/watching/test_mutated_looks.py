@@ -15,7 +15,7 @@ from django.utils.html import escape
 from hypothesis import HealthCheck, given, settings
 
 from dashboard.models import Membership, Team
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from proxyapi.models import Job, Token
 from proxyapi.watching.look import look
 from tests.factories import TokenFactory
@@ -53,7 +53,7 @@ def seen(running: Running, upstream: Upstream) -> Callable[[str], Callable[[Muta
         job = running(kind=kind, remote_id="1")
 
         def once(answer: Mutated) -> Job:
-            allowance.connection().flushall()
+            rate_limiter.redis_connection().flushall()
             upstream.requests.clear()
             upstream.on("GET", PATHS[kind], answer.response)
             look(job.pk)

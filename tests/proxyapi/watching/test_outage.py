@@ -8,9 +8,9 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import allowance
-from proxyapi.allowance import AllowanceExhausted
+from proxyapi import rate_limiter
 from proxyapi.models import Job
+from proxyapi.rate_limiter import RateLimitExhausted
 from proxyapi.watching import due, outage
 from proxyapi.watching import look as looking
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -82,15 +82,15 @@ def test_while_one_is_out_the_tick_takes_none_and_after_it_one(running, seeing, 
 
 
 def test_a_look_that_had_no_allowance_leaves_the_turn_to_the_next(running, away, token, upstream):
-    allowance.pause(allowance.connection(), token.bucket, 20)
+    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
     looking.look(running().pk)
     assert upstream.requests == []
     assert may_look(away)
 
 
-@pytest.mark.parametrize("trouble", [RuntimeError, AllowanceExhausted(20)])
+@pytest.mark.parametrize("trouble", [RuntimeError, RateLimitExhausted(20)])
 def test_a_look_that_broke_leaves_the_turn_to_the_next(away, trouble):
-    with pytest.raises((RuntimeError, AllowanceExhausted)), outage.one_at_a_time(away):
+    with pytest.raises((RuntimeError, RateLimitExhausted)), outage.one_at_a_time(away):
         assert not may_look(away)
         raise trouble
     assert may_look(away)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi import allowance
-from proxyapi.allowance import Lane
+from proxyapi import rate_limiter
 from proxyapi.models import Job, JobKind, JobState
+from proxyapi.rate_limiter import Priority
 from proxyapi.watching import due
 from proxyapi.watching import look as looking
 from tests.factories import JobFactory, TokenFactory
@@ -43,13 +43,13 @@ def test_pitfall_9_drafts_are_not_watched(seeing, token):
 
 
 def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token):
-    store, name = allowance.connection(), token.bucket
-    allowance.correct(store, name, 30, 29)
+    store, name = rate_limiter.redis_connection(), token.bucket
+    rate_limiter.apply_rate_limit_headers(store, name, 30, 29)
     for _ in range(40):
-        allowance.take(store, name, Lane.PERSON)
-    level = allowance.peek(store, name)
-    assert (level.limit, level.left) == (30, 0)
-    assert 55 < level.resets_in <= 61
+        rate_limiter.try_acquire(store, name, Priority.PERSON)
+    level = rate_limiter.peek_bucket(store, name)
+    assert (level.limit, level.remaining) == (30, 0)
+    assert 55 < level.resets_in_s <= 61
 
 
 def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
@@ -59,7 +59,7 @@ def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
     other = TokenFactory.create(account=token.account, owner=token.owner)
     seeing(token, other)
     job = running()
-    allowance.pause(allowance.connection(), token.bucket, 60)
+    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 60)
     assert due.jobs() == []
     looking.look(job.pk)
     assert upstream.requests == []

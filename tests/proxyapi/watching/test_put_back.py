@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger, tasks, tokens, top_up
-from proxyapi.charges import send
+from proxyapi.charges import dispatch_charge
 from proxyapi.ledger import differences
 from proxyapi.models import (
     Account,
@@ -110,14 +110,14 @@ def test_a_lapsed_account_is_refreshed_so_that_its_token_resumes(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
-    monkeypatch.setattr(tasks.refresh_account, "delay", rung.append)
+    monkeypatch.setattr(tasks.refresh_account_task, "delay", rung.append)
     Account.objects.update(plan=Plan.NONE, refreshed_at=ahead())
-    tasks.refresh_accounts()
+    tasks.refresh_due_accounts()
     later = timezone.now() + 2 * MINUTE
     monkeypatch.setattr(timezone, "now", lambda: later)
-    tasks.refresh_accounts()
+    tasks.refresh_due_accounts()
     assert rung == [str(account.pk)]
-    assert tokens.claim(account)
+    assert tokens.claim_refresh(account)
 
 
 def test_a_top_up_is_read_and_what_it_says_is_taken(account: Account) -> None:
@@ -161,7 +161,7 @@ def test_a_charge_that_cannot_be_sent_is_given_up_within_its_time(
     due.mend()
     later = timezone.now() + 16 * MINUTE
     monkeypatch.setattr(timezone, "now", lambda: later)
-    send(charge.pk)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert charge.reason.startswith("Not sent for a quarter of an hour")

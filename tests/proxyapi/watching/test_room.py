@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from proxyapi.models import Job
 from tests.proxyapi.watching.room import Room, without_redis
 
@@ -20,7 +20,7 @@ def test_c1_a_flush_loses_no_job_and_sends_nothing_too_much(room: Room):
     """What was spent before counts as spent just now, so a minute passes until all go on."""
     room.open(tokens=2, jobs=5)
     room.run(65)
-    allowance.connection().flushall()
+    rate_limiter.redis_connection().flushall()
     assert room.not_taken(round(61 + 60 * 5 / 22)) == 0
     assert room.seconds_until_all_are_seen(60) <= 2 * 60 * 5 / 22
     room.run(30)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxyapi import allowance
+from proxyapi import rate_limiter
 from proxyapi.models import Job, JobState, Pace
 from proxyapi.watching.look import age_of
 from tests.bench.watching.rows import Rows
@@ -19,7 +19,7 @@ MINUTES, JOBS, SEED = 12, 10, 31
 @pytest.fixture
 def watcher() -> Iterator[Rows]:
     patch = pytest.MonkeyPatch()
-    yield Rows(patch, allowance.connection(), SEED)
+    yield Rows(patch, rate_limiter.redis_connection(), SEED)
     patch.undo()
 
 

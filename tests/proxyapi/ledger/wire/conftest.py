@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.allowance import Grant
 from proxyapi.ledger.page import Page, Reader
 from proxyapi.models import Token
+from proxyapi.rate_limiter import Permit
 from proxyapi.upstream.trust import trusted
 from tests.proxyapi.ledger.wire.service import Service
 from tests.proxyapi.money.conftest import account, control, job, sandbox, token
@@ -28,7 +28,7 @@ def service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Service]:
     """The account on the sandbox; nobody counts requests but its journal."""
-    monkeypatch.setattr(calls, "admit", lambda *_: Grant(True, 0))
+    monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
     costs = {"content_prompt_requested": {"credits": 4}, "idea_discovery": {"credits": 15}}
     settings = {"rate_limit": 10**9, "journal_lines": 10**6, "costs": costs, "discovery_seconds": 0}
     assert control.put("settings", json=settings).is_success

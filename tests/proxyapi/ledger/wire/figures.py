@@ -19,7 +19,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.charges import Intent, record, send
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.ledger import patrol
 from proxyapi.ledger.page import PER_PAGE
 from proxyapi.models import Charge, ChargeState, Entry, Job, Ledger
@@ -173,12 +173,12 @@ def web(service: Service) -> None:
 
 
 def charged(job: Job) -> Charge:
-    intent = Intent(
+    intent = ChargeIntent(
         job=job, member_id=job.member_id, operation="faceless.scripts", nonce=uuid.uuid4(),
         hold=Decimal(4), quote=Decimal(4), body=SCRIPT,
     )  # fmt: skip
-    charge = record(intent)
-    send(charge.pk)
+    charge = admit_charge(intent)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED, charge.reason
     return charge

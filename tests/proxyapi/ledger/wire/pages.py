@@ -16,7 +16,7 @@ from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from dashboard.queries.ledger.rows import Day
 from proxyapi import drafts, ledger
-from proxyapi.charges import Intent, record, send
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
 from tests.factories import JobFactory, MembershipFactory, TeamFactory
 from tests.proxyapi.ledger.wire.figures import charged
@@ -84,18 +84,18 @@ def another(job: Job) -> Job:
     """A draft like it, priced."""
     given = {name: getattr(job, name) for name in ("account", "token", "member", "wanted")}
     draft = JobFactory.create(**given, title=f"Ice {uuid.uuid4()}")
-    drafts.quote(draft)
+    drafts.quote_draft(draft)
     draft.refresh_from_db()
     return draft
 
 
 def rendered(job: Job) -> None:
-    intent = Intent(
+    intent = ChargeIntent(
         job=job, member_id=job.member_id, operation="faceless.render", nonce=uuid.uuid4(),
         hold=Decimal(10), quote=Decimal(10),
     )  # fmt: skip
-    charge = record(intent)
-    send(charge.pk)
+    charge = admit_charge(intent)
+    dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED, charge.reason
 

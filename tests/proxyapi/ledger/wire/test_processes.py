@@ -17,7 +17,7 @@ MIRROR = """
 import sys, django
 django.setup()
 from proxyapi import calls, ledger
-from proxyapi.allowance import Grant
+from proxyapi.rate_limiter import Grant
 from proxyapi.models import Account
 calls.admit = lambda *_: Grant(True, 0)
 ledger.mirror(Account.objects.get(pk=sys.argv[1]))

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.charges import settle
+from proxyapi.charges import reconcile_charge
 from proxyapi.ledger import patrol
 from proxyapi.models import Charge, ChargeState, Job, Ledger
 from tests.factories import UserFactory
@@ -120,6 +120,6 @@ def sent_and_lost(job: Job) -> Charge:
 
 
 def settled(charge: Charge) -> str:
-    settle(charge.pk)
+    reconcile_charge(charge.pk)
     charge.refresh_from_db()
     return str(charge.state)

@@ -36,79 +36,91 @@ import redis
 
 from proxyapi import redis_client
 
-DEFAULT_LIMIT = 30  # requests a minute, the spec's default
+DEFAULT_REQUESTS_PER_MINUTE = 30  # requests a minute, the spec's default
 # Two requests granted a minute apart can reach the service closer together than that.
-WINDOW = 61_000  # milliseconds
-LATE = 0.5  # seconds from the grant; the rest of that second is for the way to the service
-LONGEST_PAUSE = 3600.0  # seconds
-PREVIEWS = 5  # a minute; the spec's figure
+WINDOW_MS = 61_000  # milliseconds
+RESTAMP_AFTER_S = (
+    0.5  # seconds from the grant; the rest of that second is for the way to the service
+)
+MAX_PAUSE_S = 3600.0  # seconds
+PREVIEWS_PER_MINUTE = 5  # a minute; the spec's figure
 
-_LUA = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
+_LUA_SCRIPT = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 
 
-class Lane(IntEnum):
+class Priority(IntEnum):
     """Classes of traffic; the smaller goes first."""
 
     PERSON = 0
     GATEWAY = 1
     SETTLEMENT = 2
-    WATCHING = 3
-    MIRRORING = 4
+    POLLING = 3
+    LEDGER_SYNC = 4
 
 
-class Pool(StrEnum):
+class RatePool(StrEnum):
     """Limits that an account meets beside those of its tokens."""
 
     PREVIEWS = "previews"
     SCRAPING = "scraping"
 
-    def of(self, account: str) -> str:
+    def bucket_name(self, account: str) -> str:
         """The name of its bucket; `account` is `Account.bucket`."""
         return f"{self}:{account}"
 
 
-class _Share(NamedTuple):
-    reserve: int  # percent of the limit that this lane leaves free
-    follows: bool  # it leaves more where people have sent much in the last minutes
-    pace: int  # percent of the limit that it gets a minute at most; 0 is "all of it"
+class _PriorityPolicy(NamedTuple):
+    reserve_percent: int  # percent of the limit that this lane leaves free
+    is_adaptive: bool  # it leaves more where people have sent much in the last minutes
+    max_rate_percent: int  # percent of the limit that it gets a minute at most; 0 is "all of it"
     burst: int  # how many of those at once
-    starves: int  # after so many seconds without any it goes before all but people; 0: never
-    soon: int  # milliseconds within which one more is free than it leaves now; 0: it need not
-    because: str
+    starvation_s: int  # after so many seconds without any it goes before all but people; 0: never
+    replenish_ms: (
+        int  # milliseconds within which one more is free than it leaves now; 0: it need not
+    )
+    rationale: str
 
 
-_SHARES = {
-    Lane.PERSON: _Share(0, False, 0, 0, 0, 0, "Somebody is waiting."),
-    Lane.GATEWAY: _Share(4, False, 80, 12, 0, 0, "It does not lock a person out: 12 at once."),
-    Lane.SETTLEMENT: _Share(4, False, 60, 10, 0, 0, "Before any look, but 18 a minute at most."),
-    Lane.WATCHING: _Share(7, True, 92, 2, 0, 1500, "2 stay free, in 1.5 s a third; 27 a minute."),
-    Lane.MIRRORING: _Share(60, True, 40, 3, 30, 0, "The ledger can be old; but one in 30 s goes."),
+_PRIORITY_POLICIES = {
+    Priority.PERSON: _PriorityPolicy(0, False, 0, 0, 0, 0, "Somebody is waiting."),
+    Priority.GATEWAY: _PriorityPolicy(
+        4, False, 80, 12, 0, 0, "It does not lock a person out: 12 at once."
+    ),
+    Priority.SETTLEMENT: _PriorityPolicy(
+        4, False, 60, 10, 0, 0, "Before any look, but 18 a minute at most."
+    ),
+    Priority.POLLING: _PriorityPolicy(
+        7, True, 92, 2, 0, 1500, "2 stay free, in 1.5 s a third; 27 a minute."
+    ),
+    Priority.LEDGER_SYNC: _PriorityPolicy(
+        60, True, 40, 3, 30, 0, "The ledger can be old; but one in 30 s goes."
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class Permit:
     """Whether the request may be sent; if not, `wait` seconds is the least until it may.
 
     `number` is its place in the log, `since` (monotonic seconds) when it was asked for: see `sent`.
     """
 
-    granted: bool
-    wait: float
-    number: int = 0
-    since: float = field(default_factory=time.monotonic, compare=False)
+    is_granted: bool
+    wait_s: float
+    log_number: int = 0
+    requested_at_s: float = field(default_factory=time.monotonic, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class BucketLevel:
     """Requests a minute, requests left now, seconds until all of them are free again."""
 
     limit: int
-    left: int
-    resets_in: float
+    remaining: int
+    resets_in_s: float
 
 
-class AllowanceExhausted(Exception):
+class RateLimitExhausted(Exception):
     """Nothing was sent. `wait` is the seconds until it is worth asking again."""
 
     def __init__(self, wait: float) -> None:
@@ -124,7 +136,7 @@ class AllowanceExhausted(Exception):
         )
 
 
-class PoolExhausted(AllowanceExhausted):
+class RatePoolExhausted(RateLimitExhausted):
     """A limit beside the token's is used up; everything else goes on."""
 
     @property
@@ -135,7 +147,7 @@ class PoolExhausted(AllowanceExhausted):
         )
 
 
-class AllowanceUnknown(AllowanceExhausted):
+class RateLimiterUnavailable(RateLimitExhausted):
     """Redis does not answer: without the count nothing is sent."""
 
     @property
@@ -143,96 +155,113 @@ class AllowanceUnknown(AllowanceExhausted):
         return "Nothing was sent. The counter of requests does not answer at the moment."
 
 
-def take(
+def try_acquire(
     store: redis.Redis,
     name: str,
-    lane: Lane,
+    lane: Priority,
     *,
     cost: int = 1,
-    limit: int = DEFAULT_LIMIT,
+    limit: int = DEFAULT_REQUESTS_PER_MINUTE,
     at: int | None = None,
-) -> Grant:
+) -> Permit:
     """Take `cost` requests from the bucket, all of them or none, without waiting.
 
     `limit` holds until an answer tells another. `at` is the time in milliseconds, for simulations.
     """
     since = time.monotonic()
-    granted, wait, number = _run(store, name, "take", cost, *_numbers(lane), limit=limit, at=at)
-    return Grant(bool(granted), wait / 1000, number, since)
+    granted, wait, number = _run_script(
+        store, name, "take", cost, *_policy_numbers(lane), limit=limit, at=at
+    )
+    return Permit(bool(granted), wait / 1000, number, since)
 
 
-def room(store: redis.Redis, name: str, lane: Lane, *, at: int | None = None) -> int:
+def available(store: redis.Redis, name: str, lane: Priority, *, at: int | None = None) -> int:
     """How many requests the lane would be granted now. Takes nothing."""
-    return _run(store, name, "room", *_numbers(lane), at=at)[0]
+    return _run_script(store, name, "room", *_policy_numbers(lane), at=at)[0]
 
 
-def rooms(store: redis.Redis, names: Sequence[str], lane: Lane) -> list[int]:
+def available_many(store: redis.Redis, names: Sequence[str], lane: Priority) -> list[int]:
     """The room of several buckets, in one round trip."""
-    arguments: list[str | int] = ["room", WINDOW, DEFAULT_LIMIT, "", *_numbers(lane)]
-    script = store.register_script(_LUA)
+    arguments: list[str | int] = [
+        "room",
+        WINDOW_MS,
+        DEFAULT_REQUESTS_PER_MINUTE,
+        "",
+        *_policy_numbers(lane),
+    ]
+    script = store.register_script(_LUA_SCRIPT)
     try:
         with store.pipeline(transaction=False) as pipeline:
             for name in names:
-                script(keys=_keys(name), args=arguments, client=pipeline)
+                script(keys=_bucket_keys(name), args=arguments, client=pipeline)
             return [answer[0] for answer in pipeline.execute()]
     except redis.RedisError:
         pass
-    raise AllowanceUnknown(1.0)
+    raise RateLimiterUnavailable(1.0)
 
 
-def await_pool(store: redis.Redis, pool: Pool, account: str, timeout: float) -> None:
+def wait_for_pool(store: redis.Redis, pool: RatePool, account: str, timeout: float) -> None:
     """Wait up to `timeout` seconds until the account's pool has one left, and take none of it.
 
     Of the scraping pool nobody tells the size: it is open until a 429 pauses it. Raises
     PoolExhausted.
     """
     until = time.monotonic() + timeout
-    while (wait := _wait_of(store, pool, account)) > 0:
+    while (wait := _pool_wait_s(store, pool, account)) > 0:
         if time.monotonic() + wait > until:
-            raise PoolExhausted(wait)
+            raise RatePoolExhausted(wait)
         Event().wait(min(wait, 0.5))
 
 
-def _wait_of(store: redis.Redis, pool: Pool, account: str) -> float:
-    name = pool.of(account)
-    if pool is Pool.SCRAPING:
-        return paused(store, name)
-    room, wait = _run(store, name, "room", *_numbers(Lane.PERSON), limit=PREVIEWS)
+def _pool_wait_s(store: redis.Redis, pool: RatePool, account: str) -> float:
+    name = pool.bucket_name(account)
+    if pool is RatePool.SCRAPING:
+        return bucket_pause_s(store, name)
+    room, wait = _run_script(
+        store, name, "room", *_policy_numbers(Priority.PERSON), limit=PREVIEWS_PER_MINUTE
+    )
     return 0.0 if room else max(1, wait) / 1000
 
 
-def draw(store: redis.Redis, pool: Pool, account: str) -> None:
+def take_from_pool(store: redis.Redis, pool: RatePool, account: str) -> None:
     """Take one from a pool of the account's that is counted. Raises PoolExhausted."""
-    if pool is Pool.PREVIEWS:
-        grant = take(store, pool.of(account), Lane.PERSON, limit=PREVIEWS)
-        if not grant.granted:
-            raise PoolExhausted(grant.wait)
+    if pool is RatePool.PREVIEWS:
+        grant = try_acquire(
+            store, pool.bucket_name(account), Priority.PERSON, limit=PREVIEWS_PER_MINUTE
+        )
+        if not grant.is_granted:
+            raise RatePoolExhausted(grant.wait_s)
 
 
-def wait_for(
-    store: redis.Redis, name: str, lane: Lane, timeout: float, *, limit: int = DEFAULT_LIMIT
-) -> Grant:
+def acquire(
+    store: redis.Redis,
+    name: str,
+    lane: Priority,
+    timeout: float,
+    *,
+    limit: int = DEFAULT_REQUESTS_PER_MINUTE,
+) -> Permit:
     """Take one request, waiting up to `timeout` seconds for it.
 
     Raises AllowanceExhausted as soon as it is certain that the time will not do.
     """
     until = time.monotonic() + timeout
-    while not (grant := take(store, name, lane, limit=limit)).granted:
-        if time.monotonic() + grant.wait > until:
-            raise AllowanceExhausted(grant.wait)
+    while not (grant := try_acquire(store, name, lane, limit=limit)).is_granted:
+        if time.monotonic() + grant.wait_s > until:
+            raise RateLimitExhausted(grant.wait_s)
         # Short waits: the bucket may have been paused or filled meanwhile.
-        Event().wait(min(grant.wait, 0.5))
+        Event().wait(min(grant.wait_s, 0.5))
     return grant
 
 
-def sent(store: redis.Redis, name: str, grant: Grant) -> None:
+def restamp_late_permit(store: redis.Redis, name: str, grant: Permit) -> None:
     """The granted request is out. The service counts it when it comes: one that left late, behind
     a lock of the database or with a large file, is counted from now."""
-    if time.monotonic() - grant.since > LATE:
-        _run(store, name, "restamp", grant.number)
+    if time.monotonic() - grant.requested_at_s > RESTAMP_AFTER_S:
+        _run_script(store, name, "restamp", grant.log_number)
 
 
-def correct(
+def apply_rate_limit_headers(
     store: redis.Redis, name: str, limit: int, remaining: int, *, at: int | None = None
 ) -> None:
     """Learn from an answer's X-RateLimit headers, of refusals too.
@@ -240,54 +269,54 @@ def correct(
     It takes away what others used and never gives back: an answer's count may be older than
     requests that are still under way.
     """
-    _run(store, name, "correct", max(1, limit), max(0, remaining), at=at)
+    _run_script(store, name, "correct", max(1, limit), max(0, remaining), at=at)
 
 
-def pause(store: redis.Redis, name: str, seconds: float, *, at: int | None = None) -> None:
+def pause_bucket(store: redis.Redis, name: str, seconds: float, *, at: int | None = None) -> None:
     """Grant nothing for that long, after a 429. A longer pause stays."""
-    _run(store, name, "pause", round(min(max(seconds, 0.0), LONGEST_PAUSE) * 1000), at=at)
+    _run_script(store, name, "pause", round(min(max(seconds, 0.0), MAX_PAUSE_S) * 1000), at=at)
 
 
-def paused(store: redis.Redis, name: str) -> float:
+def bucket_pause_s(store: redis.Redis, name: str) -> float:
     """Seconds for which nothing is granted."""
-    return _run(store, name, "paused")[0] / 1000
+    return _run_script(store, name, "paused")[0] / 1000
 
 
-def peek(store: redis.Redis, name: str) -> Level:
+def peek_bucket(store: redis.Redis, name: str) -> BucketLevel:
     """What a person's request would find. Takes nothing."""
-    limit, left, resets_in = _run(store, name, "peek")
-    return Level(limit, left, resets_in / 1000)
+    limit, left, resets_in = _run_script(store, name, "peek")
+    return BucketLevel(limit, left, resets_in / 1000)
 
 
-def connection() -> redis.Redis:
+def redis_connection() -> redis.Redis:
     """The Redis of this process."""
-    return redis_client.connect()
+    return redis_client.connect_redis()
 
 
-def _numbers(lane: Lane) -> list[int]:
-    share = _SHARES[lane]
-    people = lane == Lane.PERSON
+def _policy_numbers(lane: Priority) -> list[int]:
+    share = _PRIORITY_POLICIES[lane]
+    people = lane == Priority.PERSON
     return [int(number) for number in (*share[:6], people, lane)]
 
 
-def _keys(name: str) -> list[str]:
+def _bucket_keys(name: str) -> list[str]:
     return ["allowance:epoch", f"allowance:{name}", f"allowance:{name}:log"]
 
 
-def _run(
+def _run_script(
     store: redis.Redis,
     name: str,
     verb: str,
     *numbers: int,
-    limit: int = DEFAULT_LIMIT,
+    limit: int = DEFAULT_REQUESTS_PER_MINUTE,
     at: int | None = None,
 ) -> list[int]:
-    script = store.register_script(_LUA)
+    script = store.register_script(_LUA_SCRIPT)
     now = "" if at is None else at
     try:
-        answer = script(keys=_keys(name), args=[verb, WINDOW, limit, now, *numbers])
+        answer = script(keys=_bucket_keys(name), args=[verb, WINDOW_MS, limit, now, *numbers])
     except redis.RedisError:
         pass
     else:
         return cast(list[int], answer)
-    raise AllowanceUnknown(1.0)
+    raise RateLimiterUnavailable(1.0)

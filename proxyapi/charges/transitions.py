@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import costs, month_costs
-from proxyapi.charges import effect, evidence, log_records, waits
-from proxyapi.charges.effect import announce, took_effect
+from proxyapi.charges import evidence, job_effects, log_records, timeouts
+from proxyapi.charges.job_effects import apply_result, publish_charge_events
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
 from proxyapi.models.account import plain
 from proxyapi.models.charge import (
@@ -22,80 +22,84 @@ from proxyapi.models.charge import (
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
-READ_BACK_AFTER = timedelta(seconds=5)
-DONE = "It was done. What it cost is read from the ledger."
-OFF = "The price was {price} cr, and it took {cost} cr."
-LATE = "The service answered after this was ended: it was done.{told} The ledger shows the debit."
-LATE_ANSWER = "It was called uncharged, and the service answered later: it took {cost} cr."
-AGAIN = " It was done again at {time:%H:%M} UTC, which is a charge of its own."
+RECONCILE_AFTER = timedelta(seconds=5)
+COST_PENDING_REASON = "It was done. What it cost is read from the ledger."
+PRICE_DIFFERS_REASON = "The price was {price} cr, and it took {cost} cr."
+ANSWERED_AFTER_END_REASON = (
+    "The service answered after this was ended: it was done.{told} The ledger shows the debit."
+)
+LATE_REPLY_REASON = "It was called uncharged, and the service answered later: it took {cost} cr."
+REPEATED_SENTENCE = " It was done again at {time:%H:%M} UTC, which is a charge of its own."
 PRICE_DIFFERS = "PRICE-DIFFERS"
 
 
-def answered(charge: Charge, reply: Reply) -> None:
+def apply_reply(charge: Charge, reply: Reply) -> None:
     """A success was answered. What it does not show, id, script or cost, has to be read back.
 
     An answer that comes after its charge was ended still takes effect: the work is done and paid.
     """
-    record = evidence.record_of(charge, reply.data)
+    record = evidence.resource_in_reply(charge, reply.data)
     cost = reply.credits.cost if reply.credits else None
     with transaction.atomic():
-        lock_account(charge)
+        lock_charge_account(charge)
         # A sweep may have called it lost meanwhile: this is its answer all the same.
         charge.reread()
         if charge.state in (ChargeState.DRAFT, ChargeState.HELD):
             return  # the database went back in time: `recovery` takes the answer from the log
-        if shown := effect.is_shown(charge, record):
-            took_effect(charge, record, reply.data)
+        if shown := job_effects.is_conclusive(charge, record):
+            apply_result(charge, record, reply.data)
         if charge.state not in UNDECIDED:
-            answered_late(charge, cost)
+            apply_late_reply(charge, cost)
         elif shown and cost is not None and cost >= 0:
             late = charge.state == ChargeState.UNKNOWN
-            spent(charge, ChargeState.MATCHED if late else ChargeState.CONFIRMED, cost)
+            mark_charged(charge, ChargeState.MATCHED if late else ChargeState.CONFIRMED, cost)
         elif charge.state == ChargeState.SENDING:
-            unknown(charge, None, DONE if shown else "")
+            mark_unknown(charge, None, COST_PENDING_REASON if shown else "")
 
 
-def answered_late(charge: Charge, cost: Decimal | None) -> None:
+def apply_late_reply(charge: Charge, cost: Decimal | None) -> None:
     """What was called uncharged is counted at its cost. What was ended otherwise stays so, for its
     sums are told; what it took shows in the ledger."""
     if charge.is_called_uncharged and cost is not None and cost >= 0:
-        charged_late(charge, cost, LATE_ANSWER.format(cost=plain(cost)))
+        mark_charged_late(charge, cost, LATE_REPLY_REASON.format(cost=plain(cost)))
         return
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
         told = "" if cost is None else f" It took {plain(cost)} cr."
-        Charge.objects.filter(pk=charge.pk).update(reason=LATE.format(told=told))
-    announce(charge)
+        Charge.objects.filter(pk=charge.pk).update(
+            reason=ANSWERED_AFTER_END_REASON.format(told=told)
+        )
+    publish_charge_events(charge)
 
 
-def charged_late(
+def mark_charged_late(
     charge: Charge, cost: Decimal, sentence: str, booked_at: datetime | None = None
 ) -> None:
     """It was called uncharged, and it took this much. In the caller's transaction."""
-    spent(charge, ChargeState.MATCHED, cost, booked_at)
+    mark_charged(charge, ChargeState.MATCHED, cost, booked_at)
     if again := Charge.objects.repeated(charge).order_by("sent_at").first():
-        sentence += AGAIN.format(time=again.sent_at)
+        sentence += REPEATED_SENTENCE.format(time=again.sent_at)
     Charge.objects.filter(pk=charge.pk).update(code=CHARGED_LATE, reason=sentence)
     charge.reread()
 
 
-def lock_account(charge: Charge) -> None:
+def lock_charge_account(charge: Charge) -> None:
     """Always the account before its jobs, a job before its charges: so nobody waits in a ring."""
     Account.objects.lock(charge.account_id)
 
 
-def lock_jobs(charge: Charge) -> None:
+def lock_charge_jobs(charge: Charge) -> None:
     """For who changes the charge before its job; else the job is locked where it is read."""
     list(Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk))
 
 
 @transaction.atomic
-def spent(
+def mark_charged(
     charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None
 ) -> None:
     """It took this much. In one step, or somebody passes on credits neither held nor taken off."""
-    lock_account(charge)
+    lock_charge_account(charge)
     now = timezone.now()
-    flag = price_flag(charge, cost)
+    flag = price_difference_fields(charge, cost)
     fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, **flag}
     if not Charge.objects.move(charge, state, **fields):
         return
@@ -105,18 +109,18 @@ def spent(
     if charge.operation in REFUNDED and charge.effect_at and charge.job:
         for failed in Job.objects.filter(pk=charge.job.pk, state=JobState.FAILED):
             Charge.objects.owe(failed, now)
-    ended(charge)
+    finish_charge(charge)
 
 
-def price_flag(charge: Charge, cost: Decimal) -> dict[str, str]:
+def price_difference_fields(charge: Charge, cost: Decimal) -> dict[str, str]:
     """What it took and the price that was shown do not fit: that is kept, for people to see."""
     if not costs.is_off(charge, cost):
         return {"reason": "", "code": ""}
-    told = OFF.format(price=plain(charge.price), cost=plain(cost))
+    told = PRICE_DIFFERS_REASON.format(price=plain(charge.price), cost=plain(cost))
     return {"reason": told, "code": PRICE_DIFFERS}
 
 
-def refused(charge: Charge, error: errors.UpstreamError) -> None:
+def mark_refused(charge: Charge, error: errors.UpstreamError) -> None:
     """The service said no before charging anything.
 
     What it refuses to a worker that only read says nothing of what another one sends meanwhile, and
@@ -126,22 +130,22 @@ def refused(charge: Charge, error: errors.UpstreamError) -> None:
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
         charge.account.note_balance(error.available, charge.sent_at or charge.created_at)
     with transaction.atomic():
-        lock_account(charge)
+        lock_charge_account(charge)
         charge.reread()
         if charge.state not in HOLDING or known == ChargeState.HELD != charge.state:
             return
         sentence = error.user_message
         if isinstance(error, errors.Busy):
-            sentence += effect.found_busy(charge)
-        free(charge, sentence, error)
+            sentence += job_effects.adopt_busy_job(charge)
+        release_hold(charge, sentence, error)
 
 
-def never_sent(charge: Charge) -> None:
+def give_up_unsent(charge: Charge) -> None:
     sentence = "Not sent for a quarter of an hour, so it was given up. Nothing was charged."
-    free(charge, sentence, None)
+    release_hold(charge, sentence, None)
 
 
-def free(charge: Charge, sentence: str, error: Exception | None, code: str = "") -> None:
+def release_hold(charge: Charge, sentence: str, error: Exception | None, code: str = "") -> None:
     """Give the held credits back; the reason stays with the charge."""
     moved = Charge.objects.move(
         charge,
@@ -152,23 +156,23 @@ def free(charge: Charge, sentence: str, error: Exception | None, code: str = "")
         settled_at=timezone.now(),
     )
     if moved:
-        ended(charge)
+        finish_charge(charge)
 
 
-def ended(charge: Charge) -> None:
+def finish_charge(charge: Charge) -> None:
     """It is settled for good: the files that went with it are needed no more."""
     charge.uploads.all().delete()
-    log_records.log_end(charge)
-    announce(charge)
+    log_records.log_charge_end(charge)
+    publish_charge_events(charge)
 
 
-def unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = "") -> None:
+def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = "") -> None:
     """The answer got lost on the way: whether it was charged is read back, never tried again.
 
     `sentence`: it was answered, but for its cost; then the service is done with it by now. Without
     error and sentence its sender is taken for dead; else it says so itself, and waits no longer.
     """
-    lost_at = timezone.now() if sentence else waits.ended(charge)
+    lost_at = timezone.now() if sentence else timeouts.latest_completion(charge)
     ended_by = {"alive_at": None} if error or sentence else {}
     moved = Charge.objects.move(
         charge,
@@ -177,20 +181,20 @@ def unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = 
         code=error.code[:60] if error else "",
         reason=error.user_message if error else sentence,
         lost_at=lost_at,
-        due_at=timezone.now() + min(READ_BACK_AFTER, waits.again_after()),
+        due_at=timezone.now() + min(RECONCILE_AFTER, timeouts.retry_interval()),
         **ended_by,
     )
     if moved:
-        announce(charge)
+        publish_charge_events(charge)
     elif ended_by:  # a sweep took the sender for dead before it gave its answer up
         lost = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
         lost.update(lost_at=lost_at, **ended_by)
 
 
-def delayed(charge: Charge, error: Exception) -> None:
+def mark_delayed(charge: Charge, error: Exception) -> None:
     """Still held; the page says what it waits for."""
     reason = (
         getattr(error, "user_message", "") or "All requests of this minute are used; it is next."
     )
     if Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(reason=reason):
-        announce(charge)
+        publish_charge_events(charge)

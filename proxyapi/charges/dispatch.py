@@ -15,22 +15,22 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import calls, drafts, failpoints
-from proxyapi.allowance import AllowanceExhausted, AllowanceUnknown, Grant, Lane
-from proxyapi.charges import effect, evidence, log_records, outcome, recovery, waits
-from proxyapi.charges.crash import counted
-from proxyapi.charges.sender import waiting
-from proxyapi.durable import durable
+from proxyapi.charges import evidence, job_effects, log_records, recovery, timeouts, transitions
+from proxyapi.charges.heartbeat import sender_heartbeat
+from proxyapi.charges.quarantine import quarantine_failing_charge
+from proxyapi.durability import durable_commits
 from proxyapi.models import Charge, ChargeState, JobKind, JobState
+from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.envelope import Files
 
-PATIENCE = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
+PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
 GIVE_UP_AFTER = timedelta(minutes=15)
 
 
-@counted
-def send(charge_id: UUID) -> None:
+@quarantine_failing_charge
+def dispatch_charge(charge_id: UUID) -> None:
     """Send the charge if it is held and nobody else does."""
     charge = Charge.objects.loaded(charge_id)
     if charge.state != ChargeState.HELD:
@@ -38,60 +38,64 @@ def send(charge_id: UUID) -> None:
     try:
         if recovery.recover_if_restored():
             return  # it may have been sent; if not, it is due as before
-    except AllowanceExhausted as error:
-        wait(charge, error)
+    except RateLimitExhausted as error:
+        postpone_charge(charge, error)
         return
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
-        outcome.never_sent(charge)  # whatever kept it: nobody expects it to be sent any more
+        transitions.give_up_unsent(
+            charge
+        )  # whatever kept it: nobody expects it to be sent any more
         return
     if not charge.account.is_of_current_upstream:
-        wait(charge, calls.TokenOfAnother())
+        postpone_charge(charge, calls.TokenOfOtherUpstream())
         return
     try:
-        record = sync(charge)
-        if ended_as_begun(charge, record):
+        record = sync_before_send(charge)
+        if end_if_already_started(charge, record):
             return
-        before = evidence.before(charge, record)
-        grant = calls.admit(charge.token, Lane.PERSON, PATIENCE, charge.operation)
+        before = evidence.snapshot(charge, record)
+        grant = calls.acquire_permit(
+            charge.token, Priority.PERSON, PERMIT_TIMEOUT_S, charge.operation
+        )
     except (errors.Refused, errors.Unsendable) as error:
-        outcome.refused(charge, error)
-    except (errors.UpstreamError, AllowanceExhausted) as error:
-        wait(charge, error)
+        transitions.mark_refused(charge, error)
+    except (errors.UpstreamError, RateLimitExhausted) as error:
+        postpone_charge(charge, error)
     else:
-        if claim(charge, before):
-            post(charge, grant)
+        if claim_charge(charge, before):
+            send_charging_request(charge, grant)
 
 
-def sync(charge: Charge) -> dict[str, Any]:
+def sync_before_send(charge: Charge) -> dict[str, Any]:
     """The resource as it is just before sending, with the settings the person saw the price of."""
     job = charge.job
     if job is None or job.kind != JobKind.FACELESS or job.state == JobState.COMPLETED:
-        return evidence.look(charge, Lane.PERSON)
-    record = drafts.sync(job, Lane.PERSON, PATIENCE)
+        return evidence.fetch_evidence(charge, Priority.PERSON)
+    record = drafts.sync_draft(job, Priority.PERSON, PERMIT_TIMEOUT_S)
     # A PATCH need not answer the whole record.
-    whole = evidence.is_whole(charge, record)
-    return record if whole else evidence.look(charge, Lane.PERSON)
+    whole = evidence.is_evidence_complete(charge, record)
+    return record if whole else evidence.fetch_evidence(charge, Priority.PERSON)
 
 
-def ended_as_begun(charge: Charge, record: dict[str, Any]) -> bool:
+def end_if_already_started(charge: Charge, record: dict[str, Any]) -> bool:
     """End a charge whose video the service renders already, or did: the render would be paid again,
     a retry be refused. It is watched then, and never sent."""
-    sight = evidence.begun(charge, record)
+    sight = evidence.already_started(charge, record)
     if sight is None:
         return False
     with transaction.atomic():
-        outcome.lock_account(charge)
+        transitions.lock_charge_account(charge)
         charge.reread()
         if charge.state == ChargeState.HELD:  # else another worker sends it
-            outcome.free(charge, effect.found_begun(charge, sight), None)
+            transitions.release_hold(charge, job_effects.adopt_started_job(charge, sight), None)
     return True
 
 
-def claim(charge: Charge, before: dict[str, object]) -> bool:
+def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
     """Durably: a power failure after the request must not find it held, and send it again. By the
     token that was admitted; another one that took it over since has its own turn."""
     now = timezone.now()
-    with durable():
+    with durable_commits():
         return Charge.objects.filter(token=charge.token).move(
             charge,
             ChargeState.SENDING,
@@ -100,59 +104,61 @@ def claim(charge: Charge, before: dict[str, object]) -> bool:
             reason="",
             sent_at=now,
             alive_at=now,
-            due_at=now + waits.silence(),
+            due_at=now + timeouts.heartbeat_timeout(),
         )
 
 
-def abandoned(charge: Charge) -> bool:
+def is_sender_dead(charge: Charge) -> bool:
     """Whether a charge in `sending` has nobody any more who waits for its answer."""
     last = charge.alive_at or charge.sent_at or charge.created_at
-    return last + waits.silence() <= timezone.now()
+    return last + timeouts.heartbeat_timeout() <= timezone.now()
 
 
-def post(charge: Charge, grant: Grant) -> None:
+def send_charging_request(charge: Charge, grant: Permit) -> None:
     """The one request of a charge."""
     try:
-        with waiting(charge):
-            if not is_ours(charge):
+        with sender_heartbeat(charge):
+            if not is_claim_current(charge):
                 return
-            if not log_records.log_request(charge):
-                recovery.mark_sent_before(charge)
+            if not log_records.log_charge_request(charge):
+                recovery.mark_already_sent(charge)
                 return
-            reply = calls.send(
+            reply = calls.send_request(
                 charge.token,
                 charge.operation,
                 grant,
-                path=path_of(charge),
+                path=build_path_params(charge),
                 as_of=charge.sent_at,
-                **body(charge),
+                **build_request_body(charge),
             )
-    except AllowanceUnknown as error:  # the charge log has no record of it, so it was not sent
-        unsend(charge, error)
+    except (
+        RateLimiterUnavailable
+    ) as error:  # the charge log has no record of it, so it was not sent
+        requeue_unsent(charge, error)
     except errors.Unsendable as error:  # it will be no other in a minute
-        outcome.refused(charge, error)
+        transitions.mark_refused(charge, error)
     except errors.UpstreamError as error:
-        failpoints.reach("answered")
+        failpoints.hit_failpoint("answered")
         if error.outcome is errors.Outcome.NOT_SENT:
-            unsend(charge, error)
+            requeue_unsent(charge, error)
         elif error.outcome is errors.Outcome.REFUSED:
-            outcome.refused(charge, error)
+            transitions.mark_refused(charge, error)
         else:
-            outcome.unknown(charge, error)
+            transitions.mark_unknown(charge, error)
     else:
-        failpoints.reach("answered")
-        log_records.log_answer(charge, reply)
-        outcome.answered(charge, reply)
+        failpoints.hit_failpoint("answered")
+        log_records.log_charge_reply(charge, reply)
+        transitions.apply_reply(charge, reply)
 
 
-def is_ours(charge: Charge) -> bool:
+def is_claim_current(charge: Charge) -> bool:
     """Whether it still waits for this very sending. A worker that was frozen since its claim, with
     its machine for example, lost it: it may have been settled as never charged, and done anew."""
     claimed = Charge.objects.filter(pk=charge.pk, state=ChargeState.SENDING, tries=charge.tries)
     return claimed.exists()
 
 
-def path_of(charge: Charge) -> dict[str, str]:
+def build_path_params(charge: Charge) -> dict[str, str]:
     """Its own parameters, and the job's id for the one that is left."""
     path = dict(charge.path)
     if charge.job and charge.job.remote_id:
@@ -161,7 +167,7 @@ def path_of(charge: Charge) -> dict[str, str]:
     return path
 
 
-def body(charge: Charge) -> dict[str, Any]:
+def build_request_body(charge: Charge) -> dict[str, Any]:
     """As a form where files go with it, else as JSON; a retry takes none, not even an empty one."""
     files: Files = [
         (upload.field, (upload.name, bytes(upload.content), upload.content_type))
@@ -172,29 +178,29 @@ def body(charge: Charge) -> dict[str, Any]:
     return {"json": charge.body or None}
 
 
-def unsend(charge: Charge, error: Exception) -> None:
+def requeue_unsent(charge: Charge, error: Exception) -> None:
     """It provably did not start: back in line."""
-    if Charge.objects.move(charge, ChargeState.HELD, due_at=again_at(charge, error)):
-        outcome.delayed(charge, error)
+    if Charge.objects.move(charge, ChargeState.HELD, due_at=next_attempt_at(charge, error)):
+        transitions.mark_delayed(charge, error)
 
 
-def wait(charge: Charge, error: Exception) -> None:
+def postpone_charge(charge: Charge, error: Exception) -> None:
     """Nothing was sent yet; the sweep comes back to it, for a quarter of an hour."""
     held = Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD)
-    held.update(due_at=again_at(charge, error))
-    outcome.delayed(charge, error)
+    held.update(due_at=next_attempt_at(charge, error))
+    transitions.mark_delayed(charge, error)
 
 
-def again_at(charge: Charge, error: Exception) -> datetime:
+def next_attempt_at(charge: Charge, error: Exception) -> datetime:
     """When it is worth trying again, or when it is given up, if that is sooner."""
     given_up_at = (charge.held_at or charge.created_at) + GIVE_UP_AFTER
-    return min(timezone.now() + pause(error), given_up_at + timedelta(seconds=1))
+    return min(timezone.now() + retry_delay(error), given_up_at + timedelta(seconds=1))
 
 
-def pause(error: Exception) -> timedelta:
-    if isinstance(error, AllowanceExhausted):
+def retry_delay(error: Exception) -> timedelta:
+    if isinstance(error, RateLimitExhausted):
         return timedelta(seconds=max(1.0, error.wait))
-    untold = waits.again_after()
+    untold = timeouts.retry_interval()
     if isinstance(error, errors.UpstreamError):
         return timedelta(seconds=error.wait(untold.total_seconds()))
     return untold

@@ -9,7 +9,7 @@ from django.db import connection
 
 
 @contextmanager
-def durable() -> Iterator[None]:
+def durable_commits() -> Iterator[None]:
     """What is committed within is on the disk before it goes on, and all that was committed before.
 
     PostgreSQL always does so. SQLite's log is otherwise written out at its checkpoints: fast, and

@@ -34,17 +34,17 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
-VERSION = 1
+ENVELOPE_VERSION = 1
 KEY_BYTES = 32
 NONCE_BYTES = 12
 TAG_BYTES = 16
 
 
-class SealError(Exception):
+class EncryptionError(Exception):
     """The keys are not usable; the text says why and quotes no key."""
 
 
-class SealBroken(SealError):
+class DecryptionFailed(EncryptionError):
     """The envelope does not open for this row with these keys. Never a reason to go on."""
 
 
@@ -52,14 +52,14 @@ class SealBroken(SealError):
 class KeyRing:
     """The keys by id, and the id of the one that seals. Its repr shows ids only."""
 
-    current: str
+    current_key_id: str
     keys: Mapping[str, bytes] = field(repr=False)
 
     def __post_init__(self) -> None:
-        if self.current not in self.keys:
-            raise SealError(f"There is no sealing key with the id {self.current!r}.")
+        if self.current_key_id not in self.keys:
+            raise EncryptionError(f"There is no sealing key with the id {self.current_key_id!r}.")
         for name, key in self.keys.items():
-            _check(name, key)
+            _check_key(name, key)
         object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
 
     @classmethod
@@ -69,92 +69,94 @@ class KeyRing:
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, colon, value = part.partition(":")
             if not colon:
-                raise SealError("A sealing key is written id:base64.")
+                raise EncryptionError("A sealing key is written id:base64.")
             if name in keys:
-                raise SealError(f"The sealing key id {name!r} is given twice.")
-            keys[name] = _decoded(name, value)
+                raise EncryptionError(f"The sealing key id {name!r} is given twice.")
+            keys[name] = _decode_key(name, value)
         if not keys:
-            raise SealError("There is no sealing key.")
+            raise EncryptionError("There is no sealing key.")
         return cls(next(iter(keys)), keys)
 
 
-def _check(name: str, key: bytes) -> None:
+def _check_key(name: str, key: bytes) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name):
-        raise SealError("The id of a sealing key has 1 to 32 letters, digits, - or _.")
+        raise EncryptionError("The id of a sealing key has 1 to 32 letters, digits, - or _.")
     if len(key) != KEY_BYTES:
-        raise SealError(f"The sealing key {name!r} has {len(key)} bytes instead of {KEY_BYTES}.")
+        raise EncryptionError(
+            f"The sealing key {name!r} has {len(key)} bytes instead of {KEY_BYTES}."
+        )
     if len(set(key)) < 8:
-        raise SealError(f"The sealing key {name!r} is a placeholder, not a random key.")
+        raise EncryptionError(f"The sealing key {name!r} is a placeholder, not a random key.")
 
 
-def _decoded(name: str, value: str) -> bytes:
+def _decode_key(name: str, value: str) -> bytes:
     try:
         return base64.b64decode(value.translate(str.maketrans("-_", "+/")), validate=True)
     except (binascii.Error, ValueError):
         sentence = f"The sealing key {name!r} is not base64."
-    raise SealError(sentence)
+    raise EncryptionError(sentence)
 
 
-def seal(plain: bytes, row: str, ring: KeyRing) -> bytes:
+def encrypt(plain: bytes, row: str, ring: KeyRing) -> bytes:
     """The envelope of `plain` for the row of that name, made with the ring's current key."""
     if not row:
-        raise SealError("A seal is bound to a row; the row has no name yet.")
-    head = _head(ring.current)
+        raise EncryptionError("A seal is bound to a row; the row has no name yet.")
+    head = _build_header(ring.current_key_id)
     nonce = secrets.token_bytes(NONCE_BYTES)
-    sealed = AESGCM(ring.keys[ring.current]).encrypt(nonce, plain, head + row.encode())
+    sealed = AESGCM(ring.keys[ring.current_key_id]).encrypt(nonce, plain, head + row.encode())
     return head + nonce + sealed
 
 
-def open_sealed(blob: bytes, row: str, ring: KeyRing) -> bytes:
+def decrypt(blob: bytes, row: str, ring: KeyRing) -> bytes:
     """What `seal` was given for this row; raises SealBroken for anything else."""
-    name, start = _read_head(blob)
+    name, start = _parse_header(blob)
     if name not in ring.keys:
-        raise SealBroken(f"The key {name!r} that sealed this is not in the key ring.")
+        raise DecryptionFailed(f"The key {name!r} that sealed this is not in the key ring.")
     nonce, sealed = blob[start : start + NONCE_BYTES], blob[start + NONCE_BYTES :]
     try:
         return AESGCM(ring.keys[name]).decrypt(nonce, sealed, blob[:start] + row.encode())
     except InvalidTag:
         pass
-    raise SealBroken("The sealed value was changed, or belongs to another row.")
+    raise DecryptionFailed("The sealed value was changed, or belongs to another row.")
 
 
-def key_id(blob: bytes) -> str:
+def envelope_key_id(blob: bytes) -> str:
     """The id of the key that made the envelope: what a rotation looks for."""
-    return _read_head(blob)[0]
+    return _parse_header(blob)[0]
 
 
-def key_named(blob: bytes) -> str:
+def envelope_key_id_or_blank(blob: bytes) -> str:
     """As `key_id`, and nothing for an envelope that no key opens: one emptied, or tampered with."""
     try:
-        return key_id(blob)
-    except SealBroken:
+        return envelope_key_id(blob)
+    except DecryptionFailed:
         return ""
 
 
-def generate_key() -> str:
+def generate_encryption_key() -> str:
     """A new random key in base64, to be written after an id and a colon."""
     return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
-def ring() -> KeyRing:
+def load_key_ring() -> KeyRing:
     """The key ring of the setting SEALING_KEYS. Raises SealError."""
-    return _parsed(settings.SEALING_KEYS)
+    return _cached_key_ring(settings.SEALING_KEYS)
 
 
 @lru_cache(maxsize=4)
-def _parsed(text: str) -> KeyRing:
+def _cached_key_ring(text: str) -> KeyRing:
     return KeyRing.parse(text)
 
 
-def _head(name: str) -> bytes:
-    return bytes((VERSION, len(name))) + name.encode("ascii")
+def _build_header(name: str) -> bytes:
+    return bytes((ENVELOPE_VERSION, len(name))) + name.encode("ascii")
 
 
-def _read_head(blob: bytes) -> tuple[str, int]:
-    if len(blob) < 2 or blob[0] != VERSION:
-        raise SealBroken("This is no sealed value of a version that we know.")
+def _parse_header(blob: bytes) -> tuple[str, int]:
+    if len(blob) < 2 or blob[0] != ENVELOPE_VERSION:
+        raise DecryptionFailed("This is no sealed value of a version that we know.")
     start = 2 + blob[1]
     name = blob[2:start].decode("ascii", errors="replace")
     if len(blob) < start + NONCE_BYTES + TAG_BYTES or not re.fullmatch(r"[\w-]{1,32}", name):
-        raise SealBroken("The sealed value is cut short.")
+        raise DecryptionFailed("The sealed value is cut short.")
     return name, start

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from proxyapi import drafts
 from proxyapi.charges import evidence
-from proxyapi.charges.evidence import Record
+from proxyapi.charges.evidence import UpstreamRecord
 from proxyapi.costs import SCRIPTS
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.models.charge import CREATES, RENDERS
 from proxyapi.upstream import errors
@@ -22,7 +22,7 @@ from proxyapi.watching import FIRST_LOOK
 from proxyapi.watching.states import Sight
 
 # What these answer is shown by no read, or by none that the spec shows.
-KEPT = frozenset(
+OPERATIONS_WITH_KEPT_RESULT = frozenset(
     {
         "ideas.discover",
         "characters.preview",
@@ -31,25 +31,27 @@ KEPT = frozenset(
         "ai_visuals.regenerate",
     }
 )
-MAY_BE_OURS = " It may be the one whose answer was lost at {time:%H:%M} UTC; it is watched now."
-IS_WATCHED = " It is watched now."
-OVER: Mapping[JobState | None, str] = {
+MAYBE_LOST_RENDER_SENTENCE = (
+    " It may be the one whose answer was lost at {time:%H:%M} UTC; it is watched now."
+)
+NOW_POLLED_SENTENCE = " It is watched now."
+ALREADY_ENDED_SENTENCES: Mapping[JobState | None, str] = {
     JobState.COMPLETED: "The service rendered this video already. Nothing was charged.",
     JobState.FAILED: "The service tried to render this video already. Nothing was charged.",
 }
 
 
-def is_shown(charge: Charge, record: Record) -> bool:
+def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether an answer shows what there is to show: the script, or the id of what was made."""
     if charge.operation in SCRIPTS:
-        return bool(script_in(record))
+        return bool(script_text(record))
     if charge.operation in CREATES and charge.job_id:
-        return bool(evidence.made(charge, record))
+        return bool(evidence.created_resource_id(charge, record))
     return True
 
 
 @transaction.atomic
-def took_effect(charge: Charge, record: Record, data: Any = None) -> None:
+def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> None:
     """The operation was carried out upstream: the job goes on from there, once for each charge.
 
     `record` is the resource as answered or read back, `data` the answer where there is one. The
@@ -57,20 +59,20 @@ def took_effect(charge: Charge, record: Record, data: Any = None) -> None:
     """
     now = timezone.now()
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
-    if job and charge.operation in CREATES and not evidence.made(charge, record):
-        orphaned(charge, now)
+    if job and charge.operation in CREATES and not evidence.created_resource_id(charge, record):
+        mark_unidentified_resource(charge, now)
         return
-    kept = result_of(charge, record, data)
+    kept = build_kept_result(charge, record, data)
     free = Charge.objects.filter(pk=charge.pk, effect_at__isnull=True)
     if not free.update(effect_at=now, orphan_at=None, result=kept):
         return
     charge.effect_at, charge.orphan_at, charge.result = now, None, kept
     if job is not None:
-        carry_on(job, charge, record, now)
-        publish(job.vault_id, Event.JOB, job.pk)
+        advance_job(job, charge, record, now)
+        publish_event(job.vault_id, EventType.JOB, job.pk)
 
 
-def orphaned(charge: Charge, now: datetime) -> None:
+def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
     """It was paid for, and its id was in the lost answer alone: nobody can look at it any more.
 
     The job stays a draft, which may be paid for anew, knowingly; nothing is sent by itself.
@@ -78,12 +80,12 @@ def orphaned(charge: Charge, now: datetime) -> None:
     unknown = Charge.objects.filter(pk=charge.pk, orphan_at=None, effect_at=None)
     if unknown.update(orphan_at=now):
         charge.orphan_at = now
-        announce(charge)
+        publish_charge_events(charge)
 
 
-def result_of(charge: Charge, record: Record, data: Any) -> Any:
+def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
     """What has to be kept, as plain JSON: amounts become text."""
-    if charge.operation not in KEPT and charge.job_id:
+    if charge.operation not in OPERATIONS_WITH_KEPT_RESULT and charge.job_id:
         return None
     if data is None and charge.operation == "ideas.discover":
         known = set(charge.before.get("ideas", []))
@@ -92,29 +94,29 @@ def result_of(charge: Charge, record: Record, data: Any) -> Any:
     return None if data is None else json.loads(json.dumps(data, default=str))
 
 
-def carry_on(job: Job, charge: Charge, record: Record, now: datetime) -> None:
+def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:
     if charge.operation in CREATES:
-        if is_paid_anew(job, charge):
+        if is_superseded(job, charge):
             return  # the draft is what the newer one made of it
-        job.remote_id, job.sent = evidence.made(charge, record), job.wanted
-        job.start(now, FIRST_LOOK, evidence.status_of(charge, record)[:60])
+        job.remote_id, job.sent = evidence.created_resource_id(charge, record), job.wanted
+        job.start(now, FIRST_LOOK, evidence.reported_status(charge, record)[:60])
     elif charge.operation in RENDERS and job.state != JobState.RUNNING:
         job.start(now, FIRST_LOOK)
-    elif charge.operation in SCRIPTS and (script := script_in(record)):
+    elif charge.operation in SCRIPTS and (script := script_text(record)):
         job.wanted = {**job.wanted, "script": script}
         job.sent = {**job.sent, "script": script}
         job.estimate, job.edited_at = None, now
-        if not drafts.missing(job.wanted):
+        if not drafts.missing_render_fields(job.wanted):
             job.quote_due_at = now  # the next tick asks the new price
         job.save(update_fields=["wanted", "sent", "estimate", "edited_at", "quote_due_at"])
 
 
-def is_paid_anew(job: Job, charge: Charge) -> bool:
+def is_superseded(job: Job, charge: Charge) -> bool:
     newer = job.charges.filter(operation=charge.operation, sent_at__gt=charge.sent_at)
     return newer.filter(effect_at__isnull=False).exists()
 
 
-def script_unknown(charge: Charge) -> None:
+def mark_script_unread(charge: Charge) -> None:
     """A script was ordered, and nobody knows whether the service has it now. It is fetched, unless
     somebody wrote meanwhile: before a render the service is told the page's own one again. The
     price is asked anew."""
@@ -123,50 +125,54 @@ def script_unknown(charge: Charge) -> None:
     for job in Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk):
         page = job.wanted.get("script") or ""
         job.sent = {name: value for name, value in job.sent.items() if name != "script"}
-        if not page or evidence.digest(page) == charge.before.get("script"):
-            job.sent["script"] = drafts.unread(page)
+        if not page or evidence.script_digest(page) == charge.before.get("script"):
+            job.sent["script"] = drafts.unread_script_marker(page)
         job.estimate, job.edited_at = None, timezone.now()
         job.quote_due_at = job.edited_at
         job.save(update_fields=["sent", "estimate", "edited_at", "quote_due_at"])
 
 
-def found_busy(charge: Charge) -> str:
+def adopt_busy_job(charge: Charge) -> str:
     """The service works on it already, whoever began that: it is watched from now on.
 
     Answers what to add to the sentence.
     """
-    return watched(charge, Sight(JobState.RUNNING, "rendering"))
+    return begin_job_polling(charge, Sight(JobState.RUNNING, "rendering"))
 
 
-def found_begun(charge: Charge, sight: Sight) -> str:
+def adopt_started_job(charge: Charge, sight: Sight) -> str:
     """The resource itself shows that it runs already, or is over. Answers the sentence."""
-    return OVER.get(sight.state, errors.Busy.sentence) + watched(charge, sight)
+    return ALREADY_ENDED_SENTENCES.get(sight.state, errors.Busy.sentence) + begin_job_polling(
+        charge, sight
+    )
 
 
-def watched(charge: Charge, sight: Sight) -> str:
+def begin_job_polling(charge: Charge, sight: Sight) -> str:
     """The next look tells what it is. It may be the trace of our own render whose answer was lost
     and which had left none by the time it was read back (pitfall 83)."""
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
     if job is None or charge.operation not in RENDERS or job.state == JobState.RUNNING:
         return ""
     job.start(timezone.now(), FIRST_LOOK, sight.raw)
-    if sight.state in OVER:  # nobody knows since when: it tells nothing of how long renders take
+    if (
+        sight.state in ALREADY_ENDED_SENTENCES
+    ):  # nobody knows since when: it tells nothing of how long renders take
         job.started_at = None
         job.save(update_fields=["started_at"])
-    publish(job.vault_id, Event.JOB, job.pk)
+    publish_event(job.vault_id, EventType.JOB, job.pk)
     ends = (ChargeState.REFUSED, ChargeState.WRITTEN_OFF)
     lost = job.charges.filter(operation__in=RENDERS, lost_at__isnull=False, state__in=ends)
     last = lost.exclude(pk=charge.pk).order_by("-sent_at").first()
-    return MAY_BE_OURS.format(time=last.sent_at) if last else IS_WATCHED
+    return MAYBE_LOST_RENDER_SENTENCE.format(time=last.sent_at) if last else NOW_POLLED_SENTENCE
 
 
-def script_in(record: Record) -> str:
+def script_text(record: UpstreamRecord) -> str:
     script = record.get("script")
     return script if isinstance(script, str) else ""
 
 
-def announce(charge: Charge) -> None:
-    publish(charge.vault_id, Event.CHARGE, charge.pk)
-    publish(charge.vault_id, Event.ACCOUNT, charge.account_id)
+def publish_charge_events(charge: Charge) -> None:
+    publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
+    publish_event(charge.vault_id, EventType.ACCOUNT, charge.account_id)
     if charge.job_id:
-        publish(charge.vault_id, Event.JOB, charge.job_id)
+        publish_event(charge.vault_id, EventType.JOB, charge.job_id)

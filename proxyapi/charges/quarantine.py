@@ -10,17 +10,21 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from proxyapi.charges import waits
-from proxyapi.charges.effect import announce
+from proxyapi.charges import timeouts
+from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import HOLDING, PARKED_AFTER
 
-PARKED = "PARKED"
-UNSENT = "It could not be handled five times in a row, so it was given up. Nothing was sent."
-STUCK = "It could not be handled five times in a row. “Look again” tries once more."
+QUARANTINED = "PARKED"
+QUARANTINED_UNSENT_REASON = (
+    "It could not be handled five times in a row, so it was given up. Nothing was sent."
+)
+QUARANTINED_UNKNOWN_REASON = (
+    "It could not be handled five times in a row. “Look again” tries once more."
+)
 
 
-def counted(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:
+def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:
     """Count the times in a row that handling a charge raised; others are not affected by it."""
 
     @functools.wraps(handle)
@@ -28,7 +32,7 @@ def counted(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:
         try:
             handle(charge_id)
         except Exception:
-            crashed(charge_id)
+            count_charge_crash(charge_id)
             raise
         Charge.objects.filter(pk=charge_id, crashes__gt=0).update(crashes=0)
 
@@ -36,7 +40,7 @@ def counted(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:
 
 
 @transaction.atomic
-def crashed(charge_id: UUID) -> None:
+def count_charge_crash(charge_id: UUID) -> None:
     """Counted and parked in one step: between the two nobody would come back to it."""
     rows = Charge.objects.filter(pk=charge_id, state__in=HOLDING)
     rows.update(crashes=F("crashes") + 1)
@@ -45,10 +49,16 @@ def crashed(charge_id: UUID) -> None:
         return
     if charge.state == ChargeState.HELD:
         Charge.objects.move(
-            charge, ChargeState.REFUSED, code=PARKED, reason=UNSENT, settled_at=timezone.now()
+            charge,
+            ChargeState.REFUSED,
+            code=QUARANTINED,
+            reason=QUARANTINED_UNSENT_REASON,
+            settled_at=timezone.now(),
         )
     else:
         if charge.state == ChargeState.SENDING:
-            Charge.objects.move(charge, ChargeState.UNKNOWN, lost_at=waits.ended(charge))
-        rows.update(code=PARKED, reason=STUCK)
-    announce(charge)
+            Charge.objects.move(
+                charge, ChargeState.UNKNOWN, lost_at=timeouts.latest_completion(charge)
+            )
+        rows.update(code=QUARANTINED, reason=QUARANTINED_UNKNOWN_REASON)
+    publish_charge_events(charge)

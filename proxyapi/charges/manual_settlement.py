@@ -8,28 +8,30 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.charges import effect, outcome
+from proxyapi.charges import job_effects, transitions
 from proxyapi.ledger import changes
 from proxyapi.models import Charge, ChargeState, Confidence, Entry
-from proxyapi.refusals import Stale
+from proxyapi.refusals import StaleData
 
-SETTLED = "This was settled meanwhile. Nothing was changed."
-SAID = "Somebody said that this debit is its own."
-TAKEN = "This row of the ledger is another one by now, or something else’s. Nothing was changed."
-ANOTHER_TEAMS = (
+ALREADY_SETTLED = "This was settled meanwhile. Nothing was changed."
+MATCHED_BY_PERSON = "Somebody said that this debit is its own."
+ENTRY_TAKEN = (
+    "This row of the ledger is another one by now, or something else’s. Nothing was changed."
+)
+ENTRY_OF_OTHER_TEAM = (
     "This debit belongs to a charge of another team that uses this account. Nothing was changed."
 )
 
 
 @transaction.atomic
-def write_off(charge: Charge, member_id: int, reason: str) -> Charge:
+def write_off_charge(charge: Charge, member_id: int, reason: str) -> Charge:
     """Give up an unknown charge: its hold is free, its cost stays unknown, the reason is kept.
 
     Raises `Stale` when it was settled meanwhile.
     """
-    outcome.lock_account(charge)
-    outcome.lock_jobs(charge)
-    check_unknown(charge)
+    transitions.lock_charge_account(charge)
+    transitions.lock_charge_jobs(charge)
+    check_still_unknown(charge)
     Charge.objects.move(
         charge,
         ChargeState.WRITTEN_OFF,
@@ -37,13 +39,13 @@ def write_off(charge: Charge, member_id: int, reason: str) -> Charge:
         reason=reason,
         settled_at=timezone.now(),
     )
-    effect.script_unknown(charge)
-    outcome.ended(charge)
+    job_effects.mark_script_unread(charge)
+    transitions.finish_charge(charge)
     return charge
 
 
 @transaction.atomic
-def claim_entry(
+def settle_with_entry(
     charge: Charge, entry: Entry, member_id: int, seen: Decimal | None = None
 ) -> Charge:
     """Settle an unknown charge by the debit that a person says is its own; `seen`: its credits as
@@ -54,24 +56,24 @@ def claim_entry(
     """
     if entry.account_id != charge.account_id or entry.amount >= 0:
         raise ValueError("a charge is settled by a debit of its own account")
-    outcome.lock_account(charge)
-    outcome.lock_jobs(charge)
-    check_unknown(charge)
+    transitions.lock_charge_account(charge)
+    transitions.lock_charge_jobs(charge)
+    check_still_unknown(charge)
     found = Entry.objects.filter(pk=entry.pk).first()  # it may be gone by now
     if found is None or found.charge_id is not None or seen not in (None, -entry.amount):
-        raise Stale(TAKEN)
+        raise StaleData(ENTRY_TAKEN)
     if not Entry.objects.without_charge().filter(pk=entry.pk).exists():
-        raise Stale(ANOTHER_TEAMS)
+        raise StaleData(ENTRY_OF_OTHER_TEAM)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
-    effect.took_effect(charge, {})
-    effect.script_unknown(charge)
-    outcome.spent(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
-    ledger.link(found, charge, Confidence.CERTAIN, SAID)
+    job_effects.apply_result(charge, {})
+    job_effects.mark_script_unread(charge)
+    transitions.mark_charged(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
+    ledger.link(found, charge, Confidence.CERTAIN, MATCHED_BY_PERSON)
     changes.note(charge.account, [found.happened_at])
     return charge
 
 
-def check_unknown(charge: Charge) -> None:
+def check_still_unknown(charge: Charge) -> None:
     charge.refresh_from_db()
     if charge.state != ChargeState.UNKNOWN:
-        raise Stale(SETTLED)
+        raise StaleData(ALREADY_SETTLED)

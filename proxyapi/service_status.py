@@ -13,25 +13,25 @@ from uuid import UUID
 
 import redis
 
-from proxyapi.allowance import connection
-from proxyapi.events import Event, publish
+from proxyapi.events import EventType, publish_event
+from proxyapi.rate_limiter import redis_connection
 
-EVERY = 15  # seconds in which no more of the same are announced
-AT_ONCE = 2
+ANNOUNCE_INTERVAL_S = 15  # seconds in which no more of the same are announced
+IMMEDIATE_ANNOUNCEMENTS = 2
 
 
-def tell(vault: UUID, token: UUID, *, answered: bool) -> None:
+def announce_reachability(vault: UUID, token: UUID, *, answered: bool) -> None:
     """A call of this token was answered, or nobody was there. Without Redis no page hears it."""
-    same, other = _key(vault, answered), _key(vault, not answered)
+    same, other = _counter_key(vault, answered), _counter_key(vault, not answered)
     with suppress(redis.RedisError):
-        with connection().pipeline(transaction=True) as pipeline:
-            pipeline.set(same, 0, ex=EVERY, nx=True)
+        with redis_connection().pipeline(transaction=True) as pipeline:
+            pipeline.set(same, 0, ex=ANNOUNCE_INTERVAL_S, nx=True)
             pipeline.incr(same)
             pipeline.delete(other)
-            is_news = pipeline.execute()[1] <= AT_ONCE
+            is_news = pipeline.execute()[1] <= IMMEDIATE_ANNOUNCEMENTS
         if is_news:
-            publish(vault, Event.SERVICE, token)
+            publish_event(vault, EventType.SERVICE, token)
 
 
-def _key(vault: UUID, answered: bool) -> str:
+def _counter_key(vault: UUID, answered: bool) -> str:
     return f"service:{'answers' if answered else 'silent'}:{vault}"

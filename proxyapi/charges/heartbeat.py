@@ -14,16 +14,16 @@ from django.db import DatabaseError, connection
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
-from proxyapi.charges import waits
+from proxyapi.charges import timeouts
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import UNDECIDED
 
 
 @contextmanager
-def waiting(charge: Charge) -> Iterator[None]:
+def sender_heartbeat(charge: Charge) -> Iterator[None]:
     """While this lasts, the charge says every few seconds that somebody waits for its answer."""
     answered = Event()
-    signs = Thread(target=live, args=(charge, answered), daemon=True)
+    signs = Thread(target=run_heartbeat, args=(charge, answered), daemon=True)
     signs.start()
     try:
         yield
@@ -32,21 +32,21 @@ def waiting(charge: Charge) -> Iterator[None]:
         signs.join()
 
 
-def live(charge: Charge, answered: Event) -> None:
+def run_heartbeat(charge: Charge, answered: Event) -> None:
     try:
-        while not answered.wait(waits.silence().total_seconds() / 3):
+        while not answered.wait(timeouts.heartbeat_timeout().total_seconds() / 3):
             try:
-                say_so(charge)
+                beat(charge)
             except DatabaseError:
                 connection.close()  # the next one opens it anew, and may get through
     finally:
         connection.close()  # this thread's own
 
 
-def say_so(charge: Charge) -> None:
+def beat(charge: Charge) -> None:
     """Also when a sweep called it unknown meanwhile, as after a while without the database: as long
     as somebody waits for its answer, it is not called uncharged. When to read it back stays."""
     now = timezone.now()
     mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED, tries=charge.tries)
-    still_sending = When(state=ChargeState.SENDING, then=Value(now + waits.silence()))
+    still_sending = When(state=ChargeState.SENDING, then=Value(now + timeouts.heartbeat_timeout()))
     mine.update(alive_at=now, due_at=Case(still_sending, default=F("due_at")))

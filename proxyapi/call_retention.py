@@ -14,23 +14,23 @@ from django.utils import timezone
 from proxyapi.models import Call, Vault
 from proxyapi.upstream.catalog import CATALOG
 
-BATCH = 1000
-CHARGING: Final = [row.name for row in CATALOG.values() if row.charging]
+BATCH_SIZE = 1000
+CHARGING_OPERATIONS: Final = [row.name for row in CATALOG.values() if row.charging]
 
 
-def prune() -> int:
+def prune_old_calls() -> int:
     """Delete what is older than CALLS_KEPT_DAYS and charged nothing; how many.
 
     Batch by batch, each its own transaction: calls are recorded meanwhile.
     """
     gone = 0
     for vault in Vault.objects.all():
-        while batch := list(prunable(vault).values_list("pk", flat=True)[:BATCH]):
+        while batch := list(prunable_calls(vault).values_list("pk", flat=True)[:BATCH_SIZE]):
             gone += Call.objects.filter(pk__in=batch).delete()[0]
     return gone
 
 
-def prunable(vault: Vault) -> QuerySet[Call]:
+def prunable_calls(vault: Vault) -> QuerySet[Call]:
     until = timezone.now() - timedelta(days=settings.CALLS_KEPT_DAYS)
     old = Call.objects.filter(vault=vault, sent_at__lt=until)
-    return old.exclude(operation__in=CHARGING).order_by("sent_at")
+    return old.exclude(operation__in=CHARGING_OPERATIONS).order_by("sent_at")

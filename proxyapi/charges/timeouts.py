@@ -11,22 +11,22 @@ from proxyapi.models import Charge
 from proxyapi.upstream.catalog import operation
 
 
-def again_after() -> timedelta:
+def retry_interval() -> timedelta:
     """Between two tries, or two looks at a charge whose answer got lost."""
     return timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
 
 
-def booked_within() -> timedelta:
+def booking_grace() -> timedelta:
     """The service may book a moment after it fell silent: "no trace" counts only after this."""
     return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
 
 
-def silence() -> timedelta:
+def heartbeat_timeout() -> timedelta:
     """A sender says every third of this that it waits for its answer; after it, it is dead."""
     return timedelta(seconds=settings.CHARGE_SILENCE)
 
 
-def ended(charge: Charge) -> datetime:
+def latest_completion(charge: Charge) -> datetime:
     """When the service is done with it at the latest, whatever became of the answer.
 
     A connection that broke does not stop its request. A proxy that dropped the connection may

@@ -26,14 +26,20 @@ from django.conf import settings
 
 from proxyapi.upstream.trust import trusted
 
-SENT = ("range", "if-range", "if-none-match", "if-modified-since")
-PASSED_ON = ("content-length", "content-range", "accept-ranges", "etag", "last-modified")
-ONE_RANGE = re.compile(r"bytes=\d*-\d*")  # several would be answered as another content type
-ANSWERS = frozenset({200, 206, 304, 416})
-GONE = frozenset({401, 403, 404, 410})
-LARGEST = 2 * 1024**3  # bytes
-LONGEST = 2 * 3600  # seconds; whoever watches may pause, whoever drips bytes may not stay
-TIMEOUT = httpx.Timeout(20, connect=5)
+FORWARDED_REQUEST_HEADERS = ("range", "if-range", "if-none-match", "if-modified-since")
+FORWARDED_RESPONSE_HEADERS = (
+    "content-length",
+    "content-range",
+    "accept-ranges",
+    "etag",
+    "last-modified",
+)
+SINGLE_RANGE = re.compile(r"bytes=\d*-\d*")  # several would be answered as another content type
+ACCEPTED_STATUSES = frozenset({200, 206, 304, 416})
+GONE_STATUSES = frozenset({401, 403, 404, 410})
+MAX_MEDIA_BYTES = 2 * 1024**3  # bytes
+MAX_STREAM_S = 2 * 3600  # seconds; whoever watches may pause, whoever drips bytes may not stay
+MEDIA_TIMEOUT = httpx.Timeout(20, connect=5)
 NAT64 = IPv6Network("64:ff9b::/96")
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 
@@ -42,7 +48,7 @@ class MediaError(Exception):
     """There is no film to show now."""
 
 
-class UnsafeAddress(MediaError):
+class UnsafeMediaAddress(MediaError):
     pass
 
 
@@ -50,12 +56,12 @@ class MediaGone(MediaError):
     pass
 
 
-class MediaAway(MediaError):
+class MediaUnavailable(MediaError):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class MediaStream:
     """An answer on its way: status and headers to pass on, and the bytes."""
 
     status: int
@@ -63,78 +69,80 @@ class Film:
     body: AsyncIterator[bytes]
 
 
-async def open_film(address: str, wishes: Mapping[str, str], *, head: bool = False) -> Film:
+async def open_media_stream(
+    address: str, wishes: Mapping[str, str], *, head: bool = False
+) -> MediaStream:
     """Connect and read the headers. `wishes` are the browser's headers; few of them are sent on.
 
     The body has to be read to its end or closed. Raises `MediaError`.
     """
-    url = parsed(address)
-    pinned = url.copy_with(host=str(await judged(url)), fragment=None)
+    url = parse_media_url(address)
+    pinned = url.copy_with(host=str(await resolve_media_host(url)), fragment=None)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(
             httpx.AsyncClient(
-                verify=trusted(), timeout=TIMEOUT, follow_redirects=False, trust_env=False
+                verify=trusted(), timeout=MEDIA_TIMEOUT, follow_redirects=False, trust_env=False
             )
         )
         request = client.build_request(
             "HEAD" if head else "GET",
             pinned,
-            headers=forwarded(wishes) | {"host": url.netloc.decode("ascii")},
+            headers=build_request_headers(wishes) | {"host": url.netloc.decode("ascii")},
             extensions={"sni_hostname": url.host},
         )
         try:
             response = await client.send(request, stream=True)
         except httpx.HTTPError as error:
-            raise MediaAway("the film's host does not answer") from error
+            raise MediaUnavailable("the film's host does not answer") from error
         stack.push_async_callback(response.aclose)
-        headers = judged_headers(response)
-        return Film(response.status_code, headers, bytes_of(response, stack.pop_all()))
+        headers = check_response_headers(response)
+        return MediaStream(response.status_code, headers, stream_bytes(response, stack.pop_all()))
 
 
-def parsed(address: str) -> httpx.URL:
+def parse_media_url(address: str) -> httpx.URL:
     """The address, if its form alone does not already rule it out."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError) as error:
-        raise UnsafeAddress("the film's address cannot be read") from error
-    if not url.host or url.userinfo or (url.scheme, port_of(url)) not in ways():
-        raise UnsafeAddress("the film's address is not one that is connected to")
+        raise UnsafeMediaAddress("the film's address cannot be read") from error
+    if not url.host or url.userinfo or (url.scheme, url_port(url)) not in allowed_endpoints():
+        raise UnsafeMediaAddress("the film's address is not one that is connected to")
     return url
 
 
-def ways() -> set[tuple[str, int]]:
+def allowed_endpoints() -> set[tuple[str, int]]:
     """Scheme and port: public https, and the sandbox's own door."""
     own = httpx.URL(settings.VIDEO_API_BASE_URL)
-    sandbox = {(own.scheme, port_of(own))} if settings.VIDEO_API_IS_SANDBOX else set()
+    sandbox = {(own.scheme, url_port(own))} if settings.VIDEO_API_IS_SANDBOX else set()
     return {("https", 443)} | sandbox
 
 
-def port_of(url: httpx.URL) -> int:
+def url_port(url: httpx.URL) -> int:
     return url.port or {"https": 443, "http": 80}.get(url.scheme, 0)
 
 
-async def judged(url: httpx.URL) -> IPv4Address | IPv6Address:
+async def resolve_media_host(url: httpx.URL) -> IPv4Address | IPv6Address:
     """The address to connect to. One bad address among several is enough to refuse them all."""
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(url.host, port_of(url), type=socket.SOCK_STREAM)
+        found = await loop.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise MediaAway("the film's host has no address") from error
+        raise MediaUnavailable("the film's host has no address") from error
     addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
-    if not addresses or not all(allowed(url, address) for address in addresses):
-        raise UnsafeAddress("the film's host is not a public one")
+    if not addresses or not all(is_allowed_media_address(url, address) for address in addresses):
+        raise UnsafeMediaAddress("the film's host is not a public one")
     return addresses[0]
 
 
-def allowed(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
+def is_allowed_media_address(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
     own = httpx.URL(settings.VIDEO_API_BASE_URL)
-    if settings.VIDEO_API_IS_SANDBOX and port_of(url) == port_of(own):
+    if settings.VIDEO_API_IS_SANDBOX and url_port(url) == url_port(own):
         # Among containers the sandbox has a private address; else it is on this machine.
         return url.host == own.host or address.is_loopback
-    return url.scheme == "https" and public(address)
+    return url.scheme == "https" and is_public_address(address)
 
 
-def public(address: IPv4Address | IPv6Address) -> bool:
+def is_public_address(address: IPv4Address | IPv6Address) -> bool:
     """Whether an address is one of the open internet, also when it wraps another one.
 
     Of IPv6, only what is given out to networks: Python calls much of the rest global, such as the
@@ -147,39 +155,43 @@ def public(address: IPv4Address | IPv6Address) -> bool:
         elif address in NAT64:
             inner = IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
-            return public(inner)
+            return is_public_address(inner)
         if address not in GLOBAL_UNICAST:
             return False
     return address.is_global and not address.is_multicast
 
 
-def forwarded(wishes: Mapping[str, str]) -> dict[str, str]:
+def build_request_headers(wishes: Mapping[str, str]) -> dict[str, str]:
     """What of the browser's headers goes along; the bytes are asked for as they are."""
-    asked = {name: wishes[name] for name in SENT if wishes.get(name)}
-    if "range" in asked and not ONE_RANGE.fullmatch(asked["range"]):
+    asked = {name: wishes[name] for name in FORWARDED_REQUEST_HEADERS if wishes.get(name)}
+    if "range" in asked and not SINGLE_RANGE.fullmatch(asked["range"]):
         asked = {}
     return asked | {"accept-encoding": "identity", "user-agent": "reelroom"}
 
 
-def judged_headers(response: httpx.Response) -> dict[str, str]:
-    if response.status_code in GONE:
+def check_response_headers(response: httpx.Response) -> dict[str, str]:
+    if response.status_code in GONE_STATUSES:
         raise MediaGone("the film is not at this address any more")
     encoded = response.headers.get("content-encoding", "identity") != "identity"
-    if response.status_code not in ANSWERS or encoded:
-        raise MediaAway("the film's host answers with something else")
-    headers = {name: response.headers[name] for name in PASSED_ON if name in response.headers}
+    if response.status_code not in ACCEPTED_STATUSES or encoded:
+        raise MediaUnavailable("the film's host answers with something else")
+    headers = {
+        name: response.headers[name]
+        for name in FORWARDED_RESPONSE_HEADERS
+        if name in response.headers
+    }
     length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > LARGEST:
-        raise MediaAway("the film is too large to be passed on")
+    if not length.isdigit() or int(length) > MAX_MEDIA_BYTES:
+        raise MediaUnavailable("the film is too large to be passed on")
     return headers
 
 
-async def bytes_of(response: httpx.Response, stack: AsyncExitStack) -> AsyncIterator[bytes]:
+async def stream_bytes(response: httpx.Response, stack: AsyncExitStack) -> AsyncIterator[bytes]:
     """The film's bytes, no more than `LARGEST` and for no longer than `LONGEST`."""
-    left = LARGEST
+    left = MAX_MEDIA_BYTES
     async with stack:
         try:
-            async with asyncio.timeout(LONGEST):
+            async with asyncio.timeout(MAX_STREAM_S):
                 async for chunk in response.aiter_raw():
                     left -= len(chunk)
                     if left < 0:

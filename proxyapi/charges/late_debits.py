@@ -14,79 +14,83 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.allowance import AllowanceExhausted, Lane
-from proxyapi.charges import effect, evidence, outcome
+from proxyapi.charges import evidence, job_effects, transitions
 from proxyapi.costs import SCRIPTS
 from proxyapi.models import Charge, Job
 from proxyapi.models.account import plain
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-SEARCHED_FOR = timedelta(days=1)  # since the sending; a ledger may be unreadable for hours
-PROBABLY = (
+LATE_DEBIT_SEARCH_WINDOW = timedelta(
+    days=1
+)  # since the sending; a ledger may be unreadable for hours
+LATE_DEBIT_REASON = (
     "It was called uncharged, and a debit of {cost} cr was booked at {time:%H:%M} UTC: it is "
     "probably its own."
 )
 
 
-def debited_late(account_id: UUID) -> list[UUID]:
+def charges_with_late_debit(account_id: UUID) -> list[UUID]:
     """The charges of an account that were called uncharged and may have a debit now; from the
     database alone."""
-    since = timezone.now() - SEARCHED_FOR
+    since = timezone.now() - LATE_DEBIT_SEARCH_WINDOW
     charges = Charge.objects.called_uncharged().filter(account=account_id, sent_at__gte=since)
     ordered = charges.select_related("account").order_by("sent_at")
     return [charge.pk for charge in ordered if ledger.late_debit_of(charge, is_done=True)]
 
 
-def settle_late(charge: Charge) -> None:
+def reconcile_late_debit(charge: Charge) -> None:
     """Match a charge that was called uncharged with its debit, if there is one.
 
     Nothing follows where its resource cannot be asked now: the next reading of the ledger asks.
     """
     try:
-        record: evidence.Record | None = evidence.look(charge, Lane.SETTLEMENT)
-    except evidence.NOT_SHOWN:
+        record: evidence.UpstreamRecord | None = evidence.fetch_evidence(
+            charge, Priority.SETTLEMENT
+        )
+    except evidence.UNREADABLE_ERRORS:
         record = None
-    except (errors.UpstreamError, AllowanceExhausted):
+    except (errors.UpstreamError, RateLimitExhausted):
         return
-    match_late(charge, record)
+    match_late_debit(charge, record)
 
 
 @transaction.atomic
-def match_late(charge: Charge, record: evidence.Record | None) -> None:
+def match_late_debit(charge: Charge, record: evidence.UpstreamRecord | None) -> None:
     """`record`: the resource, None where it is shown to nobody any more.
 
     A resource that would show the operation and does not says that the debit is somebody else's.
     """
-    outcome.lock_account(charge)
+    transitions.lock_charge_account(charge)
     charge.reread()
     if not charge.is_called_uncharged:
         return
     kept = ledger.match(charge.account)  # the others take their own first
-    is_done = record is not None and evidence.carried_out(charge, record)
+    is_done = record is not None and evidence.proves_executed(charge, record)
     if not (is_done or record is None or charge.is_by_ledger):
         return
     debit = ledger.late_debit_of(charge, kept, is_done=is_done)
     if debit is None:
         return
-    take_effect_late(charge, record or {})
-    told = PROBABLY.format(cost=plain(-debit.amount), time=debit.happened_at)
-    outcome.charged_late(charge, -debit.amount, told, debit.happened_at)
+    apply_late_result(charge, record or {})
+    told = LATE_DEBIT_REASON.format(cost=plain(-debit.amount), time=debit.happened_at)
+    transitions.mark_charged_late(charge, -debit.amount, told, debit.happened_at)
     ledger.take_late(charge, debit)
 
 
-def take_effect_late(charge: Charge, record: evidence.Record) -> None:
+def apply_late_result(charge: Charge, record: evidence.UpstreamRecord) -> None:
     """As of any answer, but for a script where the page has another one by now: that one stays, and
     goes to the service again before the render. What was written late is kept with the charge."""
-    if not (charge.operation in SCRIPTS and has_another_script(charge)):
-        effect.took_effect(charge, record)
+    if not (charge.operation in SCRIPTS and has_newer_script(charge)):
+        job_effects.apply_result(charge, record)
         return
-    effect.took_effect(charge, {})
-    effect.script_unknown(charge)
-    Charge.objects.filter(pk=charge.pk).update(result={"script": effect.script_in(record)})
+    job_effects.apply_result(charge, {})
+    job_effects.mark_script_unread(charge)
+    Charge.objects.filter(pk=charge.pk).update(result={"script": job_effects.script_text(record)})
 
 
-def has_another_script(charge: Charge) -> bool:
+def has_newer_script(charge: Charge) -> bool:
     """Whether somebody wrote, or had written, another script since the charge was sent."""
     job = Job.objects.filter(charges=charge.pk).first()
     page = job.wanted.get("script") if job else ""
-    return bool(page) and evidence.digest(page) != charge.before.get("script")
+    return bool(page) and evidence.script_digest(page) != charge.before.get("script")

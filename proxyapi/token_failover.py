@@ -5,30 +5,30 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import door
+from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
 
-STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
+STOPPED_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 
 
-def hand_over(stopped: Token) -> None:
+def fail_over_token(stopped: Token) -> None:
     """To the newest that still opens the account; without one, to the next that is added."""
-    heir = successor_of(stopped)
+    heir = find_successor_token(stopped)
     if heir is not None:
-        take_over(heir)
+        reassign_work(heir)
 
 
-def successor_of(stopped: Token) -> Token | None:
+def find_successor_token(stopped: Token) -> Token | None:
     """The token of the same owner and account that goes on with the work of this one."""
     tokens = Token.objects.usable().filter(
         vault=stopped.vault_id, owner=stopped.owner_id, account=stopped.account_id
     )
-    token = door.openable(tokens.exclude(pk=stopped.pk).order_by("-created_at"))
-    return token if token is not None and door.opens(token) else None
+    token = token_vault.first_decryptable(tokens.exclude(pk=stopped.pk).order_by("-created_at"))
+    return token if token is not None and token_vault.can_decrypt(token) else None
 
 
 @transaction.atomic
-def take_over(token: Token) -> None:
+def reassign_work(token: Token) -> None:
     """What its owner made on tokens of this account that stopped, or do not open any more, goes on
     with this one, if it opens.
 
@@ -38,8 +38,12 @@ def take_over(token: Token) -> None:
     others = Token.objects.filter(
         vault=token.vault_id, owner=token.owner_id, account=token.account_id
     ).exclude(pk=token.pk)
-    stopped = [one for one in others if one.state in STOPPED or not door.opens(one)]
-    if not stopped or not door.opens(token):
+    stopped = [
+        one
+        for one in others
+        if one.state in STOPPED_TOKEN_STATES or not token_vault.can_decrypt(one)
+    ]
+    if not stopped or not token_vault.can_decrypt(token):
         return
     jobs, charges = Job.objects.filter(token__in=stopped), Charge.objects.open()
     charges = charges.filter(token__in=stopped)

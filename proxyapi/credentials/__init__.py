@@ -1,0 +1,2 @@
+"""Encryption at rest: the envelope (`encryption`) and the only code that decrypts a token
+(`token_vault`)."""
