@@ -12,8 +12,17 @@ from django.http import Http404
 from dashboard.http import TeamRequest
 from dashboard.models import Ask, Budget, Membership
 from dashboard.roles import Permission, allows, grantable, new_roles
-from proxyapi.models import Account, Charge, ChargeState, CreditPack, Entry, Job, Rewrite, Token
-from proxyapi.models.entry import has_charge_of_another_team
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    CreditPack,
+    Job,
+    LedgerConflict,
+    LedgerEntry,
+    Token,
+)
+from proxyapi.models.ledger_entry import is_charged_by_another_team
 
 REFUSALS: dict[Permission, str] = {
     Permission.SEE: "Only members of the team see this.",
@@ -45,7 +54,7 @@ def can(membership: Membership, permission: Permission) -> bool:
 
 
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.SEE) -> Job:
-    jobs = Job.objects.shown().filter(vault=request.team.vault)
+    jobs = Job.objects.visible().filter(vault=request.team.vault)
     job = jobs.select_related("member", "account", "token").filter(pk=job_id).first()
     if job is None:
         raise Http404("There is no such video in this team.")
@@ -65,7 +74,7 @@ def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
 def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
     """One that the reader may remove: their own, whatever their role is now, or as a manager of
     members anybody's."""
-    tokens = Token.objects.standing().filter(vault=request.team.vault, pk=token_id)
+    tokens = Token.objects.not_removed().filter(vault=request.team.vault, pk=token_id)
     token = tokens.select_related("owner", "account").first()
     if token is None:
         raise Http404("There is no such token in this team.")
@@ -148,10 +157,10 @@ def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
     return pack
 
 
-def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> Entry:
+def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
     """A ledger row with its charge, its job and the people of both."""
-    entries = Entry.objects.filter(account__vault=request.team.vault, account_id=account_id)
-    entries = entries.annotate(is_another_teams=has_charge_of_another_team())
+    entries = LedgerEntry.objects.filter(account__vault=request.team.vault, account_id=account_id)
+    entries = entries.annotate(is_another_teams=is_charged_by_another_team())
     entries = entries.select_related("account", "member", "job", "charge__member")
     entry = (
         entries.select_related("charge__token__owner", "charge__decided_by")
@@ -176,9 +185,11 @@ def fetch_charge(
     return charge
 
 
-def fetch_rewrite(request: TeamRequest, rewrite_id: int) -> Rewrite:
+def fetch_rewrite(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
     """A row of the ledger that reads differently now, to be accepted."""
-    rewrites = Rewrite.objects.filter(account__vault=request.team.vault, accepted_at__isnull=True)
+    rewrites = LedgerConflict.objects.filter(
+        account__vault=request.team.vault, accepted_at__isnull=True
+    )
     rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
     if rewrite is None:
         raise Http404("There is no such row to compare in this team.")

@@ -21,8 +21,8 @@ from django.db.models import Q, QuerySet, Sum
 from dashboard.models import Budget, Membership, Period, Role, Team
 from dashboard.roles import Permission, allows
 from proxyapi.models import Charge
-from proxyapi.models.account import exact
-from proxyapi.models.charge import HOLDING, SPENT
+from proxyapi.models.account import quantize_credits
+from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import Refusal, format_credits
 
 NOTHING = Decimal(0)
@@ -177,7 +177,7 @@ def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | Non
         vault=team.vault_id,
         created_at__gte=span.start,
         created_at__lt=span.end,
-        state__in=(*HOLDING, *SPENT),
+        state__in=(*HOLDING_STATES, *CHARGED_STATES),
         refunded_at=None,
     ).order_by()
     people = {budget.member_id for budget in budgets}
@@ -194,10 +194,13 @@ def sums_of(team: Team, span: Span, budgets: Sequence[Budget]) -> dict[int | Non
 
 def by_member(charges: QuerySet[Charge]) -> dict[int | None, Taken]:
     rows = charges.values("member").annotate(
-        spent=Sum("cost", filter=Q(state__in=SPENT)),
-        held=Sum("hold", filter=Q(state__in=HOLDING)),
+        spent=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
+        held=Sum("hold", filter=Q(state__in=HOLDING_STATES)),
     )
-    return {row["member"]: Taken(exact(row["spent"]), exact(row["held"])) for row in rows}
+    return {
+        row["member"]: Taken(quantize_credits(row["spent"]), quantize_credits(row["held"]))
+        for row in rows
+    }
 
 
 def in_one_row(
@@ -206,10 +209,13 @@ def in_one_row(
     sums = {}
     for one in people:
         theirs = Q(member=one) if one else Q()
-        sums[f"spent_{one}"] = Sum("cost", filter=theirs & Q(state__in=SPENT))
-        sums[f"held_{one}"] = Sum("hold", filter=theirs & Q(state__in=HOLDING))
+        sums[f"spent_{one}"] = Sum("cost", filter=theirs & Q(state__in=CHARGED_STATES))
+        sums[f"held_{one}"] = Sum("hold", filter=theirs & Q(state__in=HOLDING_STATES))
     row = charges.aggregate(**sums)
-    return {one: Taken(exact(row[f"spent_{one}"]), exact(row[f"held_{one}"])) for one in people}
+    return {
+        one: Taken(quantize_credits(row[f"spent_{one}"]), quantize_credits(row[f"held_{one}"]))
+        for one in people
+    }
 
 
 def approvers_of(team: Team) -> list[str]:

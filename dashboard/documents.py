@@ -11,7 +11,7 @@ from dashboard.models import Role
 from dashboard.roles import ROLES, SENTENCES, Permission, grantable, new_roles
 from proxyapi.charges import evidence
 from proxyapi.charges.job_effects import OPERATIONS_WITH_KEPT_RESULT
-from proxyapi.models.charge import CREATES, HOLDING, TRANSITIONS
+from proxyapi.models.charge import CHARGE_TRANSITIONS, CREATE_OPERATIONS, HOLDING_STATES
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import Operation
 
@@ -30,10 +30,12 @@ def pages() -> dict[str, str]:
 
 def charges() -> str:
     arrows = [
-        f"    {start} --> {end}" for start, ends in TRANSITIONS.items() for end in sorted(ends)
+        f"    {start} --> {end}"
+        for start, ends in CHARGE_TRANSITIONS.items()
+        for end in sorted(ends)
     ]
-    last = [f"    {state} --> [*]" for state, ends in TRANSITIONS.items() if not ends]
-    holding = ", ".join(f"`{state}`" for state in HOLDING)
+    last = [f"    {state} --> [*]" for state, ends in CHARGE_TRANSITIONS.items() if not ends]
+    holding = ", ".join(f"`{state}`" for state in HOLDING_STATES)
     return page(
         "The states of a charge",
         f"The table is `TRANSITIONS` in `proxyapi/models/charge.py`. {holding} reserve credits.",
@@ -70,11 +72,11 @@ def evidences() -> str:
         (
             f"`{row.name}`",
             ""
-            if row.name in CREATES and row.evidence == "ledger"
+            if row.name in CREATE_OPERATIONS and row.evidence == "ledger"
             else OWN.get(row.evidence, "itself"),
             evidence.PROBES[row.evidence].description,
             "kept" if row.name in OPERATIONS_WITH_KEPT_RESULT else "",
-            "lost: an orphan" if row.name in CREATES else "",
+            "lost: an orphan" if row.name in CREATE_OPERATIONS else "",
         )
         for row in operations()
         if row.charging

@@ -62,4 +62,4 @@ def changed(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
     touched = Q(pk__in=ids[EventType.JOB]) | Q(charges__in=ids[EventType.CHARGE])
     # A token that stops or works again changes what is known of all that runs on it.
     touched |= Q(token__in=ids[EventType.TOKEN], state=JobState.RUNNING)
-    return Job.objects.shown().filter(touched, vault_id=vault_id).distinct()[: MOST + 1]
+    return Job.objects.visible().filter(touched, vault_id=vault_id).distinct()[: MOST + 1]

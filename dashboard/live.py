@@ -40,7 +40,7 @@ from dashboard.database import give_back, let_thread_go
 from dashboard.fragments import TooMuch, bundle
 from dashboard.tickets import Ticket, lapsed
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
-from proxyapi.watching import interest
+from proxyapi.polling import viewers
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -219,7 +219,7 @@ class Hub:
             if not self.listeners:
                 continue
             lonely_since = time.monotonic()
-            await in_thread(interest.mark, *self._open())
+            await in_thread(viewers.record_viewers, *self._open())
             try:
                 gone = await in_thread(lapsed, {one.ticket for one in self.listeners})
             except Exception:

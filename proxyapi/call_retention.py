@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from proxyapi.models import Call, Vault
+from proxyapi.models import ApiCall, Vault
 from proxyapi.upstream.catalog import CATALOG
 
 BATCH_SIZE = 1000
@@ -26,11 +26,11 @@ def prune_old_calls() -> int:
     gone = 0
     for vault in Vault.objects.all():
         while batch := list(prunable_calls(vault).values_list("pk", flat=True)[:BATCH_SIZE]):
-            gone += Call.objects.filter(pk__in=batch).delete()[0]
+            gone += ApiCall.objects.filter(pk__in=batch).delete()[0]
     return gone
 
 
-def prunable_calls(vault: Vault) -> QuerySet[Call]:
+def prunable_calls(vault: Vault) -> QuerySet[ApiCall]:
     until = timezone.now() - timedelta(days=settings.CALLS_KEPT_DAYS)
-    old = Call.objects.filter(vault=vault, sent_at__lt=until)
+    old = ApiCall.objects.filter(vault=vault, sent_at__lt=until)
     return old.exclude(operation__in=CHARGING_OPERATIONS).order_by("sent_at")

@@ -23,7 +23,7 @@ from django.utils import timezone
 from proxyapi import failpoints, rate_limiter
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Call, CallOutcome, Plan, Token, TokenState
+from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Token, TokenState
 from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RatePool
 from proxyapi.service_status import announce_reachability
 from proxyapi.token_failover import STOPPED_TOKEN_STATES, fail_over_token
@@ -148,7 +148,7 @@ def send_request(
     noted under, when its charge was sent; else when the request is.
     """
     sent_at, started = timezone.now(), time.monotonic()
-    call = Call(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
+    call = ApiCall(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
     try:
         reply = upstream_client().call(
             name,
@@ -205,7 +205,7 @@ def best_effort_writes() -> Iterator[None]:
 def learn_from_reply(token: Token, reply: Reply, as_of: datetime) -> None:
     learn_rate_limit(token, reply.allowance)
     if reply.credits and reply.credits.remaining is not None:
-        token.account.note_balance(reply.credits.remaining, as_of)
+        token.account.update_balance(reply.credits.remaining, as_of)
         publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
 
 
@@ -275,7 +275,7 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
 def mark_plan_lapsed(token: Token, error: errors.UpstreamError) -> None:
     """The plan changed since the profile was read; it is read again sooner from now on."""
     trial = isinstance(error, errors.PaidSubscriptionRequired)
-    token.account.plan = Plan.TRIAL if trial else Plan.NONE
+    token.account.plan = AccountPlan.TRIAL if trial else AccountPlan.NONE
     token.account.save(update_fields=["plan"])
     publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
 

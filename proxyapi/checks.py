@@ -85,7 +85,7 @@ def check_account_upstreams(
         opened = Account.objects.using(databases[0]).exclude(
             upstream_address.current_upstream_filter()
         )
-        opened = opened.filter(Exists(Token.objects.standing().filter(account=OuterRef("pk"))))
+        opened = opened.filter(Exists(Token.objects.not_removed().filter(account=OuterRef("pk"))))
         found = list(opened.values_list("environment", flat=True))
     except DatabaseError:
         return []  # the tables are not there yet

@@ -20,7 +20,7 @@ from redis.lock import Lock
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import ChargeState, Job, JobState
-from proxyapi.models.job import IN_DOUBT
+from proxyapi.models.job import UNCONFIRMED_SETTING
 from proxyapi.rate_limiter import (
     Priority,
     RateLimiterUnavailable,
@@ -128,14 +128,14 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
         create_upstream_draft(job, lane, patience)
         with suppress(redis.RedisError):
             held.reacquire()
-    changes = {name: value for name, value in job.unsent().items() if name != "type"}
+    changes = {name: value for name, value in job.unsent_settings().items() if name != "type"}
     if has_unread_script(job):
         changes.pop("script", None)  # it would be put over the one that nobody read
     if not changes:
         return fetch_draft(job, lane, patience)
     # Until the answer is here nobody knows which value the service has: who takes the change back
     # has that told, too.
-    job.sent = {**job.sent, **dict.fromkeys(changes, IN_DOUBT)}
+    job.sent = {**job.sent, **dict.fromkeys(changes, UNCONFIRMED_SETTING)}
     job.save(update_fields=["sent"])
     path = {"faceless": str(job.remote_id)}
     reply = calls.call_upstream(
@@ -189,7 +189,7 @@ def schedule_creation_retry(job: Job) -> None:
 
 def created_draft_id(job: Job, record: dict[str, Any]) -> str:
     id = record.get("id")
-    if not wire.is_id(id) or job.is_anothers(str(id)):
+    if not wire.is_id(id) or job.is_remote_id_taken(str(id)):
         raise errors.AnswerLost(operation("faceless.create"))
     return str(id)
 
@@ -247,7 +247,7 @@ def quote_draft(job: Job) -> None:
     found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
     found["quote_fields"] = None
     is_short = bool(missing_render_fields(job.wanted)) and not has_unread_script(job)
-    is_known = job.priced and not needs_new_quote(job, asked_at)
+    is_known = job.has_current_estimate and not needs_new_quote(job, asked_at)
     if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or is_known:
         Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
         return
@@ -273,7 +273,7 @@ def quote_draft(job: Job) -> None:
         defer_quote(job, asked_at, max(1.0, exhausted.wait))
         return
     except errors.UpstreamError as error:
-        if job.priced and not isinstance(error, INVALID_DRAFT_ERRORS):
+        if job.has_current_estimate and not isinstance(error, INVALID_DRAFT_ERRORS):
             defer_quote(job, asked_at, QUOTE_RETRY_S)  # the price of before keeps its age
             return
         found["quote_error"] = error.user_message

@@ -18,7 +18,6 @@ from kombu.exceptions import OperationalError
 from proxyapi import (
     call_retention,
     charge_log,
-    day_sums,
     drafts,
     failpoints,
     ledger,
@@ -27,13 +26,14 @@ from proxyapi import (
     top_up,
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
-from proxyapi.models import Account, Charge, ChargeState, Job, Plan, TopUpChange
+from proxyapi.models import Account, AccountPlan, Charge, ChargeState, Job, TopUpChange
+from proxyapi.polling import due_work
+from proxyapi.polling.job_quarantine import quarantine_failing_job
+from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import RateLimitExhausted, redis_connection
+from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
-from proxyapi.watching import due
-from proxyapi.watching.look import look
-from proxyapi.watching.parking import counted
 
 log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # when the tick does what no doorbell rang for
@@ -68,11 +68,11 @@ def tick() -> None:
     now = timezone.now().isoformat()
     redis_connection().set(TICK_HEARTBEAT_KEY, now, ex=30)
     redis_connection().set(SLOW_PING_KEY, now, nx=True)
-    for job_id, until in due.jobs():
+    for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
-    for job_id in due.quotes():
+    for job_id in due_work.lease_due_quotes():
         quote_draft_task.delay(str(job_id))
-    for charge_id, state in due.charges():
+    for charge_id, state in due_work.lease_due_charges():
         held = state == ChargeState.HELD
         task = choose_send_task(Charge.objects.get(pk=charge_id)) if held else reconcile_charge_task
         task.delay(str(charge_id))
@@ -109,13 +109,13 @@ def reconcile_charge_task(charge_id: str) -> None:
 
 @shared_task
 def poll_job_task(job_id: str, until: str) -> None:
-    look(UUID(job_id), datetime.fromisoformat(until))
+    poll_job(UUID(job_id), datetime.fromisoformat(until))
 
 
 @shared_task
 def quote_draft_task(job_id: str) -> None:
     job = Job.objects.select_related("token__account", "account").get(pk=job_id)
-    with counted(job):
+    with quarantine_failing_job(job):
         drafts.quote_draft(job)
 
 
@@ -134,14 +134,16 @@ def refresh_due_accounts() -> None:
     """Every minute: accounts whose profile is old; lapsed ones sooner, so that they resume by
     themselves. And jobs that a clock put back left behind, refunds that nobody noted, prices that
     grew old."""
-    due.mend()
-    due.owe()
-    due.age_prices()
+    due_work.reschedule_after_clock_rollback()
+    due_work.mark_missed_refunds()
+    due_work.requeue_stale_quotes()
     now = timezone.now()
     old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
-    lapsed = ~Q(plan=Plan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
+    lapsed = ~Q(plan=AccountPlan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
     # Its reading failed half-way: nothing can be made with it before the voices are known.
-    bare = Q(plan=Plan.PAID, options_as_of=None, refreshed_at__lt=now - INCOMPLETE_REFRESH_AFTER)
+    bare = Q(
+        plan=AccountPlan.PAID, options_as_of=None, refreshed_at__lt=now - INCOMPLETE_REFRESH_AFTER
+    )
     accounts = Account.objects.of_current_upstream().filter(old | lapsed | bare)
     for account_id in accounts.values_list("pk", flat=True):
         refresh_account_task.delay(str(account_id))
@@ -204,11 +206,11 @@ def prune_charge_log() -> None:
 
 @shared_task(expires=60)
 def recount_days_task(account_id: str) -> None:
-    day_sums.recount_moved(Account.objects.select_related("vault").get(pk=account_id))
+    daily_totals.rebuild_if_zone_changed(Account.objects.select_related("vault").get(pk=account_id))
 
 
 @shared_task
 def sweep_moved_days() -> None:
     """Every minute: sums of a team that changed its time zone, whose doorbell was lost."""
-    for account_id in day_sums.in_another_zone():
+    for account_id in daily_totals.accounts_with_stale_zone():
         recount_days_task.delay(str(account_id))

@@ -49,7 +49,7 @@ def reassign_work(token: Token) -> None:
     charges = charges.filter(token__in=stopped)
     if not jobs.exists() and not charges.exists():
         return
-    Account.objects.lock(token.account_id)
+    Account.objects.lock_upstream_account(token.account_id)
     now = timezone.now()
     jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
     unpriced = jobs.exclude(quote_error="", quote_due_at=None)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from proxyapi import calls, rate_limiter, throttle, upstream_address
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Plan, Token, TokenState, Vault
+from proxyapi.models import Account, AccountPlan, Token, TokenState, Vault
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import TokenRefused
 from proxyapi.token_failover import reassign_work
@@ -59,7 +59,7 @@ def store_token(
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
     token = Token(vault=vault, owner_id=owner_id, fingerprint=token_vault.token_fingerprint(secret))
-    same = Token.objects.standing().filter(vault=vault, fingerprint=token.fingerprint)
+    same = Token.objects.not_removed().filter(vault=vault, fingerprint=token.fingerprint)
     same = same.select_related("account")
     for stored in same.exclude(upstream_address.current_upstream_filter("account__environment")):
         sentence = STORED_FOR_OTHER_UPSTREAM.format(address=stored.account.environment)
@@ -138,8 +138,10 @@ def get_or_create_account(vault: Vault, profile: dict[str, Any], asked_at: datet
         account, _ = Account.objects.get_or_create(
             vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
         )
-    Account.objects.lock(account.pk)  # before it is written: other rows are locked after it
-    account.note_profile(profile, asked_at)
+    Account.objects.lock_upstream_account(
+        account.pk
+    )  # before it is written: other rows are locked after it
+    account.save_profile(profile, asked_at)
     return account
 
 
@@ -149,7 +151,7 @@ def is_token_unusable(token: Token) -> bool:
 
 
 def token_state_for(account: Account) -> TokenState:
-    return TokenState.WORKING if account.plan == Plan.PAID else TokenState.PAUSED
+    return TokenState.WORKING if account.plan == AccountPlan.PAID else TokenState.PAUSED
 
 
 def destroy_token(token: Token) -> None:
@@ -177,13 +179,13 @@ def refresh_account_profile(account: Account) -> None:
     profile = dict(wire.mapping(calls.send_request(token, "me.get", grant).data))
     if is_profile_of_other_account(profile, account):
         return
-    account.note_profile(profile, asked_at)
+    account.save_profile(profile, asked_at)
     for one in account.tokens.usable():
         calls.change_token_state(one, token_state_for(account))
         reassign_work(one)
     account.costs = fetch_mapping(token, "credits.costs", lane) or account.costs
     account.save(update_fields=["costs"])
-    if account.plan == Plan.PAID:
+    if account.plan == AccountPlan.PAID:
         account.options = fetch_mapping(token, "faceless.options", lane) or account.options
         account.options_as_of = timezone.now()
         account.save(update_fields=["options", "options_as_of"])

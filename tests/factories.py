@@ -13,7 +13,17 @@ from factory.django import DjangoModelFactory
 
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.credentials import token_vault
-from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobKind, Plan, Token, Vault
+from proxyapi.models import (
+    Account,
+    AccountPlan,
+    Charge,
+    ChargeState,
+    Job,
+    JobKind,
+    LedgerEntry,
+    Token,
+    Vault,
+)
 from proxyapi.upstream.secret import Secret
 
 
@@ -57,7 +67,7 @@ class AccountFactory(DjangoModelFactory[Account]):
     name = "Northlight Films"
     email = factory.Sequence(lambda n: f"account{n}@northlight.example")
     email_verified = True
-    plan = Plan.PAID
+    plan = AccountPlan.PAID
     plan_name = "Studio"
     monthly_credits = Decimal(12000)
     balance = Decimal(4318)
@@ -124,11 +134,11 @@ class ChargeFactory(DjangoModelFactory[Charge]):
     hold = Decimal(106)
 
 
-class EntryFactory(DjangoModelFactory[Entry]):
+class EntryFactory(DjangoModelFactory[LedgerEntry]):
     """The next row of an account's ledger: a debit that no charge explains, unless said."""
 
     class Meta:
-        model = Entry
+        model = LedgerEntry
 
     account = factory.SubFactory(AccountFactory)
     position = factory.LazyAttribute(lambda entry: entry.account.entries.count())

@@ -16,7 +16,7 @@ from django.core.mail import send_mail
 from django.utils import timezone
 
 from proxyapi import calls, tasks
-from proxyapi.models import Account, Call, CallOutcome, Job, Token
+from proxyapi.models import Account, ApiCall, CallOutcome, Job, Token
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
@@ -51,7 +51,7 @@ def in_the_log_of_a_process(_: Token, value: str) -> None:
 
 
 def in_a_call(token: Token, value: str) -> None:
-    row = Call(vault_id=token.vault_id, token=token, operation="me.get", code=value)
+    row = ApiCall(vault_id=token.vault_id, token=token, operation="me.get", code=value)
     row.sent_at, row.outcome, row.milliseconds = timezone.now(), CallOutcome.REFUSED, 1
     row.save()
 
@@ -61,7 +61,7 @@ def in_json(token: Token, value: str) -> None:
 
 
 PUT: dict[str, Place] = {
-    "the table proxyapi_call": in_a_call,
+    "the table proxyapi_apicall": in_a_call,
     "the table proxyapi_job": in_json,
     "the table proxyapi_token": lambda token, value: Token.objects.update(sealed=value.encode()),
     "the table proxyapi_account": lambda token, value: Account.objects.update(

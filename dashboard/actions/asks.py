@@ -20,11 +20,11 @@ from dashboard.caps import Standing, above, named
 from dashboard.models import Ask, Decision, Membership
 from dashboard.roles import Permission
 from dashboard.visible_text import line_of
-from proxyapi import costs, tasks
+from proxyapi import pricing, tasks
 from proxyapi.charges import approve_draft_charge, withdraw_draft_charge
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge
-from proxyapi.models.account import plain
+from proxyapi.models.account import amount_text
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
 DECIDED = "This was decided already. Nothing was changed."
@@ -100,11 +100,11 @@ def sides(over: Sequence[Standing], hold: Decimal) -> dict[str, object]:
 
 
 def sides_of(standing: Standing, hold: Decimal) -> dict[str, object]:
-    limit, taken = plain(standing.budget.hard or hold), standing.taken
+    limit, taken = amount_text(standing.budget.hard or hold), standing.taken
     return {
         "budget": str(standing.budget.pk),
-        "before": {"hard": limit, "taken": plain(taken), "state": "draft"},
-        "after": {"hard": limit, "taken": plain(taken + hold), "state": "held"},
+        "before": {"hard": limit, "taken": amount_text(taken), "state": "draft"},
+        "after": {"hard": limit, "taken": amount_text(taken + hold), "state": "held"},
     }
 
 
@@ -149,11 +149,15 @@ def lower_price(charge: Charge) -> Decimal | None:
 
 def price_of(charge: Charge) -> Decimal | None:
     """What that which was asked for costs now; None where nothing tells it."""
-    if charge.operation in costs.SCRIPTS:
-        return costs.script(charge.account)
+    if charge.operation in pricing.SCRIPT_OPERATIONS:
+        return pricing.script_credits(charge.account)
     if charge.job is None:
         return charge.price
-    return costs.retry(charge.job) if charge.operation == "faceless.retry" else charge.job.estimate
+    return (
+        pricing.estimate_retry_price(charge.job)
+        if charge.operation == "faceless.retry"
+        else charge.job.estimate
+    )
 
 
 def closed(by: Membership, ask: Ask, decision: Decision, words: str) -> Ask:

@@ -12,7 +12,7 @@ from dashboard.actions.audit import note
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges, ledger
-from proxyapi.models import Account, Charge, Entry, Rewrite
+from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry
 from proxyapi.refusals import Refusal, StaleData
 
 NO_REASON = "Say why, in a few words. It is kept with the charge."
@@ -54,7 +54,7 @@ def settle_with(
     """This row of the ledger is its debit, of `seen` credits. Raises `Refusal` without one, `Stale`
     when either was settled meanwhile, or the row reads differently by now."""
     check(by, Permission.MANAGE_MONEY)
-    rows = Entry.objects.filter(account=charge.account_id, amount__lt=0)
+    rows = LedgerEntry.objects.filter(account=charge.account_id, amount__lt=0)
     entry = rows.filter(position=position).first() if position is not None else None
     if entry is None or seen is None:
         raise Refusal(NO_ENTRY, field="position")
@@ -72,7 +72,7 @@ def settle_with(
 
 
 @transaction.atomic
-def take_version(*, by: Membership, rewrite: Rewrite) -> None:
+def take_version(*, by: Membership, rewrite: LedgerConflict) -> None:
     """The service's version of a row holds from now on. Raises `Stale` when it does already."""
     check(by, Permission.MANAGE_MONEY)
     if not ledger.accept(rewrite, by.user_id):

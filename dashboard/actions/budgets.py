@@ -12,7 +12,7 @@ from dashboard.actions.audit import note
 from dashboard.models import Budget, Membership, Period, User
 from dashboard.roles import Permission
 from proxyapi.events import EventType, publish_event
-from proxyapi.models.account import plain
+from proxyapi.models.account import amount_text
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
 TWICE = "There is a budget for that already. Change it instead of adding another one."
@@ -108,7 +108,9 @@ def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) ->
 
 
 def limits(budget: Budget) -> dict[str, str]:
-    return {name: plain(value) for name in LIMITS if (value := getattr(budget, name)) is not None}
+    return {
+        name: amount_text(value) for name in LIMITS if (value := getattr(budget, name)) is not None
+    }
 
 
 def in_words(budget: Budget) -> str:

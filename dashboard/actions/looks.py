@@ -13,8 +13,8 @@ from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges
 from proxyapi.models import Charge, ChargeState, Job, Token, TokenState
+from proxyapi.polling.poller import poll_soon
 from proxyapi.refusals import StaleData, TokenRefused
-from proxyapi.watching.look import again
 
 UNUSABLE = "The token it was made with does not work, so the service cannot be asked."
 LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
@@ -29,7 +29,7 @@ def look_at(*, by: Membership, job: Job) -> int:
     """
     check(by, Permission.LOOK_AGAIN)
     check_works(job.token)
-    runs = again(job)
+    runs = poll_soon(job)
     unknown = job.charges.filter(state=ChargeState.UNKNOWN)
     doubts = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
     if not runs and not doubts:

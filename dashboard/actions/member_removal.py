@@ -18,7 +18,7 @@ from dashboard.models import Ask, Budget, Decision, Membership, Role, User
 from proxyapi import tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
-from proxyapi.models.charge import UNDECIDED
+from proxyapi.models.charge import UNDECIDED_STATES
 from proxyapi.refusals import Refusal
 
 LAST_OWNER = "{name} is the last owner of {team}. Make somebody else an owner first."
@@ -62,7 +62,7 @@ def remove_member(member: Membership) -> MemberRemoval:
         tokens=removed,
         requests=requests,
         cancelled=cancelled,
-        unsettled=charges.filter(state__in=UNDECIDED).count(),
+        unsettled=charges.filter(state__in=UNDECIDED_STATES).count(),
         rendering=rendering,
         has_other_team=has_other_team,
     )
@@ -96,7 +96,7 @@ def running_titles(member: Membership) -> tuple[str, ...]:
 
 
 def remove_tokens(member: Membership) -> int:
-    standing = Token.objects.standing().filter(vault=member.team.vault_id, owner=member.user)
+    standing = Token.objects.not_removed().filter(vault=member.team.vault_id, owner=member.user)
     removed = list(standing.order_by("account_id", "pk"))
     for token in removed:
         tokens.destroy_token(token)

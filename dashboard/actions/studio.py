@@ -15,7 +15,7 @@ from dashboard.actions.audit import note
 from dashboard.actions.charging import charge_or_ask
 from dashboard.models import Membership
 from dashboard.roles import Permission
-from proxyapi import costs, drafts, tasks
+from proxyapi import drafts, pricing, tasks
 from proxyapi.charges import ChargeIntent, find_submitted_charge
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
@@ -60,7 +60,7 @@ def token_of(by: Membership) -> Token:
     mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
     token = token_vault.first_decryptable(mine.select_related("account").best_first())
     if token is None:
-        stored = Token.objects.standing().filter(vault=by.team.vault, owner=by.user)
+        stored = Token.objects.not_removed().filter(vault=by.team.vault, owner=by.user)
         paused = (it.account.pause_reason for it in stored.select_related("account"))
         raise TokenRefused(next(filter(None, paused), TOKENLESS))
     return token
@@ -79,7 +79,7 @@ def save_step(*, by: Membership, job: Job, changes: dict[str, Any], edited_at: s
             "Somebody changed this draft meanwhile. Your words are below; look and save again."
         )
     # A render that is on its way was priced as it stands: what is changed now would be charged too.
-    if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting().exists():
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
         raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
     job.wanted = {**job.wanted, **changes}
     job.title = str(job.wanted.get("title") or job.title)[:200]
@@ -99,7 +99,7 @@ def ask_price(*, by: Membership, job: Job) -> None:
     check(by, Permission.RENDER)
     if not drafts.missing_render_fields(job.wanted) or drafts.has_unread_script(job):
         due_at = timezone.now() + tasks.TICK_DELAY
-        keeps = job.priced and drafts.awaits_approval(job)
+        keeps = job.has_current_estimate and drafts.awaits_approval(job)
         gone = {} if keeps else {"estimate": None}
         Job.objects.filter(pk=job.pk).update(quote_error="", quote_due_at=due_at, **gone)
         tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
@@ -140,7 +140,7 @@ def write_script(
         JobState.DRAFT,
         "This video was rendered already. Start a new one for a new script.",
     )
-    price = costs.script(job.account)
+    price = pricing.script_credits(job.account)
     require_price(seen, price)
     intent = ChargeIntent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
     return charge_or_ask(by, intent, words)
@@ -157,11 +157,16 @@ def render(
     require(job, JobState.DRAFT, SENT)
     for name in drafts.missing_render_fields(job.wanted):
         raise NotReady(WAYS_OUT[name])
-    if not job.priced or job.estimate is None:
+    if not job.has_current_estimate or job.estimate is None:
         raise NotReady(ASK_FIRST)
     require_price(seen, job.estimate, CHANGED)
     intent = ChargeIntent(
-        job, by.user_id, "faceless.render", nonce, costs.hold_for(job.estimate), job.estimate
+        job,
+        by.user_id,
+        "faceless.render",
+        nonce,
+        pricing.hold_for_estimate(job.estimate),
+        job.estimate,
     )
     return charge_or_ask(by, intent, words)
 
@@ -185,11 +190,11 @@ def retry(
         return sent
     require(job, JobState.FAILED, "Only a failed render is retried. This one did not fail.")
     require_failure(failed_at, job)
-    quote = costs.retry(job)
+    quote = pricing.estimate_retry_price(job)
     if quote is None:
         raise NotReady(ASK_FIRST)
     require_price(seen, quote)
-    hold = costs.hold_for(quote)
+    hold = pricing.hold_for_estimate(quote)
     intent = ChargeIntent(job, by.user_id, "faceless.retry", nonce, hold, quote)
     return charge_or_ask(by, intent, words)
 

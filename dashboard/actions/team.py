@@ -14,9 +14,9 @@ from dashboard.alerting.notices import notify
 from dashboard.models import Membership, Role
 from dashboard.roles import SENTENCES, Permission, new_roles
 from proxyapi import tasks
-from proxyapi.day_sums import WANTED
-from proxyapi.models import Account, Ledger, Vault
+from proxyapi.models import Account, LedgerMirror, Vault
 from proxyapi.refusals import Refusal, StaleData
+from proxyapi.rollups.daily_totals import REBUILD_WANTED
 
 BEYOND_OWN_ROLE = "You can only give a role whose permissions you have yourself."
 LAST_OWNER = "The team needs an owner. Make somebody else one first."
@@ -77,7 +77,7 @@ def set_zone(*, by: Membership, name: str) -> bool:
     vault.time_zone = name
     vault.save(update_fields=["time_zone"])
     # Even where it is the zone of before again: meanwhile days were counted in another.
-    Ledger.objects.filter(account__vault=vault).update(sums_zone=WANTED)
+    LedgerMirror.objects.filter(account__vault=vault).update(sums_zone=REBUILD_WANTED)
     for account_id in Account.objects.filter(vault=vault).values_list("pk", flat=True):
         tasks.enqueue_task_after_commit(tasks.recount_days_task, account_id)
     return True

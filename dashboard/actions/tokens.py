@@ -53,7 +53,7 @@ def note_shut(team_id: UUID) -> None:
     """Write down each token of the team that does not open (proof F4): once, however often it is
     looked at, and again only when its row holds something else that does not open either."""
     team = Team.objects.get(pk=team_id)
-    for token in Token.objects.standing().filter(vault=team.vault_id).select_related("owner"):
+    for token in Token.objects.not_removed().filter(vault=team.vault_id).select_related("owner"):
         if not token_vault.can_decrypt(token):
             note_once(team, token)
 

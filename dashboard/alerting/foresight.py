@@ -16,7 +16,7 @@ from dashboard.models import AlertRule, Team, Watch
 from dashboard.queries.forecast import offer_of, packs_of, standing_of
 from dashboard.queries.forecast.outlook import Outlook, outlook_of
 from dashboard.queries.forecast.words import chance, lowered, span
-from proxyapi.models import Account, TopUp
+from proxyapi.models import Account, AutoTopUp
 from proxyapi.top_up import Setting, infer
 
 
@@ -54,11 +54,11 @@ def title(days: int) -> str:
 def outlook_now(account: Account, now: datetime) -> Outlook:
     """As the page of the forecast has it; five queries at most."""
     row = getattr(account, "top_up", None)
-    known = row if isinstance(row, TopUp) and row.read_at else None
+    known = row if isinstance(row, AutoTopUp) and row.read_at else None
     setting = Setting.of_row(known) if known else Setting()
     inferred = infer(account, known, now)
     offer = offer_of(account, setting, packs_of(account))
-    standing = standing_of(account, known, inferred, account.free_to_spend(), now)
+    standing = standing_of(account, known, inferred, account.available_balance(), now)
     return outlook_of(account, standing, offer, inferred, now)
 
 

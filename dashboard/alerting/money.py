@@ -13,9 +13,17 @@ from django.utils import timezone
 from dashboard.alerting.finding import Finding, age, page, week
 from dashboard.models import AlertEvent, AlertRule, Team
 from dashboard.templatetags.reelroom import clock, credits
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token, TopUp
-from proxyapi.models.account import exact
-from proxyapi.models.charge import CHARGED_LATE, CLOCKS_DIFFER, held_on_account
+from proxyapi.models import (
+    Account,
+    AutoTopUp,
+    Charge,
+    ChargeState,
+    LedgerEntry,
+    LedgerMirror,
+    Token,
+)
+from proxyapi.models.account import quantize_credits
+from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CLOCK_SKEW, held_credits_annotation
 from proxyapi.top_up import stopped_by_failures
 
 NOTHING = Decimal(0)
@@ -29,7 +37,7 @@ DEEDS = {"render": "render", "retry": "retry", "scripts": "script", "scrape_scri
 
 def opened(team: Team) -> QuerySet[Account]:
     """The accounts that a token of the team still opens."""
-    tokens = Token.objects.standing().filter(account=OuterRef("pk"))
+    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(Exists(tokens), vault=team.vault_id)
     return accounts.defer("options", "costs")
 
@@ -37,17 +45,17 @@ def opened(team: Team) -> QuerySet[Account]:
 def balance(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
     """Free credits under the threshold; its period goes from one credit to the next, or until so
     much was free again."""
-    came = Entry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
+    came = LedgerEntry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
     accounts = opened(team).exclude(balance_as_of=None)
     accounts = accounts.annotate(
-        held_now=held_on_account(),
+        held_now=held_credits_annotation(),
         came_at=Subquery(came.order_by("-happened_at", "-position").values("position")[:1]),
         came_on=Subquery(came.order_by("-happened_at", "-position").values("happened_at")[:1]),
     )
     for account in accounts:
         if is_older(account, now):
             continue
-        free = account.balance - exact(account.held_now)
+        free = account.balance - quantize_credits(account.held_now)
         since = "no credit yet" if account.came_at is None else f"since row {account.came_at}"
         for rule in rules:
             period = told_in(rule, account, now) or since
@@ -75,7 +83,7 @@ def told_in(rule: AlertRule, account: Any, now: datetime) -> str | None:
         rule=rule,
         subject=str(account.pk),
         threshold=rule.threshold,
-        happened_at__range=(account.came_on + CLOCKS_DIFFER, now),
+        happened_at__range=(account.came_on + MAX_CLOCK_SKEW, now),
     )
     lack = lately.exclude(period__startswith=OVER).order_by("-happened_at")
     return lack.values_list("period", flat=True).first()
@@ -87,7 +95,7 @@ def is_older(account: Any, now: datetime) -> bool:
     came_on = account.came_on
     if came_on is None or abs(now - came_on) > STRANGE:
         return False
-    return bool(account.balance_as_of <= came_on + CLOCKS_DIFFER)
+    return bool(account.balance_as_of <= came_on + MAX_CLOCK_SKEW)
 
 
 def end_shortage(
@@ -108,7 +116,7 @@ def end_shortage(
 
 def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
     """Each failure is told once, by the rule of the highest threshold it reaches."""
-    rows = TopUp.objects.filter(account__in=opened(team), consecutive_failures__gt=0)
+    rows = AutoTopUp.objects.filter(account__in=opened(team), consecutive_failures__gt=0)
     for row in rows.select_related("account"):
         if not row.enabled and not stopped_by_failures(row):
             continue  # it was switched off here; the count stays at the service until one succeeds
@@ -126,7 +134,7 @@ def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Ite
             )
 
 
-def failure(row: TopUp) -> str:
+def failure(row: AutoTopUp) -> str:
     """Which one: the count alone is the same again when one succeeded in between."""
     seen = f" by {row.failure_seen_at:%d %H:%M}" if row.failure_seen_at else ""
     return f"{row.consecutive_failures}{seen}"
@@ -134,10 +142,10 @@ def failure(row: TopUp) -> str:
 
 def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
     """It was on, and nobody here switched it off: three payments failed, or it was found off."""
-    rows = TopUp.objects.filter(account__in=opened(team), enabled=False)
+    rows = AutoTopUp.objects.filter(account__in=opened(team), enabled=False)
     for row in rows.select_related("account"):
         failed = stopped_by_failures(row)
-        if not (row.has_drifted or failed):
+        if not (row.is_disabled_elsewhere or failed):
             continue
         why = (
             "after three failed payments. Switching it on again does not clear the count. Check "
@@ -160,7 +168,7 @@ def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterato
 def unknown(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
     """Charges whose cost nobody knows for longer than the threshold, in minutes; and those that
     were called uncharged and took credits all the same."""
-    late = Q(state=ChargeState.MATCHED, code=CHARGED_LATE, settled_at__gte=now - NEWS)
+    late = Q(state=ChargeState.MATCHED, code=CHARGED_LATE_CODE, settled_at__gte=now - NEWS)
     rows = Charge.objects.filter(late | Q(state=ChargeState.UNKNOWN), vault=team.vault_id)
     for charge in rows.select_related("job"):
         if charge.state == ChargeState.MATCHED:
@@ -191,7 +199,7 @@ def charged_late(rule: AlertRule, charge: Charge) -> Finding:
         f"The {deed_of(charge)} was sent at {clock(charge.sent_at)}, its answer got lost, and we "
         "said that it was never charged. The service charged it later. It is probably yours."
     )
-    if again := Charge.objects.repeated(charge).order_by("sent_at").first():
+    if again := Charge.objects.later_repeats(charge).order_by("sent_at").first():
         text += (
             f" It was ordered again at {clock(again.sent_at)}, so it was charged twice. Reelroom "
             "sent each order once."
@@ -217,7 +225,7 @@ def deed_of(charge: Charge) -> str:
 
 def books(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
     """Once a week for each row that was found changed: what was mended and stops again is news."""
-    rows = Ledger.objects.filter(account__in=opened(team)).exclude(problem="")
+    rows = LedgerMirror.objects.filter(account__in=opened(team)).exclude(problem="")
     rows = rows.annotate(changed=Max("account__rewrites__pk"))
     for row in rows.select_related("account"):
         for rule in rules:

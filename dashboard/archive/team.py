@@ -19,21 +19,21 @@ from dashboard.archive import words
 from dashboard.archive.ledger import Film, Line, Stream, lines, moments
 from dashboard.archive.pour import pour
 from dashboard.models import Membership, Role, Team, User
-from proxyapi import month_costs
-from proxyapi.day_sums import days_of, recount
 from proxyapi.models import (
     Account,
+    AccountPlan,
     Charge,
     ChargeState,
-    Entry,
     Job,
     JobState,
-    Ledger,
-    Plan,
+    LedgerEntry,
+    LedgerMirror,
     Token,
     TokenState,
     Vault,
 )
+from proxyapi.rollups import price_counts
+from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_days
 
 NAME = "Archive"
 ACCOUNTS = (("Archive Studio", 14), ("Archive Shorts", 4), ("Archive Lab", 2))  # name, share
@@ -95,7 +95,7 @@ def account(vault: Vault, number: int, named: tuple[str, int]) -> Account:
         name=named[0],
         email=f"account{number}@archive.example",
         email_verified=True,
-        plan=Plan.PAID,
+        plan=AccountPlan.PAID,
         plan_name="Studio",
         monthly_credits=Decimal(20_000),
     )
@@ -170,14 +170,14 @@ def book(made: list[Line], accounts: list[Account], tokens: dict[int, Token], va
         *("transaction_type", "booked_at", "happened_at", "via_api", "charge_id", "confidence"),
         *("reason", "member_id", "job_id", "operation"),
     )
-    pour(Entry(), of_entry, entries)
+    pour(LedgerEntry(), of_entry, entries)
 
 
 def close(account: Account, rows: int, balance: int, now: datetime) -> None:
     """Say that the ledger was read to its end, and what the account has left."""
     account.balance, account.balance_as_of = Decimal(balance), now
     account.save(update_fields=["balance", "balance_as_of"])
-    Ledger.objects.create(
+    LedgerMirror.objects.create(
         account=account, high=rows, total=rows, read_at=now, api_read_at=now,
         balance_exact=Decimal(balance), weighed_high=rows, weighed_at=now,
         anchor_balance=Decimal(OPENING), anchor_high=0, anchor_at=now,
@@ -186,9 +186,9 @@ def close(account: Account, rows: int, balance: int, now: datetime) -> None:
 
 
 def sum_up(account: Account, times: list[datetime]) -> None:
-    days = sorted(days_of(account, times))
+    days = sorted(days_in_account_zone(account, times))
     for start in range(0, len(days), 30):
         with transaction.atomic():
-            recount(account, days[start : start + 30])
+            rebuild_days(account, days[start : start + 30])
     with transaction.atomic():
-        month_costs.recount(account)
+        price_counts.rebuild_price_counts(account)

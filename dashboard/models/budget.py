@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from dashboard.models.team import Team
-from proxyapi.models.account import CREDITS
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
 
 class Period(models.TextChoices):
@@ -42,8 +42,12 @@ class Budget(models.Model):
         help_text="Null: the whole team.",
     )
     period = models.CharField(max_length=5, choices=Period, default=Period.MONTH)
-    soft = models.DecimalField(**CREDITS, null=True, blank=True, help_text="Warns from here on.")
-    hard = models.DecimalField(**CREDITS, null=True, blank=True, help_text="Refuses above it.")
+    soft = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Warns from here on."
+    )
+    hard = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Refuses above it."
+    )
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

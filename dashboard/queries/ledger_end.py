@@ -12,17 +12,17 @@ from decimal import Decimal
 from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Cast, Round
 
-from proxyapi.day_sums import PLACES
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
+from proxyapi.rollups.daily_totals import UNITS_PER_CREDIT
 
 
 def with_newer(accounts: QuerySet[Account]) -> QuerySet[Account]:
     """Each with its ledger, and with what the rows since its last weighing add up to (`newer`, in
     ten-thousandths: an exact number on SQLite too)."""
-    newer = Entry.objects.filter(
+    newer = LedgerEntry.objects.filter(
         account=OuterRef("pk"), position__gte=OuterRef("ledger__weighed_high")
     )
-    whole = Cast(Round(F("amount") * PLACES), BigIntegerField())
+    whole = Cast(Round(F("amount") * UNITS_PER_CREDIT), BigIntegerField())
     sums = newer.order_by().values("account").annotate(sum=Sum(whole)).values("sum")
     return accounts.select_related("ledger").annotate(newer=Subquery(sums))
 
@@ -30,7 +30,7 @@ def with_newer(accounts: QuerySet[Account]) -> QuerySet[Account]:
 def end_of(account: Account) -> Decimal:
     """Credits after the last mirrored row of an account of `with_newer`; as last seen, where the
     account was not weighed yet."""
-    ledger: Ledger | None = getattr(account, "ledger", None)
+    ledger: LedgerMirror | None = getattr(account, "ledger", None)
     if ledger is None or ledger.balance_exact is None:
         return account.balance
-    return ledger.balance_exact + Decimal(getattr(account, "newer", None) or 0) / PLACES
+    return ledger.balance_exact + Decimal(getattr(account, "newer", None) or 0) / UNITS_PER_CREDIT

@@ -70,7 +70,9 @@ def members_page(reader: Membership) -> MembersPage:
 
 
 def token_states(reader: Membership) -> dict[int, TokenStatus]:
-    tokens = Token.objects.standing().filter(vault=reader.team.vault_id).select_related("account")
+    tokens = (
+        Token.objects.not_removed().filter(vault=reader.team.vault_id).select_related("account")
+    )
     best_last = sorted(tokens, key=goodness)
     return {token.owner_id: status_of(token) for token in best_last}
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, Vault
-from proxyapi.models.account import exact
-from proxyapi.models.charge import HOLDING, held_on_account
+from proxyapi.models.account import quantize_credits
+from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
 
 OLD = timedelta(minutes=15)  # a balance older than that says when it was read
 
@@ -90,9 +90,9 @@ def purse_of(vault: Vault) -> Purse:
 def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
     """Credits held on accounts that a token opens, and what moves and what is unknown, in one
     query."""
-    opened = Token.objects.standing().filter(account=OuterRef("account"))
-    charges = Charge.objects.filter(vault=OuterRef("pk"), state__in=HOLDING).order_by()
-    jobs = Job.objects.shown().filter(vault=OuterRef("pk"), state=JobState.RUNNING).order_by()
+    opened = Token.objects.not_removed().filter(account=OuterRef("account"))
+    charges = Charge.objects.filter(vault=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
+    jobs = Job.objects.visible().filter(vault=OuterRef("pk"), state=JobState.RUNNING).order_by()
     row = (
         Vault.objects.filter(pk=vault.pk)
         .annotate(
@@ -120,21 +120,21 @@ def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
         .get()
     )
     counts = Counts(running=row["running"], unknown=row["unknown"], holding=row["holding"])
-    return exact(row["held"]), counts
+    return quantize_credits(row["held"]), counts
 
 
 def accounts_of(vault: Vault) -> QuerySet[Account]:
     """The accounts that a token of the team still opens."""
-    opened = Token.objects.standing().filter(account=OuterRef("pk"))
+    opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
-    return accounts.annotate(held_by_others=held_on_account(by_others=True))
+    return accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
 
 
 def known_accounts_of(vault: Vault) -> QuerySet[Account]:
     """All of them: one that no token opens any more (`opened`) keeps its books."""
-    opened = Token.objects.standing().filter(account=OuterRef("pk"))
+    opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(vault=vault).annotate(
-        opened=Exists(opened), held_by_others=held_on_account(by_others=True)
+        opened=Exists(opened), held_by_others=held_credits_annotation(by_others=True)
     )
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 
@@ -159,7 +159,7 @@ def purse_from(known: Sequence[Account], held: Decimal) -> Purse:
 
 def held_beside(account: Account) -> Decimal:
     """What other teams hold on the upstream account, as it was annotated."""
-    return exact(getattr(account, "held_by_others", None))
+    return quantize_credits(getattr(account, "held_by_others", None))
 
 
 def lacking(free: Decimal, hold: Decimal) -> str:

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from dashboard.templatetags.reelroom import clock
 from proxyapi import rate_limiter
-from proxyapi.models import Call, Vault
-from proxyapi.watching.clock import PUT_BACK
+from proxyapi.models import ApiCall, Vault
+from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 
 CALLS = 20  # the latest calls that tell whether the service answers
 CHANCE = 1  # failed call that says nothing yet: every line breaks at times
@@ -55,10 +55,10 @@ class Allowance:
 def service_of(vault: Vault) -> Service:
     """A refusal is an answer, a 5xx is none. One query."""
     # Those that a clock sent ahead of now would be the latest until it is there again.
-    until = timezone.now() + PUT_BACK
-    latest = Call.objects.filter(vault=vault, sent_at__lte=until).order_by("-sent_at")
+    until = timezone.now() + MAX_CLOCK_ROLLBACK
+    latest = ApiCall.objects.filter(vault=vault, sent_at__lte=until).order_by("-sent_at")
     latest = latest.only("status", "sent_at")
-    silent: list[Call] = []
+    silent: list[ApiCall] = []
     for call in latest[:CALLS]:
         if not call.is_answered:
             silent.append(call)

@@ -13,7 +13,7 @@ from dashboard.queries.purse import renewal
 from dashboard.roles import Permission, allows
 from dashboard.templatetags.reelroom import clock
 from proxyapi.credentials import token_vault
-from proxyapi.models import Account, JobState, Plan, Token, TokenState
+from proxyapi.models import Account, AccountPlan, JobState, Token, TokenState
 from proxyapi.token_failover import find_successor_token
 
 OF_ANOTHER = "Paused: belongs to another address of the service"
@@ -101,7 +101,7 @@ class Removal:
 def tokens_page(reader: Membership) -> TokensPage:
     """One query."""
     rows = (
-        Token.objects.standing()
+        Token.objects.not_removed()
         .filter(vault=reader.team.vault_id)
         .select_related("account", "owner")
         .defer("account__options", "account__costs")
@@ -165,10 +165,10 @@ def status_of(token: Token) -> TokenStatus:
 
 def plan_of(account: Account) -> str:
     """Its name and when it renews: Business plan, renews in 11 days."""
-    if account.plan == Plan.NONE:
+    if account.plan == AccountPlan.NONE:
         return "No plan"
     name, verb = f"{account.plan_name} plan" if account.plan_name else "Paid plan", "renews"
-    if account.plan == Plan.TRIAL:
+    if account.plan == AccountPlan.TRIAL:
         name, verb = "Trial", "ends"
     return f"{name}, {renewal(account.plan_ends_at, verb)}" if account.plan_ends_at else name
 

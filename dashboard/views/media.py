@@ -18,8 +18,8 @@ from dashboard.database import give_back
 from dashboard.http import TeamRequest
 from proxyapi.media_proxy import MediaError, MediaGone, MediaStream, open_media_stream
 from proxyapi.models import Job, JobState
+from proxyapi.polling.poller import refresh_media_url
 from proxyapi.rate_limiter import redis_connection
-from proxyapi.watching.look import refresh_media
 
 JUST_READ = timedelta(seconds=60)  # an address that was asked for since then is not asked for again
 AWAY = "The service does not give the film now. It is not lost; play it again in a minute."
@@ -56,7 +56,7 @@ def renewed(job: Job) -> bool:
     """Have the address read again, unless that was done just now, or tried, whatever came of it."""
     if job.media_as_of and timedelta(0) <= timezone.now() - job.media_as_of < JUST_READ:
         return False  # of a clock that was ahead it says nothing
-    return may_ask(job) and refresh_media(job)
+    return may_ask(job) and refresh_media_url(job)
 
 
 def may_ask(job: Job) -> bool:

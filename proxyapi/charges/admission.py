@@ -16,14 +16,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import costs, failpoints
+from proxyapi import failpoints, pricing
 from proxyapi.charges import transitions
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
-from proxyapi.models.charge import HOLDING, STARTS_RENDERING
+from proxyapi.models.charge import HOLDING_STATES, JOB_STARTING_OPERATIONS
+from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, NotReady, StaleData
 from proxyapi.upstream.catalog import operation
-from proxyapi.watching.clock import PUT_BACK
 
 # The doorbell rings at once; the sweep takes over when nobody answered it.
 SWEEP_AFTER = timedelta(seconds=10)
@@ -107,21 +107,21 @@ def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge
     Raises `NotEnoughCredits`, `NotReady` when the account is of another upstream, and `Stale` when
     it was withdrawn or its video is another by now.
     """
-    account = Account.objects.locked(charge.account_id)
+    account = Account.objects.get_locked(charge.account_id)
     charge.refresh_from_db()
-    if charge.state in HOLDING:
+    if charge.state in HOLDING_STATES:
         return charge
     if charge.state != ChargeState.DRAFT:
         raise StaleData("This was decided already. Nothing was sent.")
     check_account_upstream(account)
     check_unchanged_since_request(charge)
     if price is not None:
-        charge.quote, charge.hold = price, costs.hold_of(charge.operation, price)
+        charge.quote, charge.hold = price, pricing.hold_for_operation(charge.operation, price)
     check_hold_fits(account, charge.hold)
     now = timezone.now()
     moved = {"created_at": now, "held_at": now, "due_at": now + SWEEP_AFTER, "reason": ""}
     priced = {"quote": charge.quote, "hold": charge.hold}
-    Charge.objects.move(charge, ChargeState.HELD, **moved, **priced)
+    Charge.objects.transition(charge, ChargeState.HELD, **moved, **priced)
     publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
     return charge
 
@@ -132,13 +132,15 @@ def withdraw_draft_charge(charge: Charge, sentence: str) -> Charge:
 
     Raises `Stale` when it was released meanwhile.
     """
-    Account.objects.lock(charge.account_id)
+    Account.objects.lock_upstream_account(charge.account_id)
     charge.refresh_from_db()
     if charge.state == ChargeState.REFUSED:
         return charge
     if charge.state != ChargeState.DRAFT:
         raise StaleData("This was released meanwhile. It is on its way.")
-    Charge.objects.move(charge, ChargeState.REFUSED, reason=sentence, settled_at=timezone.now())
+    Charge.objects.transition(
+        charge, ChargeState.REFUSED, reason=sentence, settled_at=timezone.now()
+    )
     charge.uploads.all().delete()
     publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
     return charge
@@ -148,8 +150,8 @@ def withdraw_draft_charge(charge: Charge, sentence: str) -> Charge:
 def cancel_held_charge(charge: Charge, sentence: str) -> bool:
     """End a charge that is held, and so was provably not sent: its credits are free again. False
     when a worker took it meanwhile; then its answer settles it."""
-    Account.objects.lock(charge.account_id)
-    charge.reread()
+    Account.objects.lock_upstream_account(charge.account_id)
+    charge.reload()
     if charge.state != ChargeState.HELD:
         return False
     transitions.release_hold(charge, sentence, None)
@@ -159,7 +161,7 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
 def lock_intent_account(intent: ChargeIntent) -> Account:
     if not operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
-    return Account.objects.locked(intent.account_id)
+    return Account.objects.get_locked(intent.account_id)
 
 
 def find_existing_charge(intent: ChargeIntent) -> Charge | None:
@@ -212,7 +214,7 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
 def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
     """The price is one of these settings, and a job that started meanwhile is not started again,
     not even when it has failed again since."""
-    seen, priced = intent.job or job, intent.operation in STARTS_RENDERING
+    seen, priced = intent.job or job, intent.operation in JOB_STARTING_OPERATIONS
     as_seen = (job.edited_at, job.finished_at) == (seen.edited_at, seen.finished_at)
     if job.state != seen.state or (priced and not as_seen):
         raise StaleData("This video changed meanwhile. Nothing was sent. Look at it again first.")
@@ -228,9 +230,9 @@ def check_unchanged_since_request(charge: Charge) -> None:
         return
     job = Job.objects.select_for_update().get(pk=charge.job_id)
     times = filter(None, (job.edited_at, job.started_at, job.finished_at))
-    now = timezone.now() + PUT_BACK
+    now = timezone.now() + MAX_CLOCK_ROLLBACK
     has_changed = any(charge.created_at < at <= now for at in times)
-    if charge.operation in STARTS_RENDERING and has_changed:
+    if charge.operation in JOB_STARTING_OPERATIONS and has_changed:
         raise StaleData("This video changed since it was asked for. Nothing was sent. Ask again.")
 
 
@@ -241,7 +243,7 @@ def check_account_upstream(account: Account) -> None:
 
 
 def check_hold_fits(account: Account, hold: Decimal) -> None:
-    held, held_by_others = account.holds()
+    held, held_by_others = account.held_by_all_and_others()
     if hold > (free := account.balance - held):
         raise NotEnoughCredits(hold, free, held_by_others)
 

@@ -32,7 +32,7 @@ GIVE_UP_AFTER = timedelta(minutes=15)
 @quarantine_failing_charge
 def dispatch_charge(charge_id: UUID) -> None:
     """Send the charge if it is held and nobody else does."""
-    charge = Charge.objects.loaded(charge_id)
+    charge = Charge.objects.get_with_relations(charge_id)
     if charge.state != ChargeState.HELD:
         return
     try:
@@ -85,7 +85,7 @@ def end_if_already_started(charge: Charge, record: dict[str, Any]) -> bool:
         return False
     with transaction.atomic():
         transitions.lock_charge_account(charge)
-        charge.reread()
+        charge.reload()
         if charge.state == ChargeState.HELD:  # else another worker sends it
             transitions.release_hold(charge, job_effects.adopt_started_job(charge, sight), None)
     return True
@@ -96,7 +96,7 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
     token that was admitted; another one that took it over since has its own turn."""
     now = timezone.now()
     with durable_commits():
-        return Charge.objects.filter(token=charge.token).move(
+        return Charge.objects.filter(token=charge.token).transition(
             charge,
             ChargeState.SENDING,
             before=before,
@@ -180,7 +180,7 @@ def build_request_body(charge: Charge) -> dict[str, Any]:
 
 def requeue_unsent(charge: Charge, error: Exception) -> None:
     """It provably did not start: back in line."""
-    if Charge.objects.move(charge, ChargeState.HELD, due_at=next_attempt_at(charge, error)):
+    if Charge.objects.transition(charge, ChargeState.HELD, due_at=next_attempt_at(charge, error)):
         transitions.mark_delayed(charge, error)
 
 

@@ -16,13 +16,18 @@ from django.db.models import Q, QuerySet
 
 from proxyapi import calls, drafts
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
-from proxyapi.models.charge import CREATES, RENDERS
+from proxyapi.models.charge import CREATE_OPERATIONS, RENDER_OPERATIONS
+from proxyapi.polling.status_reading import (
+    KINDS,
+    StatusReading,
+    find_status_object,
+    unwrap_single_object,
+)
+from proxyapi.polling.status_reading import parse_status_reading as sight_of
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
-from proxyapi.watching.states import WAYS, Sight, alone, inner
-from proxyapi.watching.states import read as sight_of
 
 UpstreamRecord = dict[str, Any]
 
@@ -70,7 +75,7 @@ def snapshot(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
     return {**kept, "by_ledger": row.is_debit_enough(charge, kept)}
 
 
-def already_started(charge: Charge, record: UpstreamRecord) -> Sight | None:
+def already_started(charge: Charge, record: UpstreamRecord) -> StatusReading | None:
     """What the record says of a video that the service renders already, or has rendered to an end,
     although it is only to be started; None where nothing says so.
 
@@ -78,17 +83,17 @@ def already_started(charge: Charge, record: UpstreamRecord) -> Sight | None:
     unknown word says nothing. Of a character the spec does not show where its training starts.
     """
     job = charge.job
-    if job is None or charge.operation not in RENDERS or job.kind == JobKind.CHARACTER:
+    if job is None or charge.operation not in RENDER_OPERATIONS or job.kind == JobKind.CHARACTER:
         return None
     is_retry = charge.operation == "faceless.retry"
     start = JobState.FAILED if is_retry else JobState.DRAFT
     ran_since = was_started_since_hold(job, charge)
     # Where a retry starts from, unless it is another failure than the one that it was pressed for.
-    begins = WAYS[job.kind].failed if is_retry and not ran_since else frozenset()
+    begins = KINDS[job.kind].failed_statuses if is_retry and not ran_since else frozenset()
     words = statuses_after_start(job.kind) - begins
     sight = sight_of(job.kind, record)
     is_to_start = job.state in (start, JobState.RUNNING) or ran_since
-    return sight if is_to_start and sight.raw in words else None
+    return sight if is_to_start and sight.raw_status in words else None
 
 
 def was_started_since_hold(job: Job, charge: Charge) -> bool:
@@ -99,7 +104,7 @@ def was_started_since_hold(job: Job, charge: Charge) -> bool:
 
 def statuses_after_start(kind: str) -> frozenset[str]:
     """The words that only a start leads to."""
-    return IN_PROGRESS_STATUSES | WAYS[kind].completed | WAYS[kind].failed
+    return IN_PROGRESS_STATUSES | KINDS[kind].completed_statuses | KINDS[kind].failed_statuses
 
 
 def proves_executed(charge: Charge, record: UpstreamRecord) -> bool:
@@ -127,21 +132,21 @@ def created_resource_id(charge: Charge, record: UpstreamRecord) -> str:
         return ""
     ids = (holder.get("id") for holder in candidate_records(charge, record))
     told = next((str(id) for id in ids if wire.is_id(id)), "")
-    return "" if charge.job.is_anothers(told) else told
+    return "" if charge.job.is_remote_id_taken(told) else told
 
 
 def candidate_records(charge: Charge, record: UpstreamRecord) -> list[UpstreamRecord]:
     """Where what a creating call made may stand, as the spec does not show its body: as the reads
     show it, in the record itself, or in the one object that it holds."""
-    way = WAYS[charge.job.kind if charge.job else JobKind.FACELESS]
-    return [inner(record, way.inner), record, alone(record)]
+    way = KINDS[charge.job.kind if charge.job else JobKind.FACELESS]
+    return [find_status_object(record, way.status_key), record, unwrap_single_object(record)]
 
 
 def fetch_resource(charge: Charge, lane: Priority) -> UpstreamRecord:
     job = charge.job
-    if job is None or job.remote_id is None or charge.operation in CREATES:
+    if job is None or job.remote_id is None or charge.operation in CREATE_OPERATIONS:
         return {}
-    way, path = WAYS[job.kind], {"id": job.remote_id}
+    way, path = KINDS[job.kind], {"id": job.remote_id}
     reply = calls.call_upstream(
         charge.token, way.operation, lane, patience=PERMIT_TIMEOUT_S, path=path
     )
@@ -240,8 +245,8 @@ def concurrent_charges(charge: Charge) -> QuerySet[Charge]:
 
 def can_end_as_it_began(charge: Charge, kept: UpstreamRecord) -> bool:
     """Whether it began from a word that it may have come back to by now."""
-    way = WAYS[charge.job.kind] if charge.job else None
-    ends = way.completed | way.failed if way else frozenset()
+    way = KINDS[charge.job.kind] if charge.job else None
+    ends = way.completed_statuses | way.failed_statuses if way else frozenset()
     return charge.operation in PART_LIST_NAMES or kept.get("status") in ends
 
 
@@ -302,7 +307,7 @@ def reported_status(charge: Charge, record: UpstreamRecord) -> str:
     # A read shows its status in one place; another word beside it is not the video's (pitfall 5).
     places = (
         candidate_records(charge, record)
-        if charge.operation in CREATES
+        if charge.operation in CREATE_OPERATIONS
         else candidate_records(charge, record)[:1]
     )
     words = (place.get("status") for place in places)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from proxyapi.charges import timeouts
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.charge import UNDECIDED
+from proxyapi.models.charge import UNDECIDED_STATES
 
 
 @contextmanager
@@ -47,6 +47,6 @@ def beat(charge: Charge) -> None:
     """Also when a sweep called it unknown meanwhile, as after a while without the database: as long
     as somebody waits for its answer, it is not called uncharged. When to read it back stays."""
     now = timezone.now()
-    mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED, tries=charge.tries)
+    mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED_STATES, tries=charge.tries)
     still_sending = When(state=ChargeState.SENDING, then=Value(now + timeouts.heartbeat_timeout()))
     mine.update(alive_at=now, due_at=Case(still_sending, default=F("due_at")))

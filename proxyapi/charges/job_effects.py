@@ -13,13 +13,13 @@ from django.utils import timezone
 from proxyapi import drafts
 from proxyapi.charges import evidence
 from proxyapi.charges.evidence import UpstreamRecord
-from proxyapi.costs import SCRIPTS
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from proxyapi.models.charge import CREATES, RENDERS
+from proxyapi.models.charge import CREATE_OPERATIONS, RENDER_OPERATIONS
+from proxyapi.polling import FIRST_POLL_DELAY
+from proxyapi.polling.status_reading import StatusReading
+from proxyapi.pricing import SCRIPT_OPERATIONS
 from proxyapi.upstream import errors
-from proxyapi.watching import FIRST_LOOK
-from proxyapi.watching.states import Sight
 
 # What these answer is shown by no read, or by none that the spec shows.
 OPERATIONS_WITH_KEPT_RESULT = frozenset(
@@ -43,9 +43,9 @@ ALREADY_ENDED_SENTENCES: Mapping[JobState | None, str] = {
 
 def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether an answer shows what there is to show: the script, or the id of what was made."""
-    if charge.operation in SCRIPTS:
+    if charge.operation in SCRIPT_OPERATIONS:
         return bool(script_text(record))
-    if charge.operation in CREATES and charge.job_id:
+    if charge.operation in CREATE_OPERATIONS and charge.job_id:
         return bool(evidence.created_resource_id(charge, record))
     return True
 
@@ -59,7 +59,11 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
     """
     now = timezone.now()
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
-    if job and charge.operation in CREATES and not evidence.created_resource_id(charge, record):
+    if (
+        job
+        and charge.operation in CREATE_OPERATIONS
+        and not evidence.created_resource_id(charge, record)
+    ):
         mark_unidentified_resource(charge, now)
         return
     kept = build_kept_result(charge, record, data)
@@ -95,14 +99,14 @@ def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
 
 
 def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:
-    if charge.operation in CREATES:
+    if charge.operation in CREATE_OPERATIONS:
         if is_superseded(job, charge):
             return  # the draft is what the newer one made of it
         job.remote_id, job.sent = evidence.created_resource_id(charge, record), job.wanted
-        job.start(now, FIRST_LOOK, evidence.reported_status(charge, record)[:60])
-    elif charge.operation in RENDERS and job.state != JobState.RUNNING:
-        job.start(now, FIRST_LOOK)
-    elif charge.operation in SCRIPTS and (script := script_text(record)):
+        job.start(now, FIRST_POLL_DELAY, evidence.reported_status(charge, record)[:60])
+    elif charge.operation in RENDER_OPERATIONS and job.state != JobState.RUNNING:
+        job.start(now, FIRST_POLL_DELAY)
+    elif charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
         job.wanted = {**job.wanted, "script": script}
         job.sent = {**job.sent, "script": script}
         job.estimate, job.edited_at = None, now
@@ -120,7 +124,7 @@ def mark_script_unread(charge: Charge) -> None:
     """A script was ordered, and nobody knows whether the service has it now. It is fetched, unless
     somebody wrote meanwhile: before a render the service is told the page's own one again. The
     price is asked anew."""
-    if charge.operation not in SCRIPTS:
+    if charge.operation not in SCRIPT_OPERATIONS:
         return
     for job in Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk):
         page = job.wanted.get("script") or ""
@@ -137,23 +141,23 @@ def adopt_busy_job(charge: Charge) -> str:
 
     Answers what to add to the sentence.
     """
-    return begin_job_polling(charge, Sight(JobState.RUNNING, "rendering"))
+    return begin_job_polling(charge, StatusReading(JobState.RUNNING, "rendering"))
 
 
-def adopt_started_job(charge: Charge, sight: Sight) -> str:
+def adopt_started_job(charge: Charge, sight: StatusReading) -> str:
     """The resource itself shows that it runs already, or is over. Answers the sentence."""
     return ALREADY_ENDED_SENTENCES.get(sight.state, errors.Busy.sentence) + begin_job_polling(
         charge, sight
     )
 
 
-def begin_job_polling(charge: Charge, sight: Sight) -> str:
+def begin_job_polling(charge: Charge, sight: StatusReading) -> str:
     """The next look tells what it is. It may be the trace of our own render whose answer was lost
     and which had left none by the time it was read back (pitfall 83)."""
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
-    if job is None or charge.operation not in RENDERS or job.state == JobState.RUNNING:
+    if job is None or charge.operation not in RENDER_OPERATIONS or job.state == JobState.RUNNING:
         return ""
-    job.start(timezone.now(), FIRST_LOOK, sight.raw)
+    job.start(timezone.now(), FIRST_POLL_DELAY, sight.raw_status)
     if (
         sight.state in ALREADY_ENDED_SENTENCES
     ):  # nobody knows since when: it tells nothing of how long renders take
@@ -161,7 +165,9 @@ def begin_job_polling(charge: Charge, sight: Sight) -> str:
         job.save(update_fields=["started_at"])
     publish_event(job.vault_id, EventType.JOB, job.pk)
     ends = (ChargeState.REFUSED, ChargeState.WRITTEN_OFF)
-    lost = job.charges.filter(operation__in=RENDERS, lost_at__isnull=False, state__in=ends)
+    lost = job.charges.filter(
+        operation__in=RENDER_OPERATIONS, lost_at__isnull=False, state__in=ends
+    )
     last = lost.exclude(pk=charge.pk).order_by("-sent_at").first()
     return MAYBE_LOST_RENDER_SENTENCE.format(time=last.sent_at) if last else NOW_POLLED_SENTENCE
 

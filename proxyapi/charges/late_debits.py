@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.charges import evidence, job_effects, transitions
-from proxyapi.costs import SCRIPTS
 from proxyapi.models import Charge, Job
-from proxyapi.models.account import plain
+from proxyapi.models.account import amount_text
+from proxyapi.pricing import SCRIPT_OPERATIONS
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
@@ -34,7 +34,7 @@ def charges_with_late_debit(account_id: UUID) -> list[UUID]:
     """The charges of an account that were called uncharged and may have a debit now; from the
     database alone."""
     since = timezone.now() - LATE_DEBIT_SEARCH_WINDOW
-    charges = Charge.objects.called_uncharged().filter(account=account_id, sent_at__gte=since)
+    charges = Charge.objects.assumed_uncharged().filter(account=account_id, sent_at__gte=since)
     ordered = charges.select_related("account").order_by("sent_at")
     return [charge.pk for charge in ordered if ledger.late_debit_of(charge, is_done=True)]
 
@@ -62,18 +62,18 @@ def match_late_debit(charge: Charge, record: evidence.UpstreamRecord | None) -> 
     A resource that would show the operation and does not says that the debit is somebody else's.
     """
     transitions.lock_charge_account(charge)
-    charge.reread()
-    if not charge.is_called_uncharged:
+    charge.reload()
+    if not charge.is_assumed_uncharged:
         return
     kept = ledger.match(charge.account)  # the others take their own first
     is_done = record is not None and evidence.proves_executed(charge, record)
-    if not (is_done or record is None or charge.is_by_ledger):
+    if not (is_done or record is None or charge.is_proved_by_debit):
         return
     debit = ledger.late_debit_of(charge, kept, is_done=is_done)
     if debit is None:
         return
     apply_late_result(charge, record or {})
-    told = LATE_DEBIT_REASON.format(cost=plain(-debit.amount), time=debit.happened_at)
+    told = LATE_DEBIT_REASON.format(cost=amount_text(-debit.amount), time=debit.happened_at)
     transitions.mark_charged_late(charge, -debit.amount, told, debit.happened_at)
     ledger.take_late(charge, debit)
 
@@ -81,7 +81,7 @@ def match_late_debit(charge: Charge, record: evidence.UpstreamRecord | None) -> 
 def apply_late_result(charge: Charge, record: evidence.UpstreamRecord) -> None:
     """As of any answer, but for a script where the page has another one by now: that one stays, and
     goes to the service again before the render. What was written late is kept with the charge."""
-    if not (charge.operation in SCRIPTS and has_newer_script(charge)):
+    if not (charge.operation in SCRIPT_OPERATIONS and has_newer_script(charge)):
         job_effects.apply_result(charge, record)
         return
     job_effects.apply_result(charge, {})

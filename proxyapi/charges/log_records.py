@@ -49,5 +49,5 @@ def log_charge_end(charge: Charge) -> None:
 def _build_log_record(
     kind: ChargeLogKind, charge: Charge, content: dict[str, Any]
 ) -> ChargeLogRecord:
-    epoch = str(DatabaseEpoch.objects.current().id)
+    epoch = str(DatabaseEpoch.objects.get_or_create_current().id)
     return ChargeLogRecord(kind, epoch, str(charge.pk), charge.tries, content=content)

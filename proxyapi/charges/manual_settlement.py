@@ -10,7 +10,7 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import job_effects, transitions
 from proxyapi.ledger import changes
-from proxyapi.models import Charge, ChargeState, Confidence, Entry
+from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
 from proxyapi.refusals import StaleData
 
 ALREADY_SETTLED = "This was settled meanwhile. Nothing was changed."
@@ -32,7 +32,7 @@ def write_off_charge(charge: Charge, member_id: int, reason: str) -> Charge:
     transitions.lock_charge_account(charge)
     transitions.lock_charge_jobs(charge)
     check_still_unknown(charge)
-    Charge.objects.move(
+    Charge.objects.transition(
         charge,
         ChargeState.WRITTEN_OFF,
         decided_by_id=member_id,
@@ -46,7 +46,7 @@ def write_off_charge(charge: Charge, member_id: int, reason: str) -> Charge:
 
 @transaction.atomic
 def settle_with_entry(
-    charge: Charge, entry: Entry, member_id: int, seen: Decimal | None = None
+    charge: Charge, entry: LedgerEntry, member_id: int, seen: Decimal | None = None
 ) -> Charge:
     """Settle an unknown charge by the debit that a person says is its own; `seen`: its credits as
     they were shown.
@@ -59,16 +59,16 @@ def settle_with_entry(
     transitions.lock_charge_account(charge)
     transitions.lock_charge_jobs(charge)
     check_still_unknown(charge)
-    found = Entry.objects.filter(pk=entry.pk).first()  # it may be gone by now
+    found = LedgerEntry.objects.filter(pk=entry.pk).first()  # it may be gone by now
     if found is None or found.charge_id is not None or seen not in (None, -entry.amount):
         raise StaleData(ENTRY_TAKEN)
-    if not Entry.objects.without_charge().filter(pk=entry.pk).exists():
+    if not LedgerEntry.objects.without_charge().filter(pk=entry.pk).exists():
         raise StaleData(ENTRY_OF_OTHER_TEAM)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
     job_effects.apply_result(charge, {})
     job_effects.mark_script_unread(charge)
     transitions.mark_charged(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
-    ledger.link(found, charge, Confidence.CERTAIN, MATCHED_BY_PERSON)
+    ledger.link(found, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON)
     changes.note(charge.account, [found.happened_at])
     return charge
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from proxyapi.charges import timeouts
 from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.charge import HOLDING, PARKED_AFTER
+from proxyapi.models.charge import HOLDING_STATES, MAX_CHARGE_CRASHES
 
 QUARANTINED = "PARKED"
 QUARANTINED_UNSENT_REASON = (
@@ -42,13 +42,13 @@ def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID]
 @transaction.atomic
 def count_charge_crash(charge_id: UUID) -> None:
     """Counted and parked in one step: between the two nobody would come back to it."""
-    rows = Charge.objects.filter(pk=charge_id, state__in=HOLDING)
+    rows = Charge.objects.filter(pk=charge_id, state__in=HOLDING_STATES)
     rows.update(crashes=F("crashes") + 1)
-    charge = rows.filter(crashes__gte=PARKED_AFTER).first()
+    charge = rows.filter(crashes__gte=MAX_CHARGE_CRASHES).first()
     if charge is None:
         return
     if charge.state == ChargeState.HELD:
-        Charge.objects.move(
+        Charge.objects.transition(
             charge,
             ChargeState.REFUSED,
             code=QUARANTINED,
@@ -57,7 +57,7 @@ def count_charge_crash(charge_id: UUID) -> None:
         )
     else:
         if charge.state == ChargeState.SENDING:
-            Charge.objects.move(
+            Charge.objects.transition(
                 charge, ChargeState.UNKNOWN, lost_at=timeouts.latest_completion(charge)
             )
         rows.update(code=QUARANTINED, reason=QUARANTINED_UNKNOWN_REASON)

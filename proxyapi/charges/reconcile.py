@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import costs, failpoints, ledger
+from proxyapi import failpoints, ledger, pricing
 from proxyapi.charges import (
     evidence,
     job_effects,
@@ -25,12 +25,12 @@ from proxyapi.charges import (
 from proxyapi.charges.dispatch import is_sender_dead
 from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.charges.quarantine import QUARANTINED, quarantine_failing_charge
-from proxyapi.models import Charge, ChargeState, Entry
-from proxyapi.models.account import plain
-from proxyapi.models.charge import NEVER_CHARGED
+from proxyapi.models import Charge, ChargeState, LedgerEntry
+from proxyapi.models.account import amount_text
+from proxyapi.models.charge import NEVER_CHARGED_CODE
+from proxyapi.polling import circuit_breaker, clock_rollback
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
-from proxyapi.watching import clock, outage
 
 NEVER_CHARGED_REASON = (
     "It was never charged. The {hold} cr held are free again. Do it again when you like."
@@ -41,12 +41,12 @@ NEVER_CHARGED_REASON = (
 def reconcile_charge(charge_id: UUID) -> None:
     """Settle one unknown charge, one that a dead worker left in `sending`, or one that was called
     uncharged and may have a debit now."""
-    charge = Charge.objects.loaded(charge_id)
+    charge = Charge.objects.get_with_relations(charge_id)
     if charge.state == ChargeState.SENDING and is_sender_dead(charge):
         transitions.mark_unknown(charge, None)
     if not charge.account.is_of_current_upstream:
         return
-    if charge.is_called_uncharged:
+    if charge.is_assumed_uncharged:
         late_debits.reconcile_late_debit(charge)
     if charge.state != ChargeState.UNKNOWN:
         return
@@ -58,7 +58,7 @@ def reconcile_charge(charge_id: UUID) -> None:
     except errors.UpstreamError as error:  # teaches nothing; what we know stays as it is (law 6)
         if not is_recently_sent(charge) and reconcile_backlog.join_backlog(charge, error):
             soon = reconcile_backlog.PROBE_INTERVAL
-        elif error.status is not None and not outage.says(error):
+        elif error.status is not None and not circuit_breaker.is_outage_error(error):
             reconcile_backlog.wake_backlog(charge)
     else:
         reconcile_backlog.wake_backlog(charge)
@@ -70,12 +70,12 @@ def read_back_charge(charge: Charge) -> None:
     try:
         record = evidence.fetch_evidence(charge, Priority.SETTLEMENT)
     except evidence.UNREADABLE_ERRORS:
-        if not (charge.is_proved or charge.is_by_ledger):
+        if not (charge.is_proven_executed or charge.is_proved_by_debit):
             raise
         record, is_shown = {}, False
     failpoints.hit_failpoint("reconcile")
     # What was proved once stays proved: a retry seen running may have failed again by now.
-    if done := charge.is_proved or evidence.proves_executed(charge, record):
+    if done := charge.is_proven_executed or evidence.proves_executed(charge, record):
         job_effects.apply_result(charge, record)
     decide_charge(charge, done, record, ledger.read(charge, Priority.SETTLEMENT), is_shown)
 
@@ -93,7 +93,7 @@ def decide_charge(
     Of what the resource did not show, a debit may tell, and its absence does not.
     """
     transitions.lock_charge_account(charge)
-    charge.reread()  # its sender may live, or may have given its answer up only now
+    charge.reload()  # its sender may live, or may have given its answer up only now
     if charge.state != ChargeState.UNKNOWN:
         return
     waited = sight.read_at >= answer_lost_at(charge) + timeouts.booking_grace()
@@ -105,16 +105,19 @@ def decide_charge(
         debit = ledger.debit_alone(charge, kept)
     if debit is not None:
         settle_by_debit(charge, debit, record)
-    elif whole and done and costs.has_free_uses(charge):
+    elif whole and done and pricing.can_be_free(charge):
         if not ledger.trace_of(charge, by_any_clock=True):
             transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(0))
     elif whole and is_shown and not (done or is_sender_alive(charge) or ledger.trace_of(charge)):
         transitions.release_hold(
-            charge, NEVER_CHARGED_REASON.format(hold=plain(charge.hold)), None, NEVER_CHARGED
+            charge,
+            NEVER_CHARGED_REASON.format(hold=amount_text(charge.hold)),
+            None,
+            NEVER_CHARGED_CODE,
         )
 
 
-def settle_by_debit(charge: Charge, debit: Entry, record: evidence.UpstreamRecord) -> None:
+def settle_by_debit(charge: Charge, debit: LedgerEntry, record: evidence.UpstreamRecord) -> None:
     job_effects.apply_result(charge, record)
     transitions.mark_charged(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
     if charge.state == ChargeState.MATCHED:
@@ -136,7 +139,7 @@ def is_sender_alive(charge: Charge) -> bool:
 def is_recently_sent(charge: Charge) -> bool:
     """Not so where it lies ahead, since the clock was put back: it would be for hours."""
     age = timezone.now() - (charge.sent_at or charge.created_at)
-    return -clock.PUT_BACK < age < reconcile_backlog.SLOW_READS_AFTER
+    return -clock_rollback.MAX_CLOCK_ROLLBACK < age < reconcile_backlog.SLOW_READS_AFTER
 
 
 def schedule_next_read(charge: Charge, soon: timedelta | None = None) -> None:

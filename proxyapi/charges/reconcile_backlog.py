@@ -17,10 +17,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.charge import PARKED_AFTER
+from proxyapi.models.charge import MAX_CHARGE_CRASHES
+from proxyapi.polling import circuit_breaker
 from proxyapi.rate_limiter import redis_connection
 from proxyapi.upstream import errors
-from proxyapi.watching import outage
 
 PROBE_INTERVAL = timedelta(seconds=40)
 SLOW_READS_AFTER = timedelta(minutes=15)  # since it was sent, it is read every ten minutes
@@ -34,13 +34,15 @@ MAX_READ_DURATION = timedelta(seconds=25)  # as long as a worker has it at most 
 def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:
     """Note that its reading failed; whether it is the one that is read again soon."""
     is_new = timezone.now() - (charge.sent_at or charge.created_at) < MAX_BACKLOG_AGE
-    if not is_new or not outage.says(error):
+    if not is_new or not circuit_breaker.is_outage_error(error):
         return False
     with suppress(redis.RedisError):
         redis_connection().sadd(_backlog_key(charge), str(charge.pk))
         redis_connection().expire(_backlog_key(charge), BACKLOG_TTL_S)
         oldest = (
-            backlogged_charges(charge).filter(crashes__lt=PARKED_AFTER).order_by("sent_at", "pk")
+            backlogged_charges(charge)
+            .filter(crashes__lt=MAX_CHARGE_CRASHES)
+            .order_by("sent_at", "pk")
         )
         return oldest.values_list("pk", flat=True).first() == charge.pk
     return False

@@ -33,9 +33,9 @@ from proxyapi.models import (
     TopUpChange,
     TopUpChangeState,
 )
-from proxyapi.models.account import moment
-from proxyapi.models.charge import SPENT, UNDECIDED
-from proxyapi.models.top_up_change import OPEN
+from proxyapi.models.account import parse_timestamp
+from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
+from proxyapi.models.top_up_change import OPEN_CHANGE_STATES
 from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
 from proxyapi.upstream.reply import Answer, Credits, Reply
 
@@ -82,7 +82,7 @@ def mark_already_sent(charge: Charge) -> None:
     """The log has this very attempt already: the database forgot it. It is settled by reading."""
     fields = {"code": RESTORED_CODE, "reason": ALREADY_SENT_REASON, "due_at": timezone.now()}
     lost_at = timeouts.latest_completion(charge)
-    if Charge.objects.move(charge, ChargeState.UNKNOWN, lost_at=lost_at, **fields):
+    if Charge.objects.transition(charge, ChargeState.UNKNOWN, lost_at=lost_at, **fields):
         job_effects.publish_charge_events(charge)
 
 
@@ -106,13 +106,13 @@ def recover_at_startup() -> RecoveryReport | None:
         return None
     if Charge.objects.open().exists():
         return recover_charges()
-    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.current().id))
+    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.get_or_create_current().id))
     return None
 
 
 def is_unknown_to_database(record: ChargeLogRecord) -> bool:
     """Whether the database is of a time before this record was written."""
-    if record.epoch != str(DatabaseEpoch.objects.current().id):
+    if record.epoch != str(DatabaseEpoch.objects.get_or_create_current().id):
         return True
     if record.kind is ChargeLogKind.CHECKPOINT:
         return False
@@ -145,12 +145,12 @@ def recover_charges(*, doubt_all: bool = False) -> RecoveryReport | None:
 def _recover_locked(doubt_all: bool) -> RecoveryReport:
     log.warning("the database is older than the charge log: restoring the charges it lost")
     report, records = RecoveryReport(), charge_log.load_log_records()
-    epoch = DatabaseEpoch.objects.current()
+    epoch = DatabaseEpoch.objects.get_or_create_current()
     for of_charge in last_attempts(records):
         recover_charge(of_charge, report)
     if doubt_all or str(epoch.id) not in {record.epoch for record in records}:
         mark_unsent_doubtful(report)
-    unsent = TopUpChange.objects.filter(state__in=OPEN, sent_at=None)
+    unsent = TopUpChange.objects.filter(state__in=OPEN_CHANGE_STATES, sent_at=None)
     unsent.update(
         state=TopUpChangeState.REFUSED, reason=TOP_UP_LOST_REASON, settled_at=timezone.now()
     )
@@ -195,7 +195,7 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
     logged, job = deserialize_rows(request)
     here = Charge.objects.filter(pk=logged.pk).first()
     if here is not None and here.tries >= request.attempt:
-        return here if here.state in UNDECIDED else None
+        return here if here.state in UNDECIDED_STATES else None
     if here is not None and not here.is_open:
         return None
     if missing := missing_reference(logged):
@@ -203,7 +203,7 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
             unrestored_sentence(request, f"this database does not have its {missing}")
         )
         return None
-    Account.objects.lock(logged.account_id)
+    Account.objects.lock_upstream_account(logged.account_id)
     if job is not None:
         restore_job(job, logged.token_id)
     refuse_unsent_duplicates(logged)
@@ -216,7 +216,7 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
     logged.save(force_insert=here is None, force_update=here is not None)
     report.recovered.append(str(logged.pk))
     job_effects.publish_charge_events(logged)
-    return Charge.objects.loaded(logged.pk)
+    return Charge.objects.get_with_relations(logged.pk)
 
 
 def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None]:
@@ -245,7 +245,7 @@ def restore_job(logged: Job, token_id: Any) -> None:
     """The job as it was when its charge was sent: with its id at the service, which an older row
     may not know, and with the settings that were sent."""
     here = Job.objects.select_for_update(of=("self",)).filter(pk=logged.pk).first()
-    if logged.remote_id and logged.is_anothers(logged.remote_id):
+    if logged.remote_id and logged.is_remote_id_taken(logged.remote_id):
         logged.remote_id = None
     if here is None:
         logged.token_id = token_id
@@ -274,16 +274,16 @@ def apply_logged_end(charge: Charge, records: Mapping[ChargeLogKind, ChargeLogRe
     """Bring it to the end that the log knows; without one it is settled by reading."""
     if answer := records.get(ChargeLogKind.ANSWER):
         transitions.apply_reply(charge, logged_reply(answer))
-        charge = Charge.objects.loaded(charge.pk)
+        charge = Charge.objects.get_with_relations(charge.pk)
     end = records.get(ChargeLogKind.END)
-    if end is None or charge.state not in UNDECIDED:
+    if end is None or charge.state not in UNDECIDED_STATES:
         return
     known = end.content
-    if known["state"] in SPENT:
-        if not charge.is_proved:
+    if known["state"] in CHARGED_STATES:
+        if not charge.is_proven_executed:
             job_effects.apply_result(charge, {})
             job_effects.mark_script_unread(charge)
-        booked_at = moment(known["booked_at"])
+        booked_at = parse_timestamp(known["booked_at"])
         transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(known["cost"]), booked_at)
     elif known["state"] == ChargeState.REFUSED:
         transitions.release_hold(charge, known["reason"], None, known.get("code", ""))
@@ -312,13 +312,15 @@ def mark_unsent_doubtful(report: RecoveryReport) -> None:
         if str(charge.pk) in report.recovered:
             continue
         with transaction.atomic():
-            Account.objects.lock(charge.account_id)
+            Account.objects.lock_upstream_account(charge.account_id)
             if charge.state == ChargeState.DRAFT:
                 transitions.release_hold(charge, APPROVAL_LOST_REASON, None)
             else:
                 sent_at = charge.sent_at or charge.held_at or charge.created_at
                 fields = {"sent_at": sent_at, "lost_at": now, "due_at": now, "code": RESTORED_CODE}
-                Charge.objects.move(charge, ChargeState.UNKNOWN, reason=MAYBE_SENT_REASON, **fields)
+                Charge.objects.transition(
+                    charge, ChargeState.UNKNOWN, reason=MAYBE_SENT_REASON, **fields
+                )
                 job_effects.publish_charge_events(charge)
             report.unsure.append(str(charge.pk))
 

@@ -8,17 +8,18 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import costs, month_costs
+from proxyapi import pricing
 from proxyapi.charges import evidence, job_effects, log_records, timeouts
 from proxyapi.charges.job_effects import apply_result, publish_charge_events
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
-from proxyapi.models.account import plain
+from proxyapi.models.account import amount_text
 from proxyapi.models.charge import (
-    CHARGED_LATE,
-    HOLDING,
-    REFUNDED,
-    UNDECIDED,
+    CHARGED_LATE_CODE,
+    HOLDING_STATES,
+    REFUNDABLE_OPERATIONS,
+    UNDECIDED_STATES,
 )
+from proxyapi.rollups import price_counts
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
@@ -43,12 +44,12 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
     with transaction.atomic():
         lock_charge_account(charge)
         # A sweep may have called it lost meanwhile: this is its answer all the same.
-        charge.reread()
+        charge.reload()
         if charge.state in (ChargeState.DRAFT, ChargeState.HELD):
             return  # the database went back in time: `recovery` takes the answer from the log
         if shown := job_effects.is_conclusive(charge, record):
             apply_result(charge, record, reply.data)
-        if charge.state not in UNDECIDED:
+        if charge.state not in UNDECIDED_STATES:
             apply_late_reply(charge, cost)
         elif shown and cost is not None and cost >= 0:
             late = charge.state == ChargeState.UNKNOWN
@@ -60,11 +61,11 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
 def apply_late_reply(charge: Charge, cost: Decimal | None) -> None:
     """What was called uncharged is counted at its cost. What was ended otherwise stays so, for its
     sums are told; what it took shows in the ledger."""
-    if charge.is_called_uncharged and cost is not None and cost >= 0:
-        mark_charged_late(charge, cost, LATE_REPLY_REASON.format(cost=plain(cost)))
+    if charge.is_assumed_uncharged and cost is not None and cost >= 0:
+        mark_charged_late(charge, cost, LATE_REPLY_REASON.format(cost=amount_text(cost)))
         return
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
-        told = "" if cost is None else f" It took {plain(cost)} cr."
+        told = "" if cost is None else f" It took {amount_text(cost)} cr."
         Charge.objects.filter(pk=charge.pk).update(
             reason=ANSWERED_AFTER_END_REASON.format(told=told)
         )
@@ -76,15 +77,15 @@ def mark_charged_late(
 ) -> None:
     """It was called uncharged, and it took this much. In the caller's transaction."""
     mark_charged(charge, ChargeState.MATCHED, cost, booked_at)
-    if again := Charge.objects.repeated(charge).order_by("sent_at").first():
+    if again := Charge.objects.later_repeats(charge).order_by("sent_at").first():
         sentence += REPEATED_SENTENCE.format(time=again.sent_at)
-    Charge.objects.filter(pk=charge.pk).update(code=CHARGED_LATE, reason=sentence)
-    charge.reread()
+    Charge.objects.filter(pk=charge.pk).update(code=CHARGED_LATE_CODE, reason=sentence)
+    charge.reload()
 
 
 def lock_charge_account(charge: Charge) -> None:
     """Always the account before its jobs, a job before its charges: so nobody waits in a ring."""
-    Account.objects.lock(charge.account_id)
+    Account.objects.lock_upstream_account(charge.account_id)
 
 
 def lock_charge_jobs(charge: Charge) -> None:
@@ -101,22 +102,22 @@ def mark_charged(
     now = timezone.now()
     flag = price_difference_fields(charge, cost)
     fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, **flag}
-    if not Charge.objects.move(charge, state, **fields):
+    if not Charge.objects.transition(charge, state, **fields):
         return
-    month_costs.count(charge)
-    charge.account.note_spent(charge)
+    price_counts.count_charge(charge)
+    charge.account.deduct_charge(charge)
     # It may have failed before its cost was known.
-    if charge.operation in REFUNDED and charge.effect_at and charge.job:
+    if charge.operation in REFUNDABLE_OPERATIONS and charge.effect_at and charge.job:
         for failed in Job.objects.filter(pk=charge.job.pk, state=JobState.FAILED):
-            Charge.objects.owe(failed, now)
+            Charge.objects.mark_refund_owed(failed, now)
     finish_charge(charge)
 
 
 def price_difference_fields(charge: Charge, cost: Decimal) -> dict[str, str]:
     """What it took and the price that was shown do not fit: that is kept, for people to see."""
-    if not costs.is_off(charge, cost):
+    if not pricing.is_cost_unexpected(charge, cost):
         return {"reason": "", "code": ""}
-    told = PRICE_DIFFERS_REASON.format(price=plain(charge.price), cost=plain(cost))
+    told = PRICE_DIFFERS_REASON.format(price=amount_text(charge.price), cost=amount_text(cost))
     return {"reason": told, "code": PRICE_DIFFERS}
 
 
@@ -128,11 +129,11 @@ def mark_refused(charge: Charge, error: errors.UpstreamError) -> None:
     """
     known = charge.state
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
-        charge.account.note_balance(error.available, charge.sent_at or charge.created_at)
+        charge.account.update_balance(error.available, charge.sent_at or charge.created_at)
     with transaction.atomic():
         lock_charge_account(charge)
-        charge.reread()
-        if charge.state not in HOLDING or known == ChargeState.HELD != charge.state:
+        charge.reload()
+        if charge.state not in HOLDING_STATES or known == ChargeState.HELD != charge.state:
             return
         sentence = error.user_message
         if isinstance(error, errors.Busy):
@@ -147,7 +148,7 @@ def give_up_unsent(charge: Charge) -> None:
 
 def release_hold(charge: Charge, sentence: str, error: Exception | None, code: str = "") -> None:
     """Give the held credits back; the reason stays with the charge."""
-    moved = Charge.objects.move(
+    moved = Charge.objects.transition(
         charge,
         ChargeState.REFUSED,
         status=getattr(error, "status", None),
@@ -174,7 +175,7 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
     """
     lost_at = timezone.now() if sentence else timeouts.latest_completion(charge)
     ended_by = {"alive_at": None} if error or sentence else {}
-    moved = Charge.objects.move(
+    moved = Charge.objects.transition(
         charge,
         ChargeState.UNKNOWN,
         status=error.status if error else None,

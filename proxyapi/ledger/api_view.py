@@ -32,7 +32,7 @@ from proxyapi.ledger.overlay import (
 from proxyapi.ledger.page import API, Page, Reader
 from proxyapi.ledger.pairs import ANY_TIME, FAR, Claim
 from proxyapi.ledger.told import unlaid
-from proxyapi.models import Charge, ChargeState, Entry, Ledger
+from proxyapi.models import Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 
 NO_VIEW = (errors.WrongArguments, errors.NotFound, errors.MethodNotAllowed, errors.Invalid)
@@ -78,14 +78,14 @@ def lay_on(source: Reader, since: datetime | None, most: int | None) -> None:
         finish(account)
 
 
-def is_open(ledger: Ledger, since: datetime | None = None) -> bool:
+def is_open(ledger: LedgerMirror, since: datetime | None = None) -> bool:
     """Whether the view was not yet laid over some row, or may show one late."""
     rows = unlaid(ledger)
     unknown = rows.filter(happened_at__gte=since) if since else rows
     return unknown.exists() or is_missed(ledger)
 
 
-def is_missed(ledger: Ledger) -> bool:
+def is_missed(ledger: LedgerMirror) -> bool:
     """Whether a row that the view did not show in time may be the debit of a charge without one.
 
     For ten minutes after its settling, or after its answer was given up, in which the view is asked
@@ -100,7 +100,7 @@ def is_missed(ledger: Ledger) -> bool:
     return any(may_be_its(row, one) for one in claims for row in near)
 
 
-def claims_without_debit(ledger: Ledger) -> list[Claim]:
+def claims_without_debit(ledger: LedgerMirror) -> list[Claim]:
     """Of the last ten minutes; those whose answer got lost claim their price, which may differ."""
     charges, now = Charge.objects.filter(account_id=ledger.pk), timezone.now()
     # A call that may take minutes is given up for good only when its longest time is over.
@@ -109,13 +109,13 @@ def claims_without_debit(ledger: Ledger) -> list[Claim]:
     return [claim(charge) for charge in (*settled, *lost)]
 
 
-def may_be_its(row: Entry, one: Claim) -> bool:
+def may_be_its(row: LedgerEntry, one: Claim) -> bool:
     is_lost = one.charge.state == ChargeState.UNKNOWN
-    fits = one.charge.may_cost(-row.amount) if is_lost else one.cost == -row.amount
+    fits = one.charge.can_cost(-row.amount) if is_lost else one.cost == -row.amount
     return fits and one.holds(row, ANY_TIME)
 
 
-def rests(ledger: Ledger) -> bool:
+def rests(ledger: LedgerMirror) -> bool:
     """For as long again as it has not fitted by then."""
     tried = ledger.api_tried_at
     if not ledger.api_problem or tried is None:
@@ -124,7 +124,7 @@ def rests(ledger: Ledger) -> bool:
     return tried > timezone.now() - rest
 
 
-def is_top_open(ledger: Ledger, resting: bool = False) -> bool:
+def is_top_open(ledger: LedgerMirror, resting: bool = False) -> bool:
     """Whether the view has to be read at its end, not only beneath."""
     if (ledger.api_problem and not resting) or not is_opened(ledger):
         return True
@@ -133,14 +133,14 @@ def is_top_open(ledger: Ledger, resting: bool = False) -> bool:
     return above(ledger).filter(via_api__isnull=True).exists() or is_missed(ledger)
 
 
-def is_bottom_open(ledger: Ledger, since: datetime | None) -> bool:
+def is_bottom_open(ledger: LedgerMirror, since: datetime | None) -> bool:
     """Whether it has to be read beneath what was laid."""
     lowest = lowest_told(ledger)
     rows = unlaid(ledger).filter(position__lt=ledger.high if lowest is None else lowest)
     return (rows.filter(happened_at__gte=since) if since else rows).exists()
 
 
-def top(source: Reader, ledger: Ledger, resting: bool = False) -> Ledger | None:
+def top(source: Reader, ledger: LedgerMirror, resting: bool = False) -> LedgerMirror | None:
     """Lay the view's newest rows; nothing where they cannot be laid now."""
     account, stuck = source.account, 0
     if ledger.api_problem and not resting:
@@ -166,7 +166,7 @@ def top(source: Reader, ledger: Ledger, resting: bool = False) -> Ledger | None:
     return None
 
 
-def first_page(source: Reader, ledger: Ledger, was_opened: bool) -> Page:
+def first_page(source: Reader, ledger: LedgerMirror, was_opened: bool) -> Page:
     """The page of the newest row that was laid, where the next one comes; of a view that was not
     laid yet, its last page. A page beyond the end is not asked for, which a service may refuse.
 

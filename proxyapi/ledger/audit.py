@@ -8,15 +8,23 @@ from typing import Any
 
 from django.db.models import F, Model, Q, QuerySet
 
-from proxyapi.day_sums import TABLES, CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.books import part
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, MonthCost, MonthFeature
-from proxyapi.models.account import plain
-from proxyapi.models.charge import SPENT
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    LedgerEntry,
+    LedgerMirror,
+    MonthlyPriceCount,
+    MonthlyTotalByOperation,
+)
+from proxyapi.models.account import amount_text
+from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.rollups.daily_totals import DAILY_TABLES, CreditSum
 
 NOTHING = Decimal(0)
-SUMS: tuple[type[Model], ...] = (*TABLES, MonthFeature)
+SUMS: tuple[type[Model], ...] = (*DAILY_TABLES, MonthlyTotalByOperation)
 DEBIT, CREDIT = Q(amount__lt=0), Q(amount__gt=0)
 MATCHED = Q(charge__isnull=False)
 
@@ -35,7 +43,7 @@ class Audit:
 
 def audit(account: Account) -> Audit:
     """Balance against rows, rows against charges, kept sums against rows."""
-    result, ledger = Audit(), Ledger.objects.filter(pk=account.pk).first()
+    result, ledger = Audit(), LedgerMirror.objects.filter(pk=account.pk).first()
     if ledger is None or ledger.read_at is None:
         result.problems.append("Its ledger was never read.")
         return result
@@ -46,8 +54,8 @@ def audit(account: Account) -> Audit:
     return result
 
 
-def of_rows(result: Audit, ledger: Ledger) -> None:
-    rows = Entry.objects.filter(account_id=ledger.pk)
+def of_rows(result: Audit, ledger: LedgerMirror) -> None:
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk)
     held, span = rows.count(), ledger.high - ledger.low
     result.lines += [("rows the service has", ledger.total), ("rows mirrored", held)]
     result.check(not ledger.problem, ledger.problem)
@@ -58,7 +66,7 @@ def of_rows(result: Audit, ledger: Ledger) -> None:
     result.check(not troubled, f"{troubled} rows cannot be read.")
 
 
-def of_balance(result: Audit, ledger: Ledger) -> None:
+def of_balance(result: Audit, ledger: LedgerMirror) -> None:
     if ledger.balance_exact is None or ledger.anchor_balance is None:
         result.problems.append("Its balance was never weighed.")
         return
@@ -70,14 +78,16 @@ def of_balance(result: Audit, ledger: Ledger) -> None:
         (f"Δ balance since row {low}", moved),
         (f"Σ rows after it, up to row {high}", rows),
     ]
-    result.check(moved == rows, f"The balance moved by {plain(moved)} cr, the rows by {rows}.")
+    result.check(
+        moved == rows, f"The balance moved by {amount_text(moved)} cr, the rows by {rows}."
+    )
     result.check(rows == ledger.weighed_sum, "The sum kept since the anchor is not that of rows.")
 
 
-def of_charges(result: Audit, ledger: Ledger) -> None:
+def of_charges(result: Audit, ledger: LedgerMirror) -> None:
     """Every charge has its debit, of its cost; the rest of the rows is named for what it is."""
-    rows = Entry.objects.filter(account_id=ledger.pk)
-    spent = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk)
+    spent = Charge.objects.filter(account_id=ledger.pk, state__in=CHARGED_STATES)
     charged, awaited = added_up(spent, "cost"), added_up(differences.awaited(ledger), "cost")
     parts = {
         "matched": DEBIT & MATCHED,
@@ -113,16 +123,18 @@ def of_charges(result: Audit, ledger: Ledger) -> None:
 
 def of_kept_sums(result: Audit, account: Account) -> None:
     """Every table of sums that a page is made from says the same as the rows."""
-    rows = Entry.objects.filter(account=account)
+    rows = LedgerEntry.objects.filter(account=account)
     total, matched = added_up(rows), added_up(rows.filter(DEBIT, MATCHED))
     for table in SUMS:
         kept, name = table._default_manager.filter(account=account), table._meta.verbose_name
         result.check(added_up(kept) == total, f"The sums in “{name}” are not those of the rows.")
         debits = kept.filter(is_matched=True, is_credit=False)
         result.check(added_up(debits) == matched, f"The sums in “{name}” do not know every match.")
-    counted = MonthCost.objects.filter(account=account)
+    counted = MonthlyPriceCount.objects.filter(account=account)
     paid = counted.annotate(all=F("cost") * F("times")).aggregate(sum=CreditSum("all"))["sum"]
-    told = Charge.objects.filter(account=account, state__in=SPENT, refunded_at__isnull=True)
+    told = Charge.objects.filter(
+        account=account, state__in=CHARGED_STATES, refunded_at__isnull=True
+    )
     result.check(
         (paid or NOTHING) == added_up(told, "cost"), "The counts of costs are not those of charges."
     )

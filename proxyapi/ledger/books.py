@@ -14,12 +14,12 @@ from decimal import Decimal
 
 from django.db.models import Case, DecimalField, F, Q, When
 
-from proxyapi.day_sums import CreditSum
 from proxyapi.ledger import differences, weighing
 from proxyapi.ledger.differences import Difference
-from proxyapi.models import Account, Charge, DayFlow, Ledger
-from proxyapi.models.account import CREDITS
-from proxyapi.models.charge import SPENT, UNDECIDED
+from proxyapi.models import Account, Charge, DailyTotal, LedgerMirror
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS
+from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
+from proxyapi.rollups.daily_totals import CreditSum
 
 NOTHING = Decimal(0)
 
@@ -48,7 +48,7 @@ class Books:
 
 def books(account: Account) -> Books:
     """The account's books as the database knows them now."""
-    ledger = Ledger.objects.filter(pk=account.pk).first() or Ledger(account=account)
+    ledger = LedgerMirror.objects.filter(pk=account.pk).first() or LedgerMirror(account=account)
     debits, matched, credits, refunded = sums(account)
     entries, newer = debits + credits, newer_than_weighed(ledger)
     spent, at_risk = of_charges(account)
@@ -69,7 +69,7 @@ def books(account: Account) -> Books:
         unexplained=spent + matched,
         refunds_owed=owed,
         at_risk=at_risk,
-        is_whole=ledger.is_whole,
+        is_whole=ledger.is_complete,
         differences=differences.found(ledger, difference, owed),
     )
 
@@ -78,7 +78,7 @@ def sums(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
     """All debits, the matched ones, all credits, the matched ones; signed."""
     debit, credit = Q(is_credit=False), Q(is_credit=True)
     wanted = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
-    rows = DayFlow.objects.filter(account=account)
+    rows = DailyTotal.objects.filter(account=account)
     found = rows.aggregate(
         **{f"sum_{at}": part("amount", which) for at, which in enumerate(wanted)}
     )
@@ -88,24 +88,26 @@ def sums(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
 
 def part(field: str, which: Q) -> CreditSum:
     """The sum of a field over some of the rows."""
-    return CreditSum(Case(When(which, then=F(field)), output_field=DecimalField(**CREDITS)))
+    return CreditSum(
+        Case(When(which, then=F(field)), output_field=DecimalField(**CREDIT_FIELD_OPTIONS))
+    )
 
 
 def of_charges(account: Account) -> tuple[Decimal, Decimal]:
     """What charges took, and what those of unknown outcome hold."""
     charges = Charge.objects.filter(account=account)
-    spent = charges.filter(state__in=SPENT).aggregate(sum=CreditSum("cost"))["sum"]
-    at_risk = charges.filter(state__in=UNDECIDED).aggregate(sum=CreditSum("hold"))["sum"]
+    spent = charges.filter(state__in=CHARGED_STATES).aggregate(sum=CreditSum("cost"))["sum"]
+    at_risk = charges.filter(state__in=UNDECIDED_STATES).aggregate(sum=CreditSum("hold"))["sum"]
     return spent or NOTHING, at_risk or NOTHING
 
 
-def newer_than_weighed(ledger: Ledger) -> Decimal:
+def newer_than_weighed(ledger: LedgerMirror) -> Decimal:
     if ledger.weighed_high is None:
         return NOTHING
     return weighing.total(ledger, ledger.weighed_high, ledger.high)
 
 
-def opening(ledger: Ledger, weighed: Decimal) -> Decimal | None:
+def opening(ledger: LedgerMirror, weighed: Decimal) -> Decimal | None:
     """The anchor's balance without the rows before it."""
     if ledger.anchor_balance is None or ledger.weighed_sum is None:
         return None

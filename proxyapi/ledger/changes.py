@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from proxyapi.day_sums import recount_at
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account
+from proxyapi.rollups.daily_totals import rebuild_days_at
 
 
 def lock(account: Account) -> None:
     """One at a time for each account; always before its jobs, charges and entries."""
-    Account.objects.lock(account.pk)
+    Account.objects.lock_upstream_account(account.pk)
 
 
 def note(account: Account, moments: Iterable[datetime], *, only_told: bool = False) -> None:
@@ -21,5 +21,5 @@ def note(account: Account, moments: Iterable[datetime], *, only_told: bool = Fal
     `only_told`: nothing of them changed but whether they are the API's.
     """
     if listed := list(moments):
-        recount_at(account, listed, only_told=only_told)
+        rebuild_days_at(account, listed, only_told=only_told)
         publish_event(account.vault_id, EventType.LEDGER, account.pk)

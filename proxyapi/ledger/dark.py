@@ -11,12 +11,14 @@ from django.db.models import DateTimeField, Exists, ExpressionWrapper, OuterRef,
 
 from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.pairs import FAR, LATE, SKEW, Bounds, Claim, Window
-from proxyapi.models import Entry, Ledger
+from proxyapi.models import LedgerEntry, LedgerMirror
 
 SPANS = 50  # times apart that one query names
 
 
-def waiting(ledger: Ledger, claims: Sequence[Claim], window: Window, bounds: Bounds) -> set[UUID]:
+def waiting(
+    ledger: LedgerMirror, claims: Sequence[Claim], window: Window, bounds: Bounds
+) -> set[UUID]:
     """The charges of those claims that may have another debit than is known; two queries."""
     if not claims:
         return set()
@@ -33,33 +35,33 @@ def waiting(ledger: Ledger, claims: Sequence[Claim], window: Window, bounds: Bou
     return {claim.charge.pk for claim in claims if is_dark(claim)}
 
 
-def untold_beside(ledger: Ledger) -> Exists:
+def untold_beside(ledger: LedgerMirror) -> Exists:
     """Whether a debit in a charge's time is not told yet; to filter charges by."""
-    rows = Entry.objects.without_charge().filter(account=OuterRef("account"), amount__lt=0)
+    rows = LedgerEntry.objects.without_charge().filter(account=OuterRef("account"), amount__lt=0)
     since = ExpressionWrapper(OuterRef("sent_at") - SKEW, DateTimeField())
     until = ExpressionWrapper(OuterRef("settled_at") + LATE, DateTimeField())
     untold = rows.filter(via_api__isnull=True).exclude(never_told(ledger))
     return Exists(untold.filter(happened_at__range=(since, until)))
 
 
-def is_read(ledger: Ledger, claim: Claim, oldest: datetime | None) -> bool:
+def is_read(ledger: LedgerMirror, claim: Claim, oldest: datetime | None) -> bool:
     """Whether the mirror holds every row of the claim's time; `oldest`: where it begins."""
     if ledger.read_at is None or ledger.read_at < claim.end:
         return False
     return ledger.low == 0 or (oldest is not None and oldest < claim.start - SKEW)
 
 
-def read_from(ledger: Ledger) -> datetime | None:
+def read_from(ledger: LedgerMirror) -> datetime | None:
     """When the oldest row that is mirrored was booked; nothing of a ledger that is whole."""
     if ledger.low == 0:
         return None
-    rows = Entry.objects.filter(account_id=ledger.pk, trouble="")
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk, trouble="")
     return rows.order_by("happened_at").values_list("happened_at", flat=True).first()
 
 
-def unmatched(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
+def unmatched(ledger: LedgerMirror, claims: Sequence[Claim]) -> QuerySet[LedgerEntry]:
     """Debits that no charge has, around the time of these claims, and not what lies between."""
-    rows = Entry.objects.without_charge()
+    rows = LedgerEntry.objects.without_charge()
     rows = rows.filter(account_id=ledger.pk, amount__lt=0, trouble="")
     around = Q()
     for span in spans(claims):

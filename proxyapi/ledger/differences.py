@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from proxyapi.ledger import dark
 from proxyapi.ledger.pairs import LATE
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
-from proxyapi.models.account import plain
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
+from proxyapi.models.account import amount_text
 
 MOST = 50  # of one kind; there are never so many unless something is very wrong
 
@@ -26,10 +26,10 @@ class Difference:
     since: datetime | None
     remedy: str
     charge: Charge | None = None
-    entry: Entry | None = None
+    entry: LedgerEntry | None = None
 
 
-def found(ledger: Ledger, balance: Decimal, owed: list[Charge]) -> list[Difference]:
+def found(ledger: LedgerMirror, balance: Decimal, owed: list[Charge]) -> list[Difference]:
     """All of them, the gravest first."""
     return [
         *of_mirror(ledger, balance),
@@ -41,14 +41,14 @@ def found(ledger: Ledger, balance: Decimal, owed: list[Charge]) -> list[Differen
     ]
 
 
-def of_balance(ledger: Ledger) -> Decimal:
+def of_balance(ledger: LedgerMirror) -> Decimal:
     """What the balance moved by beyond what the rows say, since the anchor."""
     if ledger.balance_exact is None or ledger.anchor_balance is None or ledger.weighed_sum is None:
         return Decimal(0)
     return ledger.balance_exact - ledger.anchor_balance - ledger.weighed_sum
 
 
-def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
+def of_mirror(ledger: LedgerMirror, balance: Decimal) -> Iterator[Difference]:
     if ledger.problem:
         yield Difference(
             ledger.problem,
@@ -58,7 +58,7 @@ def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
         )
     if balance:
         yield Difference(
-            f"The balance moved by {plain(balance)} cr more than the ledger says.",
+            f"The balance moved by {amount_text(balance)} cr more than the ledger says.",
             balance,
             ledger.anchor_at,
             "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
@@ -70,12 +70,12 @@ def of_mirror(ledger: Ledger, balance: Decimal) -> Iterator[Difference]:
         )
 
 
-def without_debit(ledger: Ledger) -> Iterator[Difference]:
+def without_debit(ledger: LedgerMirror) -> Iterator[Difference]:
     """Charges that took credits, and the ledger shows none."""
     for charge in overdue(ledger).select_related("job").order_by("sent_at")[:MOST]:
         yield Difference(
-            f"{plain(charge.cost or Decimal(0))} cr were told for {charge.operation}, and no row "
-            "of the ledger fits.",
+            f"{amount_text(charge.cost or Decimal(0))} cr were told for {charge.operation}, "
+            "and no row of the ledger fits.",
             charge.cost,
             charge.settled_at,
             "It may be booked later. If it stays so, the service told a cost that it never took.",
@@ -83,13 +83,13 @@ def without_debit(ledger: Ledger) -> Iterator[Difference]:
         )
 
 
-def awaited(ledger: Ledger) -> QuerySet[Charge]:
+def awaited(ledger: LedgerMirror) -> QuerySet[Charge]:
     """Charges whose debit may come yet, by the ledger as it was read last."""
     bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
     return bare if ledger.read_at is None else bare.filter(settled_at__gte=ledger.read_at - LATE)
 
 
-def overdue(ledger: Ledger) -> QuerySet[Charge]:
+def overdue(ledger: LedgerMirror) -> QuerySet[Charge]:
     """Charges whose debit should have been found; not such as wait for what is not told yet."""
     bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
     if ledger.read_at is None:
@@ -98,15 +98,15 @@ def overdue(ledger: Ledger) -> QuerySet[Charge]:
     return late.exclude(dark.untold_beside(ledger))
 
 
-def unlike(ledger: Ledger) -> Iterator[Difference]:
+def unlike(ledger: LedgerMirror) -> Iterator[Difference]:
     """Charges whose debit is not what they cost."""
-    found = Entry.objects.filter(account_id=ledger.pk, off__isnull=False)
+    found = LedgerEntry.objects.filter(account_id=ledger.pk, off__isnull=False)
     for entry in found.select_related("charge").order_by("position")[:MOST]:
         charge = entry.charge
         if charge is not None and charge.cost is not None and entry.off is not None:
             yield Difference(
-                f"{plain(charge.cost)} cr were told for {charge.operation}, and "
-                f"{plain(-entry.amount)} cr were booked.",
+                f"{amount_text(charge.cost)} cr were told for {charge.operation}, and "
+                f"{amount_text(-entry.amount)} cr were booked.",
                 -entry.off,
                 entry.happened_at,
                 "The ledger is what the balance follows. Ask the service about it.",
@@ -115,13 +115,13 @@ def unlike(ledger: Ledger) -> Iterator[Difference]:
             )
 
 
-def lost(ledger: Ledger) -> Iterator[Difference]:
+def lost(ledger: LedgerMirror) -> Iterator[Difference]:
     """Charges of unknown outcome."""
     unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN)
     for charge in unknown.order_by("sent_at")[:MOST]:
         yield Difference(
             f"Whether {charge.operation} was charged is not known yet; "
-            f"{plain(charge.hold)} cr are held for it.",
+            f"{amount_text(charge.hold)} cr are held for it.",
             charge.hold,
             charge.sent_at,
             "It is settled by reading. After a quarter of an hour a person decides.",
@@ -145,7 +145,7 @@ def refunds_owed(account: Account) -> list[Charge]:
 
 def refund_owed(charge: Charge) -> Difference:
     return Difference(
-        f"{plain(charge.cost or Decimal(0))} cr of {charge.operation} are to be given back.",
+        f"{amount_text(charge.cost or Decimal(0))} cr of {charge.operation} are to be given back.",
         charge.cost,
         charge.refund_owed_at,
         "It is looked for in the ledger with every reading. Ask the service if it takes days.",
@@ -153,9 +153,9 @@ def refund_owed(charge: Charge) -> Difference:
     )
 
 
-def unreadable(ledger: Ledger) -> Iterator[Difference]:
+def unreadable(ledger: LedgerMirror) -> Iterator[Difference]:
     """Rows that cannot be read as they are."""
-    rows = Entry.objects.filter(account_id=ledger.pk, trouble__gt="")
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk, trouble__gt="")
     for entry in rows.order_by("position")[:MOST]:
         yield Difference(
             f"Row {entry.number} of the ledger, “{entry.credit_spend} {entry.label}”: "

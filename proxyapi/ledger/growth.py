@@ -6,10 +6,10 @@ from datetime import datetime
 
 from proxyapi.ledger import segment
 from proxyapi.ledger.page import Reader
-from proxyapi.models import Entry, Ledger
+from proxyapi.models import LedgerEntry, LedgerMirror
 
 
-def catch_up(source: Reader, most: int | None = None) -> Ledger:
+def catch_up(source: Reader, most: int | None = None) -> LedgerMirror:
     """Read on to the ledger's end, from the page of the last known row; of a ledger that was never
     read, its last page.
 
@@ -21,7 +21,7 @@ def catch_up(source: Reader, most: int | None = None) -> Ledger:
         return ledger
     page = source.page_at(next_position(ledger))
     if ledger.high == 0 and page.end < page.total:
-        Ledger.objects.filter(pk=ledger.pk, high=0).update(total=page.total)
+        LedgerMirror.objects.filter(pk=ledger.pk, high=0).update(total=page.total)
         page = source.page_at(page.total - 1)
     ledger, asked = segment.lay(source.account, page), 0
     while ledger.high < page.total and not ledger.problem and asked != most:
@@ -32,7 +32,7 @@ def catch_up(source: Reader, most: int | None = None) -> Ledger:
     return ledger
 
 
-def next_position(ledger: Ledger) -> int:
+def next_position(ledger: LedgerMirror) -> int:
     """Where to read: at the end that was told; the last known row's page, when there may be none.
 
     A row that is known is compared then. While it is known that more follow, they are read first.
@@ -43,8 +43,8 @@ def next_position(ledger: Ledger) -> int:
 
 
 def fill(
-    source: Reader, ledger: Ledger, since: datetime | None = None, most: int | None = None
-) -> Ledger:
+    source: Reader, ledger: LedgerMirror, since: datetime | None = None, most: int | None = None
+) -> LedgerMirror:
     """Read downward until nothing older is missing, or nothing since then, or so many pages."""
     asked = 0
     while ledger.low > 0 and not ledger.problem and asked != most:
@@ -57,7 +57,7 @@ def fill(
     return ledger
 
 
-def reaches(ledger: Ledger, since: datetime) -> bool:
+def reaches(ledger: LedgerMirror, since: datetime) -> bool:
     """Whether the mirror holds every row since then: some row of it is older."""
-    older = Entry.objects.filter(account_id=ledger.pk, trouble="", happened_at__lt=since)
+    older = LedgerEntry.objects.filter(account_id=ledger.pk, trouble="", happened_at__lt=since)
     return (ledger.low == 0 and ledger.read_at is not None) or older.exists()

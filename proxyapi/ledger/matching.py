@@ -23,8 +23,8 @@ from proxyapi.ledger import changes, dark, pairs
 from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.pairs import ANY_TIME, LATE, WINDOWS, Bounds, Claim, Pair, Window
 from proxyapi.ledger.refunds import refunds
-from proxyapi.models import Account, Charge, Confidence, Entry, Ledger
-from proxyapi.models.charge import UNDECIDED
+from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror, MatchConfidence
+from proxyapi.models.charge import UNDECIDED_STATES
 
 NEWEST = 100  # certain pairs of an operation that tell what its rows look like
 
@@ -38,7 +38,7 @@ def match(account: Account) -> set[int]:
     until then.
     """
     changes.lock(account)
-    ledger = Ledger.objects.select_related("account").filter(pk=account.pk).first()
+    ledger = LedgerMirror.objects.select_related("account").filter(pk=account.pk).first()
     if ledger is None or ledger.problem:
         return set()
     found, kept = debits(ledger)
@@ -52,7 +52,7 @@ def match(account: Account) -> set[int]:
     return {pair.entry.pk for pair in kept}
 
 
-def link(entry: Entry, charge: Charge, confidence: Confidence, reason: str) -> None:
+def link(entry: LedgerEntry, charge: Charge, confidence: MatchConfidence, reason: str) -> None:
     """Write a match down, in the caller's transaction; the sums of its day are the caller's."""
     entry.charge, entry.confidence, entry.reason = charge, confidence, reason[:200]
     entry.member_id, entry.job_id = charge.member_id, charge.job_id
@@ -65,21 +65,21 @@ def link(entry: Entry, charge: Charge, confidence: Confidence, reason: str) -> N
         Charge.objects.filter(pk=charge.pk).update(booked_at=entry.happened_at)
 
 
-def off(entry: Entry, charge: Charge) -> Decimal | None:
+def off(entry: LedgerEntry, charge: Charge) -> Decimal | None:
     """By how much more was told than booked; None where they agree, or it is no debit."""
     if entry.amount >= 0 or charge.cost is None:
         return None
     return charge.cost + entry.amount or None
 
 
-def debits(ledger: Ledger) -> tuple[list[Pair], list[Pair]]:
+def debits(ledger: LedgerMirror) -> tuple[list[Pair], list[Pair]]:
     """New pairs of charges of a known cost and debits: those that stay, and those that wait."""
     claims = claims_of(ledger)
     if not claims:
         return [], []
     operations = {claim.charge.operation for claim in claims}
     rows = list(free(ledger, claims).filter(amount__in={-claim.cost for claim in claims}))
-    lost = Charge.objects.of_upstream_account(ledger.pk).filter(state__in=UNDECIDED)
+    lost = Charge.objects.of_upstream_account(ledger.pk).filter(state__in=UNDECIDED_STATES)
     exact = pairs.exact(claims, rows, kinds_of(ledger, operations), list(lost))
     found, kept = parted(ledger, exact, WINDOWS[-1], pairs.equal)
     late = [claim for claim in rest(claims, exact) if is_overdue(ledger, claim, kept)]
@@ -94,7 +94,7 @@ def debits(ledger: Ledger) -> tuple[list[Pair], list[Pair]]:
     return own, kept
 
 
-def claims_of(ledger: Ledger) -> list[Claim]:
+def claims_of(ledger: LedgerMirror) -> list[Claim]:
     """Charges that took credits and have no debit yet, of all teams that use the account."""
     waiting = Charge.objects.of_upstream_account(ledger.pk).without_debit()
     return [claim(charge) for charge in waiting.order_by("sent_at")]
@@ -106,20 +106,20 @@ def claim(charge: Charge) -> Claim:
     return Claim(charge, cost, sent_at.replace(microsecond=0), charge.settled_at or sent_at)
 
 
-def free(ledger: Ledger, claims: Sequence[Claim]) -> QuerySet[Entry]:
+def free(ledger: LedgerMirror, claims: Sequence[Claim]) -> QuerySet[LedgerEntry]:
     """Debits of the API that no charge has, around the time of these claims."""
     return dark.unmatched(ledger, claims).filter(of_api(ledger))
 
 
-def of_api(ledger: Ledger) -> Q:
+def of_api(ledger: LedgerMirror) -> Q:
     """Rows that a token of the API spent; where the service cannot tell, any may be one."""
     return Q(via_api=True) | never_told(ledger)
 
 
-def kinds_of(ledger: Ledger, operations: Collection[str]) -> dict[str, set[str]]:
+def kinds_of(ledger: LedgerMirror, operations: Collection[str]) -> dict[str, set[str]]:
     """The content types that these operations are known to have, by pairs that are certain."""
-    sure = Entry.objects.filter(
-        account_id=ledger.pk, confidence=Confidence.CERTAIN, amount__lt=0
+    sure = LedgerEntry.objects.filter(
+        account_id=ledger.pk, confidence=MatchConfidence.CERTAIN, amount__lt=0
     ).order_by("-happened_at", "-position")
     known = {
         name: set(sure.filter(operation=name).values_list("content_type", flat=True)[:NEWEST])
@@ -129,7 +129,7 @@ def kinds_of(ledger: Ledger, operations: Collection[str]) -> dict[str, set[str]]
 
 
 def parted(
-    ledger: Ledger, found: list[Pair], window: Window, bounds: Bounds
+    ledger: LedgerMirror, found: list[Pair], window: Window, bounds: Bounds
 ) -> tuple[list[Pair], list[Pair]]:
     """Those that stay, and those whose charge may yet turn out to have another debit."""
     waiting = dark.waiting(ledger, [pair.claim for pair in found], window, bounds)
@@ -137,10 +137,10 @@ def parted(
     return [pair for pair in found if pair.claim.charge.pk not in waiting], kept
 
 
-def is_overdue(ledger: Ledger, claim: Claim, kept: Iterable[Pair]) -> bool:
+def is_overdue(ledger: LedgerMirror, claim: Claim, kept: Iterable[Pair]) -> bool:
     """Whether every row that could be its debit was read, and time enough went by; a debit that is
     kept for another may be let go for it."""
-    if not ledger.is_whole or ledger.read_at is None or ledger.read_at <= claim.end + LATE:
+    if not ledger.is_complete or ledger.read_at is None or ledger.read_at <= claim.end + LATE:
         return False
     return not any(claim.holds(pair.entry, ANY_TIME) for pair in kept)
 
@@ -150,6 +150,6 @@ def rest(claims: Iterable[Claim], found: Iterable[Pair]) -> list[Claim]:
     return [claim for claim in claims if claim.charge.pk not in done]
 
 
-def without(rows: Iterable[Entry], found: Iterable[Pair]) -> list[Entry]:
+def without(rows: Iterable[LedgerEntry], found: Iterable[Pair]) -> list[LedgerEntry]:
     taken = {pair.entry.pk for pair in found}
     return [entry for entry in rows if entry.pk not in taken]

@@ -50,7 +50,7 @@ def mirror(
     finally:
         match(account)
     ledger = segment.of(account)
-    return ledger.is_whole and not ledger.problem
+    return ledger.is_complete and not ledger.problem
 
 
 def end_read(source: Reader, awaited: bool) -> Reader:

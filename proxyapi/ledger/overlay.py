@@ -27,7 +27,7 @@ from proxyapi.ledger import changes, pairs, segment
 from proxyapi.ledger.page import Page
 from proxyapi.ledger.row import Row, words_of
 from proxyapi.ledger.told import forget, laid, told_of, unlaid
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 
 IsPast = Callable[[datetime, datetime], bool]
 # Rows may be out of the order of their times, but not by so much; a whole ledger is not gone
@@ -49,7 +49,7 @@ NOT_SHOWN = (
 
 
 @transaction.atomic
-def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
+def begin(account: Account, page: Page, *, still: bool = False) -> LedgerMirror:
     """Lay the first rows, downward from a place where both views have the same rows beneath them.
 
     That is the first row of the mirror's newest second: of older ones none can come any more. Where
@@ -77,9 +77,9 @@ def begin(account: Account, page: Page, *, still: bool = False) -> Ledger:
     return ledger
 
 
-def older(ledger: Ledger, page: Page) -> tuple[int, tuple[Row, ...]]:
+def older(ledger: LedgerMirror, page: Page) -> tuple[int, tuple[Row, ...]]:
     """The mirror's rows and the page's that are older than the mirror's newest second."""
-    rows = Entry.objects.filter(account_id=ledger.pk)
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk)
     newest = rows.filter(position__lt=page.mirrored).order_by("-position").first()
     if newest is None:
         return 0, ()
@@ -103,7 +103,7 @@ def remember_end(account: Account, page: Page) -> None:
 
 
 @transaction.atomic
-def start_anew(account: Account) -> Ledger:
+def start_anew(account: Account) -> LedgerMirror:
     """What did not fit is tried again, from the end where its newest rows did not; elsewhere what
     was laid stays: a large ledger takes hours to be laid anew."""
     changes.lock(account)
@@ -117,7 +117,7 @@ def start_anew(account: Account) -> Ledger:
 
 
 @transaction.atomic
-def lay(account: Account, page: Page) -> Ledger:
+def lay(account: Account, page: Page) -> LedgerMirror:
     """Lay a page of the view over the mirror; answers how far it is laid now."""
     changes.lock(account)
     ledger = segment.of(account)
@@ -140,12 +140,12 @@ def lay(account: Account, page: Page) -> Ledger:
     return ledger
 
 
-def is_opened(ledger: Ledger) -> bool:
+def is_opened(ledger: LedgerMirror) -> bool:
     """Whether anything is known of the view; it may show no row at all."""
     return told_of(ledger).exists()
 
 
-def agrees(ledger: Ledger, page: Page) -> bool:
+def agrees(ledger: LedgerMirror, page: Page) -> bool:
     """Whether the last row that was laid still reads the same."""
     if page.total < min(page.known, ledger.api_high):
         return False
@@ -156,14 +156,14 @@ def agrees(ledger: Ledger, page: Page) -> bool:
     return entry is None or words_of(entry) == page.rows[last - page.start].words
 
 
-def is_beneath(ledger: Ledger, rows: Sequence[Row]) -> bool:
+def is_beneath(ledger: LedgerMirror, rows: Sequence[Row]) -> bool:
     """Whether even the newest of the view's rows is clearly older than all that is mirrored."""
-    entries = Entry.objects.filter(account_id=ledger.pk)
+    entries = LedgerEntry.objects.filter(account_id=ledger.pk)
     newest, oldest = rows[-1].happened_at, entries.aggregate(at=Min("happened_at"))["at"]
     return newest is not None and oldest is not None and newest < oldest - pairs.LATE
 
 
-def upward(ledger: Ledger, page: Page) -> list[datetime]:
+def upward(ledger: LedgerMirror, page: Page) -> list[datetime]:
     """Rows above those that were laid."""
     if not page.start <= ledger.api_high < page.end:
         return []
@@ -176,7 +176,7 @@ def upward(ledger: Ledger, page: Page) -> list[datetime]:
     return mark(hits, True) + mark(passed, False)
 
 
-def downward(ledger: Ledger, page: Page) -> list[datetime]:
+def downward(ledger: LedgerMirror, page: Page) -> list[datetime]:
     """Rows beneath those that were laid."""
     if not page.start < ledger.api_low <= page.end:
         return []
@@ -188,15 +188,15 @@ def downward(ledger: Ledger, page: Page) -> list[datetime]:
     return mark(hits, True) + mark(passed, False)
 
 
-def above(ledger: Ledger) -> QuerySet[Entry]:
+def above(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
     """Rows newer than the last one that was laid; where none was, from the first that is known."""
     newest = newest_laid(ledger)
     if newest is None:
         newest = (end_of(told_of(ledger), "position") or 0) - 1
-    return Entry.objects.filter(account_id=ledger.pk, position__gt=newest)
+    return LedgerEntry.objects.filter(account_id=ledger.pk, position__gt=newest)
 
 
-def lowest_told(ledger: Ledger) -> int | None:
+def lowest_told(ledger: LedgerMirror) -> int | None:
     """By way of the rows beneath, which have an index; None where nothing is told."""
     newest = newest_laid(ledger)
     if newest is None and (newest := end_of(told_of(ledger), "-position")) is None:
@@ -205,12 +205,12 @@ def lowest_told(ledger: Ledger) -> int | None:
     return ledger.low if highest is None else highest + 1
 
 
-def newest_laid(ledger: Ledger) -> int | None:
+def newest_laid(ledger: LedgerMirror) -> int | None:
     """Where the view shows no row, none is looked for: that would go through the whole ledger."""
     return None if ledger.api_low == ledger.api_high else end_of(laid(ledger), "-position")
 
 
-def never_told(ledger: Ledger) -> Q:
+def never_told(ledger: LedgerMirror) -> Q:
     """Rows of which nobody will tell whether they are the API's while the view does not fit."""
     if not ledger.api_problem:
         return Q(pk__in=())
@@ -219,19 +219,19 @@ def never_told(ledger: Ledger) -> Q:
     return untold if lowest is None else untold & Q(position__lt=lowest)
 
 
-def end_of(entries: QuerySet[Entry], order: str) -> int | None:
+def end_of(entries: QuerySet[LedgerEntry], order: str) -> int | None:
     return entries.order_by(order).values_list("position", flat=True).first()
 
 
 def place(
-    rows: Sequence[Row], free: Iterator[Entry], is_past: IsPast
-) -> tuple[list[Entry], list[Entry]]:
+    rows: Sequence[Row], free: Iterator[LedgerEntry], is_past: IsPast
+) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
     """The entry of each row, as far as there are any, and those that were passed over. An entry for
     which `is_past` holds is too far from the row for another one behind it to be the row's."""
-    hits: list[Entry] = []
-    passed: list[Entry] = []
+    hits: list[LedgerEntry] = []
+    passed: list[LedgerEntry] = []
     for row in rows:
-        over: list[Entry] = []
+        over: list[LedgerEntry] = []
         hit = next_of(row, free, over, is_past)
         if hit is None:
             break  # nothing is said of the entries it was looked for in
@@ -240,7 +240,9 @@ def place(
     return hits, passed
 
 
-def next_of(row: Row, free: Iterator[Entry], over: list[Entry], is_past: IsPast) -> Entry | None:
+def next_of(
+    row: Row, free: Iterator[LedgerEntry], over: list[LedgerEntry], is_past: IsPast
+) -> LedgerEntry | None:
     for entry in free:
         if words_of(entry) == row.words:
             return entry
@@ -258,11 +260,11 @@ def is_after(moment: datetime, rows_own: datetime) -> bool:
     return moment > rows_own + APART_AT_MOST
 
 
-def mark(entries: Iterable[Entry], via_api: bool) -> list[datetime]:
+def mark(entries: Iterable[LedgerEntry], via_api: bool) -> list[datetime]:
     listed = [entry for entry in entries if entry.via_api is not via_api]
     for start in range(0, len(listed), LOT):
         lot = [entry.pk for entry in listed[start : start + LOT]]
-        Entry.objects.filter(pk__in=lot).update(via_api=via_api)
+        LedgerEntry.objects.filter(pk__in=lot).update(via_api=via_api)
     return [entry.happened_at for entry in listed]
 
 
@@ -282,7 +284,7 @@ def finish_some(account: Account) -> bool:
     return bool(told)
 
 
-def closing(ledger: Ledger, page: Page) -> list[datetime]:
+def closing(ledger: LedgerMirror, page: Page) -> list[datetime]:
     """Rows beyond both ends of the view are not of the API."""
     told: list[datetime] = []
     if ledger.api_high == page.total:
@@ -292,7 +294,7 @@ def closing(ledger: Ledger, page: Page) -> list[datetime]:
     return told + beneath(ledger)
 
 
-def overdue(entries: QuerySet[Entry], page: Page) -> QuerySet[Entry]:
+def overdue(entries: QuerySet[LedgerEntry], page: Page) -> QuerySet[LedgerEntry]:
     """Those that the view would have shown on this page by then, if it ever did."""
     return entries.filter(happened_at__lte=page.asked_at - lag())
 
@@ -301,14 +303,14 @@ def lag() -> timedelta:
     return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
 
 
-def beneath(ledger: Ledger) -> list[datetime]:
+def beneath(ledger: LedgerMirror) -> list[datetime]:
     lowest = lowest_told(ledger)
     if ledger.api_low > 0 or lowest is None:
         return []
     return close(unlaid(ledger).filter(position__lt=lowest))
 
 
-def close(entries: QuerySet[Entry]) -> list[datetime]:
+def close(entries: QuerySet[LedgerEntry]) -> list[datetime]:
     """Tell the newest lot of these that they are not of the API."""
     lot = list(entries.order_by("-position").values_list("position", "happened_at")[:LOT])
     if lot:
@@ -321,7 +323,7 @@ def give_up(account: Account, why: str = APART) -> None:
     now = timezone.now()
     # When it was read is left alone beneath: it is of the view's top.
     read_at = {} if why == APART_BENEATH else {"api_read_at": now}
-    Ledger.objects.filter(pk=account.pk).update(
+    LedgerMirror.objects.filter(pk=account.pk).update(
         api_problem=why,
         api_tried_at=now,
         api_problem_at=Coalesce("api_problem_at", Value(now)),

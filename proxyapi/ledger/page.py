@@ -16,7 +16,7 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.credentials import token_vault
 from proxyapi.ledger.row import Row, row
-from proxyapi.models import Account, Ledger, Token, TokenState
+from proxyapi.models import Account, LedgerMirror, Token, TokenState
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
@@ -82,7 +82,7 @@ def reader(account: Account, lane: Priority, patience: float = 0) -> Reader | No
 
 def ends(account: Account) -> tuple[int, int]:
     """Where the mirror ends: in the whole ledger, and in the view source=api."""
-    row = Ledger.objects.filter(pk=account.pk).values_list("high", "api_high").first()
+    row = LedgerMirror.objects.filter(pk=account.pk).values_list("high", "api_high").first()
     return row or (0, 0)
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from proxyapi.models import Charge, Confidence, Entry
-from proxyapi.models.account import plain
+from proxyapi.models import Charge, LedgerEntry, MatchConfidence
+from proxyapi.models.account import amount_text
 
 SKEW = timedelta(seconds=5)  # between our clock and the service's
 LATE = timedelta(minutes=2)  # from the answer to the booking
@@ -37,7 +37,7 @@ class Claim:
     start: datetime
     end: datetime
 
-    def holds(self, entry: Entry, window: Window) -> bool:
+    def holds(self, entry: LedgerEntry, window: Window) -> bool:
         return self.covers(entry.happened_at, window)
 
     def covers(self, moment: datetime, window: Window) -> bool:
@@ -51,13 +51,16 @@ Bounds = Callable[[Claim], tuple[Decimal, Decimal]]  # the credits that its debi
 @dataclass(frozen=True, slots=True)
 class Pair:
     claim: Claim
-    entry: Entry
-    confidence: Confidence
+    entry: LedgerEntry
+    confidence: MatchConfidence
     reason: str
 
 
 def exact(
-    claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds, lost: Sequence[Charge] = ()
+    claims: Sequence[Claim],
+    debits: Sequence[LedgerEntry],
+    kinds: Kinds,
+    lost: Sequence[Charge] = (),
 ) -> list[Pair]:
     """Pairs of exactly the amount, in time; `lost`: sent charges whose cost is not known."""
     pairs: list[Pair] = []
@@ -69,10 +72,10 @@ def exact(
 
 
 def of_one_cost(
-    claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds, lost: Sequence[Charge]
+    claims: Sequence[Claim], debits: Sequence[LedgerEntry], kinds: Kinds, lost: Sequence[Charge]
 ) -> list[Pair]:
     open_claims, free = list(claims), sorted(debits, key=lambda it: (it.happened_at, it.position))
-    found: list[tuple[Claim, Entry]] = []
+    found: list[tuple[Claim, LedgerEntry]] = []
     for usual in (True, False):
         for window in WINDOWS:
             for rows in rounds(free, window, lost):
@@ -84,24 +87,26 @@ def of_one_cost(
     return [told(claim, entry, claims, debits, kinds) for claim, entry in found]
 
 
-def rounds(free: list[Entry], window: Window, lost: Sequence[Charge]) -> Iterator[list[Entry]]:
+def rounds(
+    free: list[LedgerEntry], window: Window, lost: Sequence[Charge]
+) -> Iterator[list[LedgerEntry]]:
     """The debits to share out: those that no lost charge can have made, then all that are left."""
     if lost and window == WINDOWS[0]:
         yield [entry for entry in free if not any(may_be_of(entry, charge) for charge in lost)]
     yield free
 
 
-def may_be_of(entry: Entry, charge: Charge) -> bool:
+def may_be_of(entry: LedgerEntry, charge: Charge) -> bool:
     sent_at = (charge.sent_at or charge.created_at).replace(microsecond=0)
-    return entry.happened_at >= sent_at and charge.may_cost(-entry.amount)
+    return entry.happened_at >= sent_at and charge.can_cost(-entry.amount)
 
 
 def shared_out(
     claims: Sequence[Claim],
-    debits: Sequence[Entry],
+    debits: Sequence[LedgerEntry],
     window: Window,
     kinds: Kinds,
-) -> Iterator[tuple[Claim, Entry]]:
+) -> Iterator[tuple[Claim, LedgerEntry]]:
     """As many pairs as possible; `debits` by time.
 
     Within its own time a charge is booked at its end, just before the answer: there the last debit
@@ -117,49 +122,53 @@ def shared_out(
             yield chosen, entry
 
 
-def is_usual(claim: Claim, entry: Entry, kinds: Kinds) -> bool:
+def is_usual(claim: Claim, entry: LedgerEntry, kinds: Kinds) -> bool:
     """Whether the row's type is one that this operation is known to have, or none is known."""
     known = kinds.get(claim.charge.operation)
     return not known or entry.content_type in known
 
 
 def told(
-    claim: Claim, entry: Entry, claims: Sequence[Claim], debits: Sequence[Entry], kinds: Kinds
+    claim: Claim,
+    entry: LedgerEntry,
+    claims: Sequence[Claim],
+    debits: Sequence[LedgerEntry],
+    kinds: Kinds,
 ) -> Pair:
     """How sure a pair is; the others are those of the same amount."""
     debits_near = sum(claim.holds(other, WINDOWS[-1]) for other in debits)
     claims_near = sum(other.holds(entry, WINDOWS[-1]) for other in claims)
-    exactly = f"Exactly its {plain(claim.cost)} cr, in its time"
+    exactly = f"Exactly its {amount_text(claim.cost)} cr, in its time"
     if not is_usual(claim, entry, kinds):
-        return Pair(claim, entry, Confidence.LIKELY, f"{exactly}; labelled unlike its kind.")
+        return Pair(claim, entry, MatchConfidence.LIKELY, f"{exactly}; labelled unlike its kind.")
     if debits_near == claims_near == 1:
-        return Pair(claim, entry, Confidence.CERTAIN, f"{exactly}; nothing else fits.")
+        return Pair(claim, entry, MatchConfidence.CERTAIN, f"{exactly}; nothing else fits.")
     many = f"{debits_near} equal debits and {claims_near} equal charges stand side by side"
-    return Pair(claim, entry, Confidence.LIKELY, f"{exactly}; {many}, taken in order.")
+    return Pair(claim, entry, MatchConfidence.LIKELY, f"{exactly}; {many}, taken in order.")
 
 
-def but_for_time(claims: Sequence[Claim], debits: Sequence[Entry]) -> list[Pair]:
+def but_for_time(claims: Sequence[Claim], debits: Sequence[LedgerEntry]) -> list[Pair]:
     """Pairs of exactly the amount that stand alone, though minutes apart: a clock may be off."""
     return [
         Pair(
             claim,
             entry,
-            Confidence.LIKELY,
-            f"Exactly its {plain(claim.cost)} cr and alone, but booked outside of its time.",
+            MatchConfidence.LIKELY,
+            f"Exactly its {amount_text(claim.cost)} cr and alone, but booked outside of its time.",
         )
         for claim, entry in alone(claims, debits, ANY_TIME, equal)
     ]
 
 
-def about(claims: Sequence[Claim], debits: Sequence[Entry]) -> list[Pair]:
+def about(claims: Sequence[Claim], debits: Sequence[LedgerEntry]) -> list[Pair]:
     """Pairs of about the amount that stand alone: the charge's cost differs from its debit."""
     return [
         Pair(
             claim,
             entry,
-            Confidence.WEAK,
-            f"{plain(claim.cost)} cr were told, {plain(-entry.amount)} cr were booked in its time, "
-            "and nothing else fits.",
+            MatchConfidence.WEAK,
+            f"{amount_text(claim.cost)} cr were told, {amount_text(-entry.amount)} cr were booked "
+            "in its time, and nothing else fits.",
         )
         for claim, entry in alone(claims, debits, WINDOWS[-1], margin)
     ]
@@ -176,13 +185,13 @@ def margin(claim: Claim) -> tuple[Decimal, Decimal]:
 
 def alone(
     claims: Sequence[Claim],
-    debits: Sequence[Entry],
+    debits: Sequence[LedgerEntry],
     window: Window,
     bounds: Bounds,
-) -> Iterator[tuple[Claim, Entry]]:
+) -> Iterator[tuple[Claim, LedgerEntry]]:
     """Those of which each fits the other, and nothing but the other."""
 
-    def fits(claim: Claim, entry: Entry) -> bool:
+    def fits(claim: Claim, entry: LedgerEntry) -> bool:
         low, high = bounds(claim)
         return claim.holds(entry, window) and low <= -entry.amount <= high
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from proxyapi.ledger import segment
 from proxyapi.ledger.page import PER_PAGE, Reader
-from proxyapi.models import Ledger
+from proxyapi.models import LedgerMirror
 
 EVERY = timedelta(minutes=10)
 
@@ -20,17 +20,19 @@ EVERY = timedelta(minutes=10)
 def patrol(source: Reader) -> None:
     """Compare the page whose turn it is, if one is due; one worker does."""
     ledger, now = segment.of(source.account), timezone.now()
-    if ledger.problem or not ledger.is_whole or ledger.high <= PER_PAGE:
+    if ledger.problem or not ledger.is_complete or ledger.high <= PER_PAGE:
         return
     if ledger.patrolled_at is None or ledger.patrolled_at > now - EVERY:
         return
-    mine = Ledger.objects.filter(pk=ledger.pk, patrolled_at=ledger.patrolled_at)
+    mine = LedgerMirror.objects.filter(pk=ledger.pk, patrolled_at=ledger.patrolled_at)
     if not mine.update(patrolled_at=now):
         return
     top = (ledger.high - 1) // PER_PAGE * PER_PAGE
     page = source.page_at((ledger.patrolled or top) - 1)
     segment.lay(source.account, page)
-    Ledger.objects.filter(pk=ledger.pk, problem="", high__gt=F("low")).update(patrolled=page.start)
+    LedgerMirror.objects.filter(pk=ledger.pk, problem="", high__gt=F("low")).update(
+        patrolled=page.start
+    )
 
 
 def compare_all(source: Reader) -> int:

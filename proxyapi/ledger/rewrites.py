@@ -16,14 +16,14 @@ from django.db import transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
-from proxyapi import month_costs
-from proxyapi.day_sums import CreditSum
 from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import changes
 from proxyapi.ledger.page import PER_PAGE
 from proxyapi.ledger.row import NAMES, Row, as_json, from_json, words_of
 from proxyapi.ledger.told import forget_from
-from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
+from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry, LedgerMirror
+from proxyapi.rollups import price_counts
+from proxyapi.rollups.daily_totals import CreditSum
 
 LONG_AGO = timedelta(days=1)
 # What may be another in a ledger after rows of it were let go.
@@ -47,30 +47,30 @@ class Standing:
     mark: str
 
 
-def found(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -> bool:
+def found(ledger: LedgerMirror, gone: range, differing: Sequence[tuple[LedgerEntry, Row]]) -> bool:
     """Write down what was found, if anything, and stop the mirror."""
     if not gone and not differing:
         return False
-    lost = Entry.objects.filter(
+    lost = LedgerEntry.objects.filter(
         account_id=ledger.pk, position__gte=gone.start, position__lt=gone.stop
     )
     missing = lost.order_by("position")[:LISTED] if gone else ()
     rows = [rewrite(entry, None) for entry in missing if entry.position not in at(differing)]
     rows += [rewrite(entry, row) for entry, row in differing]
-    Rewrite.objects.bulk_create(rows, ignore_conflicts=True)
+    LedgerConflict.objects.bulk_create(rows, ignore_conflicts=True)
     ledger.problem = sentence(ledger, gone, differing)
     ledger.save(update_fields=["problem"])
     publish_event(ledger.account.vault_id, EventType.LEDGER, ledger.pk)
     return True
 
 
-def at(differing: Iterable[tuple[Entry, Row]]) -> set[int]:
+def at(differing: Iterable[tuple[LedgerEntry, Row]]) -> set[int]:
     return {entry.position for entry, _ in differing}
 
 
-def rewrite(entry: Entry, row: Row | None) -> Rewrite:
+def rewrite(entry: LedgerEntry, row: Row | None) -> LedgerConflict:
     after = as_json(row.words) if row else None
-    return Rewrite(
+    return LedgerConflict(
         account_id=entry.account_id,
         position=entry.position,
         before=as_json(words_of(entry)),
@@ -78,7 +78,9 @@ def rewrite(entry: Entry, row: Row | None) -> Rewrite:
     )
 
 
-def sentence(ledger: Ledger, gone: range, differing: Sequence[tuple[Entry, Row]]) -> str:
+def sentence(
+    ledger: LedgerMirror, gone: range, differing: Sequence[tuple[LedgerEntry, Row]]
+) -> str:
     if gone:
         return (
             f"The service's ledger got shorter: it had {ledger.high} rows, now it has "
@@ -99,15 +101,15 @@ def said(words: tuple[str, ...]) -> str:
 
 
 @transaction.atomic
-def accept(rewrite: Rewrite, member_id: int) -> bool:
+def accept(rewrite: LedgerConflict, member_id: int) -> bool:
     """Take the service's version of this row and go on; a match that it had is looked for anew.
 
     A row that is gone takes the ones after it along, as there is nothing behind the end. Answers
     False where somebody took it already.
     """
-    account = Account.objects.locked(rewrite.account_id)
-    ledger = Ledger.objects.get(pk=account.pk)
-    standing = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
+    account = Account.objects.get_locked(rewrite.account_id)
+    ledger = LedgerMirror.objects.get(pk=account.pk)
+    standing = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
     if not standing.filter(pk=rewrite.pk).exists():
         return False
     mine = standing.filter(pk=rewrite.pk)
@@ -123,7 +125,7 @@ def accept(rewrite: Rewrite, member_id: int) -> bool:
 
 def standing(account: Account) -> Standing:
     """Two queries at most."""
-    found = Rewrite.objects.filter(account=account, accepted_at__isnull=True).aggregate(
+    found = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True).aggregate(
         count=Count("pk"),
         reworded=Count("pk", filter=Q(after__isnull=False)),
         newest=Max("pk"),
@@ -131,7 +133,7 @@ def standing(account: Account) -> Standing:
     )
     gone = 0
     if found["first_gone"] is not None:  # not all of those that are gone are written down
-        high = Ledger.objects.values_list("high", flat=True).get(pk=account.pk)
+        high = LedgerMirror.objects.values_list("high", flat=True).get(pk=account.pk)
         gone = max(0, high - found["first_gone"])
     mark = f"{found['count']} {found['newest']}" if found["count"] else ""
     return Standing(found["reworded"], gone, mark)
@@ -145,14 +147,14 @@ def accept_all(account: Account, member_id: int, mark: str) -> Standing | None:
     found = standing(account)
     if not found.mark or found.mark != mark:
         return None
-    rewrites = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
+    rewrites = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
     for rewrite in list(rewrites.order_by("position")):
         accept(rewrite, member_id)
     return found
 
 
-def shorten(ledger: Ledger, position: int) -> None:
-    lost = Entry.objects.filter(account_id=ledger.pk, position__gte=position)
+def shorten(ledger: LedgerMirror, position: int) -> None:
+    lost = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=position)
     times = list(lost.values_list("happened_at", flat=True))
     ledger.api_high = max(ledger.api_low, ledger.api_high - lost.filter(via_api=True).count())
     lower_anchor(ledger, position)
@@ -165,32 +167,32 @@ def shorten(ledger: Ledger, position: int) -> None:
     changes.note(ledger.account, times)
 
 
-def begin_anew(ledger: Ledger) -> None:
+def begin_anew(ledger: LedgerMirror) -> None:
     """No row is left: the next turn is a first contact. The end may be far beneath what was read
     while older rows were still missing."""
     ledger.low = ledger.high = ledger.total = ledger.api_low = ledger.api_high = 0
     ledger.read_at = ledger.anchor_balance = ledger.anchor_high = None
 
 
-def lower_anchor(ledger: Ledger, position: int) -> None:
+def lower_anchor(ledger: LedgerMirror, position: int) -> None:
     """The balance that was weighed first is of rows that change now: taken back by what they add
     up to it is that of the rows beneath. So what the balance and the rows differed by stays."""
     if ledger.anchor_high is None or ledger.anchor_balance is None:
         return
     if position < ledger.anchor_high:
-        rows = Entry.objects.filter(account_id=ledger.pk, position__lt=ledger.anchor_high)
+        rows = LedgerEntry.objects.filter(account_id=ledger.pk, position__lt=ledger.anchor_high)
         between = rows.filter(position__gte=position).aggregate(sum=CreditSum("amount"))["sum"]
         ledger.anchor_balance -= between or Decimal(0)
         ledger.anchor_high = position
 
 
-def reword(ledger: Ledger, rewrite: Rewrite) -> None:
-    entry = Entry.objects.get(account_id=ledger.pk, position=rewrite.position)
+def reword(ledger: LedgerMirror, rewrite: LedgerConflict) -> None:
+    entry = LedgerEntry.objects.get(account_id=ledger.pk, position=rewrite.position)
     row, before = from_json(rewrite.after or {}), entry.happened_at
     is_another = entry.booked_at != row.words[BOOKED_AT]
     lower_anchor(ledger, entry.position)
     if is_another or entry.amount != row.amount:
-        part_with(Entry.objects.filter(pk=entry.pk))
+        part_with(LedgerEntry.objects.filter(pk=entry.pk))
         entry.charge = entry.job = entry.member = entry.off = None
         entry.confidence = entry.reason = entry.operation = ""
     for name, word in zip(NAMES, row.words, strict=True):
@@ -203,7 +205,7 @@ def reword(ledger: Ledger, rewrite: Rewrite) -> None:
     changes.note(ledger.account, [before, entry.happened_at])
 
 
-def part_with(entries: QuerySet[Entry]) -> None:
+def part_with(entries: QuerySet[LedgerEntry]) -> None:
     """The charges of these rows have no debit, or no refund, from now on."""
     debits, credits = entries.filter(amount__lt=0), entries.filter(amount__gt=0)
     Charge.objects.filter(pk__in=list(debits.values_list("charge", flat=True))).update(
@@ -214,14 +216,14 @@ def part_with(entries: QuerySet[Entry]) -> None:
     )
     for charge in given_back.select_related("job"):
         Charge.objects.filter(pk=charge.pk).update(refunded_at=None)
-        month_costs.count(charge)
+        price_counts.count_charge(charge)
 
 
-def go_on(ledger: Ledger, position: int) -> None:
+def go_on(ledger: LedgerMirror, position: int) -> None:
     """The mirror may read again, once nothing is left to look at. Until it is weighed anew nothing
     is known of the balance beside these rows."""
     ledger.weighed_high = ledger.balance_exact = ledger.weighed_sum = None
-    if Rewrite.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
+    if LedgerConflict.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
         ledger.save(update_fields=SHORTENED)
         return
     ledger.problem, ledger.due_at = "", timezone.now()

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from proxyapi.models import Entry
-from proxyapi.models.account import moment
+from proxyapi.models import LedgerEntry
+from proxyapi.models.account import parse_timestamp
 from proxyapi.upstream import wire
 
 # The upstream's name of each word, ours, and the characters of it that are kept.
@@ -71,11 +71,11 @@ def signed(value: Any) -> Decimal | None:
 
 def utc(value: Any) -> datetime | None:
     """An instant with its offset (pitfall 68); without one nobody knows when it was."""
-    when = moment(value)
+    when = parse_timestamp(value)
     return when.astimezone(UTC) if when is not None else None
 
 
-def words_of(entry: Entry) -> Words:
+def words_of(entry: LedgerEntry) -> Words:
     """The words of a mirrored row, to be compared with what is read now."""
     return tuple(getattr(entry, name) for name in NAMES)
 

@@ -15,20 +15,20 @@ from django.db import transaction
 from proxyapi.ledger import changes, rewrites
 from proxyapi.ledger.page import Page
 from proxyapi.ledger.row import NAMES, Row, words_of
-from proxyapi.models import Account, Entry, Ledger
-from proxyapi.models.charge import CLOCKS_DIFFER
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
+from proxyapi.models.charge import MAX_CLOCK_SKEW
 
 
-def of(account: Account) -> Ledger:
+def of(account: Account) -> LedgerMirror:
     """The account's ledger; a new one has no sums yet, so none of another zone."""
     zone = {"sums_zone": lambda: account.vault.zone.key}
-    ledger, _ = Ledger.objects.get_or_create(account=account, defaults=zone)
+    ledger, _ = LedgerMirror.objects.get_or_create(account=account, defaults=zone)
     ledger.account = account
     return ledger
 
 
 @transaction.atomic
-def lay(account: Account, page: Page) -> Ledger:
+def lay(account: Account, page: Page) -> LedgerMirror:
     """Take what the page tells; answers how far the mirror is now."""
     changes.lock(account)
     ledger = of(account)
@@ -50,46 +50,46 @@ def lay(account: Account, page: Page) -> Ledger:
     return ledger
 
 
-def expect_credits(account: Account, new: Sequence[Entry]) -> None:
+def expect_credits(account: Account, new: Sequence[LedgerEntry]) -> None:
     """After credits came, the balance is read anew at once: they can be spent then."""
     came = [entry.happened_at for entry in new if entry.amount > 0]
     if came:
-        Account.objects.filter(pk=account.pk, balance_as_of__lt=max(came) + CLOCKS_DIFFER).update(
+        Account.objects.filter(pk=account.pk, balance_as_of__lt=max(came) + MAX_CLOCK_SKEW).update(
             refreshed_at=None
         )
 
 
-def differing(ledger: Ledger, page: Page) -> list[tuple[Entry, Row]]:
+def differing(ledger: LedgerMirror, page: Page) -> list[tuple[LedgerEntry, Row]]:
     """The mirrored rows that the page words differently."""
     low, high = max(page.start, ledger.low), min(page.end, ledger.high)
-    known = Entry.objects.filter(
+    known = LedgerEntry.objects.filter(
         account_id=ledger.pk, position__gte=low, position__lt=high
     ).order_by("position")
     pairs = [(entry, page.rows[entry.position - page.start]) for entry in known]
     return [(entry, row) for entry, row in pairs if words_of(entry) != row.words]
 
 
-def extend(ledger: Ledger, page: Page) -> list[Entry]:
+def extend(ledger: LedgerMirror, page: Page) -> list[LedgerEntry]:
     """Lay the page's rows on the ends they touch; a page that touches none is left."""
     if not page.rows:
         return []
     if ledger.low == ledger.high:
         ledger.low = ledger.high = page.start
-    new: list[Entry] = []
+    new: list[LedgerEntry] = []
     if page.start < ledger.low <= page.end:
         new += entries(ledger, page, page.start, ledger.low)
         ledger.low = page.start
     if page.start <= ledger.high < page.end:
         new += entries(ledger, page, ledger.high, page.end)
         ledger.high = page.end
-    return Entry.objects.bulk_create(new)
+    return LedgerEntry.objects.bulk_create(new)
 
 
-def entries(ledger: Ledger, page: Page, low: int, high: int) -> list[Entry]:
+def entries(ledger: LedgerMirror, page: Page, low: int, high: int) -> list[LedgerEntry]:
     rows = page.rows[low - page.start : high - page.start]
     times = moments(rows, page.asked_at if low == 0 else neighbour(ledger, low) or page.asked_at)
     return [
-        Entry(
+        LedgerEntry(
             account_id=ledger.pk,
             position=low + number,
             amount=row.amount,
@@ -111,7 +111,7 @@ def moments(rows: Sequence[Row], fallback: datetime) -> list[datetime]:
     return times
 
 
-def neighbour(ledger: Ledger, position: int) -> datetime | None:
+def neighbour(ledger: LedgerMirror, position: int) -> datetime | None:
     """The time of a mirrored row beside the position."""
-    beside = Entry.objects.filter(account_id=ledger.pk, position__in=(position - 1, position))
+    beside = LedgerEntry.objects.filter(account_id=ledger.pk, position__in=(position - 1, position))
     return beside.order_by("position").values_list("happened_at", flat=True).first()

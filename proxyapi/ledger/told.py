@@ -6,33 +6,33 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from proxyapi.day_sums import want_recount
-from proxyapi.models import Entry, Ledger
+from proxyapi.models import LedgerEntry, LedgerMirror
+from proxyapi.rollups.daily_totals import request_rebuild
 
 
-def laid(ledger: Ledger) -> QuerySet[Entry]:
-    return Entry.objects.filter(account_id=ledger.pk, via_api=True)
+def laid(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
+    return LedgerEntry.objects.filter(account_id=ledger.pk, via_api=True)
 
 
-def told_of(ledger: Ledger) -> QuerySet[Entry]:
+def told_of(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
     """Rows of which it is known; they have no gap."""
-    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
+    return LedgerEntry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
 
 
-def unlaid(ledger: Ledger) -> QuerySet[Entry]:
-    return Entry.objects.filter(account_id=ledger.pk, via_api__isnull=True)
+def unlaid(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
+    return LedgerEntry.objects.filter(account_id=ledger.pk, via_api__isnull=True)
 
 
-def forget(ledger: Ledger) -> None:
+def forget(ledger: LedgerMirror) -> None:
     """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
     is counted anew."""
     ledger.api_low = ledger.api_high = 0
     ledger.api_problem = ""
     if told_of(ledger).update(via_api=None):
-        want_recount(ledger.account)
+        request_rebuild(ledger.account)
 
 
-def forget_from(ledger: Ledger, position: int) -> None:
+def forget_from(ledger: LedgerMirror, position: int) -> None:
     """From there on the mirror's rows are other ones: what was told of those that stood there is
     not true of them. Beneath stays what was laid."""
     rows = told_of(ledger)
@@ -42,4 +42,4 @@ def forget_from(ledger: Ledger, position: int) -> None:
     beneath = laid(ledger).filter(position__lt=position).count()
     ledger.api_high, ledger.api_read_at = ledger.api_low + beneath, None
     if rows.filter(position__gte=position).update(via_api=None):
-        want_recount(ledger.account)
+        request_rebuild(ledger.account)

@@ -25,9 +25,9 @@ from proxyapi.ledger.overlay import never_told
 from proxyapi.ledger.page import reader
 from proxyapi.ledger.pairs import FAR, LATE, SKEW
 from proxyapi.ledger.row import TIME
-from proxyapi.models import Charge, ChargeState, Confidence, Entry, Ledger
-from proxyapi.models.account import plain
-from proxyapi.models.charge import LONGEST, UNDECIDED
+from proxyapi.models import Charge, ChargeState, LedgerEntry, LedgerMirror, MatchConfidence
+from proxyapi.models.account import amount_text
+from proxyapi.models.charge import MAX_BOOKING_DELAY, UNDECIDED_STATES
 from proxyapi.rate_limiter import Priority
 
 # Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
@@ -71,35 +71,39 @@ def still_whole(charge: Charge) -> bool:
     return is_whole(segment.of(charge.account), charge, sent_at(charge) - NEAR)
 
 
-def is_whole(ledger: Ledger, charge: Charge, since: datetime) -> bool:
+def is_whole(ledger: LedgerMirror, charge: Charge, since: datetime) -> bool:
     """A row that cannot be read, or is not told, may be the one that is looked for: without it
     nothing is whole. What is told of other amounts is not waited for: somebody always spends."""
     if ledger.problem or not growth.reaches(ledger, since):
         return False
-    rows = Entry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
     # One whose own time cannot be read may be older than the place where it stands.
-    later = Q(happened_at__gt=given_up_at(charge) + LONGEST) & ~Q(trouble__endswith=TIME)
+    later = Q(happened_at__gt=given_up_at(charge) + MAX_BOOKING_DELAY) & ~Q(trouble__endswith=TIME)
     return not rows.exclude(trouble="").exclude(later).exists() and not untold(
         ledger, charge, since
     )
 
 
-def debits(charge: Charge, since: datetime, late: timedelta = LONGEST) -> QuerySet[Entry]:
+def debits(
+    charge: Charge, since: datetime, late: timedelta = MAX_BOOKING_DELAY
+) -> QuerySet[LedgerEntry]:
     """Debits that no charge has, whoever made them: since then, and until so long after the answer
     was given up. What was booked later still is not its own, however well it fits."""
-    rows = Entry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)
+    rows = LedgerEntry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)
     times = (since, given_up_at(charge) + late)
     return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
 
 
-def free(ledger: Ledger, charge: Charge, late: timedelta = LONGEST) -> list[Entry]:
+def free(
+    ledger: LedgerMirror, charge: Charge, late: timedelta = MAX_BOOKING_DELAY
+) -> list[LedgerEntry]:
     """The API's debits of the charge's time that no other charge of the account has."""
     if ledger.problem:
         return []
     return list(debits(charge, sent_at(charge) - NEAR, late).filter(of_api(ledger)))
 
 
-def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> Entry | None:
+def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> LedgerEntry | None:
     """The debit of a charge that was carried out: one of about its price, later the nearest.
 
     The nearest is not just any: less than half the price or twice the hold is somebody else's. And
@@ -112,7 +116,7 @@ def debit_of(charge: Charge, kept: Collection[int], *, waited: bool) -> Entry | 
     mine = [
         entry for entry in free(ledger, charge) if is_after(entry, charge) and entry.pk not in kept
     ]
-    chosen = [entry for entry in mine if charge.may_cost(-entry.amount)]
+    chosen = [entry for entry in mine if charge.can_cost(-entry.amount)]
     if waited and not chosen:
         chosen = [entry for entry in mine if low <= -entry.amount <= high]
     entry = nearest(chosen, charge)
@@ -125,7 +129,9 @@ def about(charge: Charge) -> tuple[Decimal, Decimal]:
     return low, max(charge.price, charge.hold) * 2
 
 
-def untold(ledger: Ledger, charge: Charge, since: datetime, late: timedelta = LONGEST) -> bool:
+def untold(
+    ledger: LedgerMirror, charge: Charge, since: datetime, late: timedelta = MAX_BOOKING_DELAY
+) -> bool:
     """Whether a debit of its time and about its price is not told to be the API's or not: it may be
     the charge's own, and the next one somebody else's."""
     low, high = about(charge)
@@ -134,7 +140,7 @@ def untold(ledger: Ledger, charge: Charge, since: datetime, late: timedelta = LO
     return open_.filter(amount__range=(-high, -low)).exists()
 
 
-def nearest(debits: list[Entry], charge: Charge) -> Entry | None:
+def nearest(debits: list[LedgerEntry], charge: Charge) -> LedgerEntry | None:
     """By amount; of equal ones rather one booked after the sending, and of these the first."""
     wanted = charge.price
     return min(
@@ -144,7 +150,7 @@ def nearest(debits: list[Entry], charge: Charge) -> Entry | None:
     )
 
 
-def debit_alone(charge: Charge, kept: Collection[int]) -> Entry | None:
+def debit_alone(charge: Charge, kept: Collection[int]) -> LedgerEntry | None:
     """The debit that proves a charge of which the resource shows nothing, such as a retry.
 
     Where the resource would show it, a debit alone proves nothing; nor where other undecided
@@ -155,7 +161,7 @@ def debit_alone(charge: Charge, kept: Collection[int]) -> Entry | None:
     stays a trace (`trace_of`), so the charge is not called uncharged: a person decides. So does one
     that was booked more than FAR after its answer was given up: it is as likely somebody else's.
     """
-    if not charge.is_by_ledger:
+    if not charge.is_proved_by_debit:
         return None
     ledger = segment.of(charge.account)
     if untold(ledger, charge, sent_at(charge) - SKEW, FAR):
@@ -163,7 +169,7 @@ def debit_alone(charge: Charge, kept: Collection[int]) -> Entry | None:
     fitting = [
         entry
         for entry in free(ledger, charge, FAR)
-        if entry.pk not in kept and is_after(entry, charge) and charge.may_cost(-entry.amount)
+        if entry.pk not in kept and is_after(entry, charge) and charge.can_cost(-entry.amount)
     ]
     if any(is_before(entry, charge) for entry in fitting) and not clock_is_behind(charge):
         fitting = [entry for entry in fitting if not is_before(entry, charge)]
@@ -195,7 +201,9 @@ def trace_of(charge: Charge, *, by_any_clock: bool = False) -> bool:
     return rows.filter(amount__range=(-high, -low)).exists()
 
 
-def late_debit_of(charge: Charge, kept: Collection[int] = (), *, is_done: bool) -> Entry | None:
+def late_debit_of(
+    charge: Charge, kept: Collection[int] = (), *, is_done: bool
+) -> LedgerEntry | None:
     """The debit of a charge that was called uncharged: one of exactly its price; where its resource
     shows that it was done, also one within the margin that was held on top.
 
@@ -207,68 +215,74 @@ def late_debit_of(charge: Charge, kept: Collection[int] = (), *, is_done: bool) 
         if is_after(entry, charge) and entry.pk not in kept
     ]
     exact = [entry for entry in mine if -entry.amount == charge.price]
-    about = [entry for entry in mine if is_done and charge.may_cost(-entry.amount)]
+    about = [entry for entry in mine if is_done and charge.can_cost(-entry.amount)]
     entry = nearest(exact or about, charge)
     return None if entry and rivals(charge, [entry]) else entry
 
 
-def take_late(charge: Charge, entry: Entry) -> None:
+def take_late(charge: Charge, entry: LedgerEntry) -> None:
     """Write down that the debit is probably the charge's, which was called uncharged."""
-    cost, minutes = plain(-entry.amount), (entry.happened_at - sent_at(charge)) // MINUTE
-    sure, how = Confidence.LIKELY, f"exactly its {cost} cr"
+    cost, minutes = amount_text(-entry.amount), (entry.happened_at - sent_at(charge)) // MINUTE
+    sure, how = MatchConfidence.LIKELY, f"exactly its {cost} cr"
     if -entry.amount != charge.price:
-        sure, how = Confidence.WEAK, f"{cost} cr, about its {plain(charge.price)}"
+        sure, how = MatchConfidence.WEAK, f"{cost} cr, about its {amount_text(charge.price)}"
     why = f"Probably its own: {how}, booked {minutes} min after it was sent. Its answer got lost, "
     link(entry, charge, sure, f"{why}and it was called uncharged before this was seen.")
     changes.note(charge.account, [entry.happened_at])
 
 
-def take(charge: Charge, entry: Entry) -> None:
+def take(charge: Charge, entry: LedgerEntry) -> None:
     """Write down that the debit is the charge's, which was settled by it just now."""
     rows = free(segment.of(charge.account), charge)
     equal = [other for other in rows if other.amount == entry.amount]
-    cost, wanted = plain(-entry.amount), plain(charge.price)
+    cost, wanted = amount_text(-entry.amount), amount_text(charge.price)
     told = "Its answer got lost"
     if -entry.amount != charge.price:
-        sure, why = Confidence.WEAK, f"{cost} cr were booked in its time, about its {wanted} cr."
+        sure, why = (
+            MatchConfidence.WEAK,
+            f"{cost} cr were booked in its time, about its {wanted} cr.",
+        )
     elif len(equal) > 1:
-        sure, why = Confidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
+        sure, why = MatchConfidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
     elif is_before(entry, charge):
-        sure, why = Confidence.LIKELY, f"exactly its {cost} cr, booked before it by our clock."
+        sure, why = MatchConfidence.LIKELY, f"exactly its {cost} cr, booked before it by our clock."
     elif entry.happened_at > given_up_at(charge) + LATE:
-        sure, why = Confidence.LIKELY, f"exactly its {cost} cr, booked some minutes after it."
+        sure, why = MatchConfidence.LIKELY, f"exactly its {cost} cr, booked some minutes after it."
     else:
-        sure, why = Confidence.CERTAIN, f"exactly its {cost} cr, in its time; nothing else fits."
+        sure, why = (
+            MatchConfidence.CERTAIN,
+            f"exactly its {cost} cr, in its time; nothing else fits.",
+        )
     link(entry, charge, sure, f"{told}; {why}")
     changes.note(charge.account, [entry.happened_at])
 
 
-def rivals(charge: Charge, fitting: Sequence[Entry], *states: ChargeState) -> int:
+def rivals(charge: Charge, fitting: Sequence[LedgerEntry], *states: ChargeState) -> int:
     """How many other charges whose answer is not known, of all teams, may have made one of these
     debits; of these states alone, where any are given."""
     of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
-    others = of_all_teams.filter(state__in=states or UNDECIDED)
+    others = of_all_teams.filter(state__in=states or UNDECIDED_STATES)
     return sum(
-        any(is_of_time(entry, other) and other.may_cost(-entry.amount) for entry in fitting)
+        any(is_of_time(entry, other) and other.can_cost(-entry.amount) for entry in fitting)
         for other in others.exclude(pk=charge.pk)
     )
 
 
-def is_of_time(entry: Entry, charge: Charge) -> bool:
+def is_of_time(entry: LedgerEntry, charge: Charge) -> bool:
     """Whether it is a trace of the charge by its time; of one that is sent just now, until now."""
     until = timezone.now() if charge.state == ChargeState.SENDING else given_up_at(charge)
-    return traced_from(charge) <= entry.happened_at <= until + LONGEST
+    return traced_from(charge) <= entry.happened_at <= until + MAX_BOOKING_DELAY
 
 
 def traced_from(charge: Charge) -> datetime:
-    return sent_at(charge) - (NEAR if charge.is_by_ledger else SKEW)
+    return sent_at(charge) - (NEAR if charge.is_proved_by_debit else SKEW)
 
 
-def is_after(entry: Entry, charge: Charge) -> bool:
+def is_after(entry: LedgerEntry, charge: Charge) -> bool:
     return entry.happened_at >= sent_at(charge) - SKEW
 
 
-def is_before(entry: Entry, charge: Charge) -> bool:
+def is_before(entry: LedgerEntry, charge: Charge) -> bool:
     """Whether it was booked before the charge was sent; the ledger's times are whole seconds."""
     return entry.happened_at < sent_at(charge).replace(microsecond=0)
 

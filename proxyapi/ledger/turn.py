@@ -19,8 +19,8 @@ from proxyapi.ledger import api_view, segment
 from proxyapi.ledger.mirror import mirror
 from proxyapi.ledger.page import reader
 from proxyapi.ledger.weighing import REQUESTS, weigh
-from proxyapi.models import Account, Charge, Ledger, Token
-from proxyapi.models.charge import SPENT
+from proxyapi.models import Account, Charge, LedgerMirror, Token
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import (
     Priority,
     RateLimitExhausted,
@@ -44,7 +44,7 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not 
 def due(now: datetime, of: UUID | None = None) -> list[UUID]:
     """Accounts whose ledger should be read now; `of`: this one, if it is among them."""
     read_at = Coalesce(OuterRef("ledger__read_at"), NEVER)
-    settled = Charge.objects.filter(account=OuterRef("pk"), state__in=SPENT)
+    settled = Charge.objects.filter(account=OuterRef("pk"), state__in=CHARGED_STATES)
     # What was settled before the clock was put back does not count for as long as it lies ahead.
     settled = settled.filter(settled_at__gt=read_at, settled_at__lte=now)
     is_due = Q(ledger__isnull=True) | Q(ledger__due_at__isnull=True) | Q(ledger__due_at__lte=now)
@@ -72,11 +72,11 @@ def take_turn(account_id: UUID) -> None:
         wait = min(EVERY * 2**troubles, LONGEST)
     else:
         wait = rest(segment.of(account), timezone.now())
-    mine = Ledger.objects.filter(pk=account_id, held_until=held_until)
+    mine = LedgerMirror.objects.filter(pk=account_id, held_until=held_until)
     mine.update(due_at=timezone.now() + wait, troubles=troubles, held_until=None)
 
 
-def rest(ledger: Ledger, now: datetime) -> timedelta:
+def rest(ledger: LedgerMirror, now: datetime) -> timedelta:
     """How long until the ledger's end was read a minute ago, less the beat; a turn that spent its
     requests on older rows did not read it."""
     wait = EVERY - BEAT
@@ -90,7 +90,9 @@ def hold(account: Account) -> datetime | None:
     now = timezone.now()
     until = now + HELD
     free = Q(held_until__isnull=True) | Q(held_until__lt=now)
-    return until if Ledger.objects.filter(free, pk=account.pk).update(held_until=until) else None
+    return (
+        until if LedgerMirror.objects.filter(free, pk=account.pk).update(held_until=until) else None
+    )
 
 
 def mirror_and_weigh(account: Account) -> None:
@@ -120,7 +122,7 @@ def may_weigh(account: Account) -> bool:
     return available(redis_connection(), source.token.bucket, Priority.LEDGER_SYNC) >= REQUESTS
 
 
-def is_old(ledger: Ledger, now: datetime) -> bool:
+def is_old(ledger: LedgerMirror, now: datetime) -> bool:
     """Whether the ledger's end is worth a request before what else is to be read."""
     if ledger.read_at is None or ledger.high < ledger.total:
         return True
@@ -131,7 +133,7 @@ def is_old(ledger: Ledger, now: datetime) -> bool:
     )
 
 
-def is_awaited(ledger: Ledger) -> bool:
+def is_awaited(ledger: LedgerMirror) -> bool:
     """Whether people look for the row of what they did just now. However much they do, it is so a
     few times a minute only: else watching would pay for it. Raises `AllowanceUnknown`."""
     if not has_settled(ledger):
@@ -140,14 +142,14 @@ def is_awaited(ledger: Ledger) -> bool:
     return try_acquire(redis_connection(), name, Priority.PERSON, limit=AWAITED).is_granted
 
 
-def has_settled(ledger: Ledger) -> bool:
+def has_settled(ledger: LedgerMirror) -> bool:
     """Whether one of our charges was settled since the ledger's end was read."""
-    settled = Charge.objects.filter(account_id=ledger.pk, state__in=SPENT)
+    settled = Charge.objects.filter(account_id=ledger.pk, state__in=CHARGED_STATES)
     since = ledger.read_at or NEVER
     return settled.filter(settled_at__gt=since, settled_at__lte=timezone.now()).exists()
 
 
-def is_weighing_late(ledger: Ledger, now: datetime) -> bool:
+def is_weighing_late(ledger: LedgerMirror, now: datetime) -> bool:
     """Of an account whose videos are looked at all day long nothing would be weighed: its three
     requests go before the looks then, each hour; where that fails, not at once again."""
     if (ledger.weighed_at or ledger.account.created_at) > now - WEIGHED_AGAIN:
@@ -159,7 +161,7 @@ def is_weighing_late(ledger: Ledger, now: datetime) -> bool:
     return False
 
 
-def is_weighing_due(ledger: Ledger, now: datetime) -> bool:
+def is_weighing_due(ledger: LedgerMirror, now: datetime) -> bool:
     if ledger.problem:
         return False
     if ledger.weighed_high is None or ledger.weighed_at is None:

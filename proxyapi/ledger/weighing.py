@@ -13,14 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from proxyapi import calls
-from proxyapi.day_sums import CreditSum
 from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import changes, growth, segment
 from proxyapi.ledger.differences import of_balance
 from proxyapi.ledger.page import reader
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData, format_credits
+from proxyapi.rollups.daily_totals import CreditSum
 from proxyapi.upstream import wire
 
 REQUESTS = 3
@@ -44,11 +44,11 @@ def weigh(account: Account, lane: Priority = Priority.LEDGER_SYNC, patience: flo
     after = growth.catch_up(source)
     if remaining is None or not at_end(after) or after.high != before.high:
         return False
-    account.note_balance(remaining, asked_at)
+    account.update_balance(remaining, asked_at)
     return note(account, remaining, after.high)
 
 
-def at_end(ledger: Ledger) -> bool:
+def at_end(ledger: LedgerMirror) -> bool:
     return not ledger.problem and ledger.read_at is not None and ledger.high == ledger.total
 
 
@@ -70,21 +70,21 @@ def note(account: Account, balance: Decimal, high: int) -> bool:
     return True
 
 
-def since_anchor(ledger: Ledger, high: int) -> Decimal:
+def since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
     """What the rows from the anchor on add up to; only those after the last weighing are read."""
     if ledger.weighed_high is None or ledger.weighed_sum is None or ledger.weighed_high > high:
         return total(ledger, ledger.anchor_high or 0, high)
     return ledger.weighed_sum + total(ledger, ledger.weighed_high, high)
 
 
-def total(ledger: Ledger, low: int, high: int) -> Decimal:
+def total(ledger: LedgerMirror, low: int, high: int) -> Decimal:
     """What the rows of these positions add up to."""
-    rows = Entry.objects.filter(account_id=ledger.pk, position__gte=low, position__lt=high)
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=low, position__lt=high)
     return rows.aggregate(sum=CreditSum("amount"))["sum"] or Decimal(0)
 
 
 @transaction.atomic
-def anchor_again(account: Account, seen: Decimal) -> Ledger:
+def anchor_again(account: Account, seen: Decimal) -> LedgerMirror:
     """Take the balance as it was weighed last as the new start, and let the difference go.
 
     The opening balance follows from it: opening + entries = balance. What moves after that

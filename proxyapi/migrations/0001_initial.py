@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='TopUp',
+            name='AutoTopUp',
             fields=[
                 ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='top_up', serialize=False, to='proxyapi.account')),
                 ('enabled', models.BooleanField(default=False)),
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Pace',
+            name='RenderDurations',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('environment', models.CharField(help_text='Base address of the upstream.', max_length=200)),
@@ -199,7 +199,19 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Key',
+            name='CreditPack',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('plan_id', models.BigIntegerField()),
+                ('name', models.CharField(max_length=60)),
+                ('credits', models.PositiveIntegerField()),
+                ('price', models.DecimalField(blank=True, decimal_places=2, help_text='In money, if known.', max_digits=10, null=True)),
+                ('currency', models.CharField(blank=True, help_text='ISO 4217, such as EUR.', max_length=3)),
+                ('vault', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='credit_packs', to='proxyapi.vault')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ApiKey',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=60)),
@@ -214,19 +226,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='CreditPack',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('plan_id', models.BigIntegerField()),
-                ('name', models.CharField(max_length=60)),
-                ('credits', models.PositiveIntegerField()),
-                ('price', models.DecimalField(blank=True, decimal_places=2, help_text='In money, if known.', max_digits=10, null=True)),
-                ('currency', models.CharField(blank=True, help_text='ISO 4217, such as EUR.', max_length=3)),
-                ('vault', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='credit_packs', to='proxyapi.vault')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Call',
+            name='ApiCall',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('operation', models.CharField(max_length=60)),
@@ -246,7 +246,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='accounts', to='proxyapi.vault'),
         ),
         migrations.CreateModel(
-            name='Ledger',
+            name='LedgerMirror',
             fields=[
                 ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='ledger', serialize=False, to='proxyapi.account')),
                 ('low', models.PositiveIntegerField(default=0)),
@@ -279,57 +279,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='DayFeature',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('is_credit', models.BooleanField()),
-                ('is_matched', models.BooleanField()),
-                ('via_api', models.BooleanField(blank=True, null=True)),
-                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
-                ('entries', models.PositiveIntegerField()),
-                ('operation', models.CharField(blank=True, max_length=60)),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
-            ],
-            options={
-                'indexes': [models.Index(fields=['account', 'day', 'operation', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_feature_whole'), models.Index(fields=['account', 'operation', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_feature_by_name')],
-            },
-        ),
-        migrations.CreateModel(
-            name='DayFlow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('is_credit', models.BooleanField()),
-                ('is_matched', models.BooleanField()),
-                ('via_api', models.BooleanField(blank=True, null=True)),
-                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
-                ('entries', models.PositiveIntegerField()),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
-            ],
-            options={
-                'indexes': [models.Index(fields=['account', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_flow_whole')],
-            },
-        ),
-        migrations.CreateModel(
-            name='DayMember',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('is_credit', models.BooleanField()),
-                ('is_matched', models.BooleanField()),
-                ('via_api', models.BooleanField(blank=True, null=True)),
-                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
-                ('entries', models.PositiveIntegerField()),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
-                ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'indexes': [models.Index(fields=['account', 'day', 'member', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_member_whole'), models.Index(fields=['account', 'member', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_member_by_member')],
-            },
-        ),
-        migrations.CreateModel(
-            name='DaySum',
+            name='DailyBreakdown',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField()),
@@ -348,7 +298,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='DayTotal',
+            name='DailyTotal',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('is_credit', models.BooleanField()),
+                ('is_matched', models.BooleanField()),
+                ('via_api', models.BooleanField(blank=True, null=True)),
+                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
+                ('entries', models.PositiveIntegerField()),
+                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['account', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_flow_whole')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DailyTotalByLabel',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField()),
@@ -366,7 +332,57 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Entry',
+            name='DailyTotalByMember',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('is_credit', models.BooleanField()),
+                ('is_matched', models.BooleanField()),
+                ('via_api', models.BooleanField(blank=True, null=True)),
+                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
+                ('entries', models.PositiveIntegerField()),
+                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
+                ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'indexes': [models.Index(fields=['account', 'day', 'member', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_member_whole'), models.Index(fields=['account', 'member', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_member_by_member')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DailyTotalByOperation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('is_credit', models.BooleanField()),
+                ('is_matched', models.BooleanField()),
+                ('via_api', models.BooleanField(blank=True, null=True)),
+                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
+                ('entries', models.PositiveIntegerField()),
+                ('operation', models.CharField(blank=True, max_length=60)),
+                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['account', 'day', 'operation', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_feature_whole'), models.Index(fields=['account', 'operation', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_feature_by_name')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LedgerConflict',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('before', models.JSONField(help_text="The row as it was mirrored, in the upstream's words.")),
+                ('after', models.JSONField(help_text='As it reads now; null: it is gone.', null=True)),
+                ('noticed_at', models.DateTimeField(auto_now_add=True)),
+                ('accepted_at', models.DateTimeField(blank=True, null=True)),
+                ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rewrites', to='proxyapi.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('accepted_at__isnull', True)), fields=('account', 'position'), name='rewrite_once_until_accepted')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LedgerEntry',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveIntegerField(help_text='Place in the ledger read in ascending order, from 0.')),
@@ -385,8 +401,8 @@ class Migration(migrations.Migration):
                 ('operation', models.CharField(blank=True, max_length=60)),
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='proxyapi.account')),
                 ('charge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='entries', to='proxyapi.charge')),
-                ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='entries', to='proxyapi.job')),
+                ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'indexes': [models.Index(fields=['account', '-happened_at', '-position'], name='entry_newest'), models.Index(fields=['account', 'member', '-happened_at', '-position'], name='entry_by_member'), models.Index(fields=['account', 'operation', '-happened_at', '-position'], name='entry_by_feature'), models.Index(fields=['account', 'label', '-happened_at', '-position'], name='entry_by_label'), models.Index(condition=models.Q(('charge__isnull', True)), fields=['account', '-happened_at', '-position', 'amount'], name='entry_outside'), models.Index(condition=models.Q(('amount__gt', 0)), fields=['account', '-happened_at', '-position'], name='entry_credits'), models.Index(condition=models.Q(('via_api', False)), fields=['account', '-happened_at', '-position'], name='entry_not_by_api'), models.Index(condition=models.Q(('via_api__isnull', True)), fields=['account', 'via_api', 'position'], name='entry_view_unknown'), models.Index(condition=models.Q(('off__isnull', False)), fields=['account', 'off'], name='entry_off'), models.Index(condition=models.Q(('trouble__gt', '')), fields=['account', 'trouble'], name='entry_troubled')],
@@ -394,7 +410,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='MonthCost',
+            name='MonthlyPriceCount',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('month', models.DateField(help_text='Its first day; months are of UTC, by the time of sending.')),
@@ -411,7 +427,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='MonthFeature',
+            name='MonthlyTotalByOperation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('month', models.DateField(help_text="Its first day; months are of the vault's time zone.")),
@@ -425,22 +441,6 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['account', 'month', 'operation', 'is_credit', 'is_matched', 'amount', 'entries'], name='month_feature_whole')],
                 'constraints': [models.UniqueConstraint(fields=('account', 'month', 'operation', 'is_credit', 'is_matched'), name='month_feature_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Rewrite',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('before', models.JSONField(help_text="The row as it was mirrored, in the upstream's words.")),
-                ('after', models.JSONField(help_text='As it reads now; null: it is gone.', null=True)),
-                ('noticed_at', models.DateTimeField(auto_now_add=True)),
-                ('accepted_at', models.DateTimeField(blank=True, null=True)),
-                ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rewrites', to='proxyapi.account')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('accepted_at__isnull', True)), fields=('account', 'position'), name='rewrite_once_until_accepted')],
             },
         ),
         migrations.CreateModel(
@@ -582,12 +582,12 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['draft', 'held', 'sending', 'unknown'])), fields=('job', 'operation'), name='charge_one_open_per_job_operation'),
         ),
         migrations.AddIndex(
-            model_name='call',
-            index=models.Index(fields=['vault', '-sent_at'], name='proxyapi_ca_vault_i_4bc8a2_idx'),
+            model_name='apicall',
+            index=models.Index(fields=['vault', '-sent_at'], name='proxyapi_ap_vault_i_495de8_idx'),
         ),
         migrations.AddIndex(
-            model_name='call',
-            index=models.Index(fields=['token', '-sent_at'], name='proxyapi_ca_token_i_964825_idx'),
+            model_name='apicall',
+            index=models.Index(fields=['token', '-sent_at'], name='proxyapi_ap_token_i_d872b7_idx'),
         ),
         migrations.AddIndex(
             model_name='account',

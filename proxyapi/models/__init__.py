@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-from proxyapi.models.account import Account, Plan
-from proxyapi.models.call import Call, CallOutcome
+from proxyapi.models.account import Account, AccountPlan
+from proxyapi.models.api_call import ApiCall, CallOutcome
+from proxyapi.models.api_key import ApiKey
+from proxyapi.models.auto_top_up import AutoTopUp, CreditPack, TopUpType
 from proxyapi.models.charge import Charge, ChargeState
+from proxyapi.models.daily_breakdown import DailyBreakdown
+from proxyapi.models.daily_rollup import DailyRollup
+from proxyapi.models.daily_total import DailyTotal
+from proxyapi.models.daily_total_by_label import DailyTotalByLabel
+from proxyapi.models.daily_total_by_member import DailyTotalByMember
+from proxyapi.models.daily_total_by_operation import DailyTotalByOperation
 from proxyapi.models.database_epoch import DatabaseEpoch
-from proxyapi.models.day_feature import DayFeature
-from proxyapi.models.day_flow import DayFlow
-from proxyapi.models.day_member import DayMember
-from proxyapi.models.day_row import DayRow
-from proxyapi.models.day_sum import DaySum
-from proxyapi.models.day_total import DayTotal
-from proxyapi.models.entry import Confidence, Entry
 from proxyapi.models.job import Job, JobKind, JobState
-from proxyapi.models.key import Key
-from proxyapi.models.ledger import Ledger
-from proxyapi.models.month_cost import MonthCost
-from proxyapi.models.month_feature import MonthFeature
-from proxyapi.models.pace import Pace
-from proxyapi.models.rewrite import Rewrite
+from proxyapi.models.ledger_conflict import LedgerConflict
+from proxyapi.models.ledger_entry import LedgerEntry, MatchConfidence
+from proxyapi.models.ledger_mirror import LedgerMirror
+from proxyapi.models.monthly_price_count import MonthlyPriceCount
+from proxyapi.models.monthly_total_by_operation import MonthlyTotalByOperation
+from proxyapi.models.render_durations import RenderDurations
 from proxyapi.models.token import Token, TokenState
-from proxyapi.models.top_up import CreditPack, TopUp, TopUpType
 from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState
 from proxyapi.models.upload import Upload
 from proxyapi.models.vault import Vault
 
 __all__ = [
     "Account",
-    "Call",
+    "AccountPlan",
+    "ApiCall",
+    "ApiKey",
+    "AutoTopUp",
     "CallOutcome",
     "Charge",
     "ChargeState",
-    "Confidence",
     "CreditPack",
+    "DailyBreakdown",
+    "DailyRollup",
+    "DailyTotal",
+    "DailyTotalByLabel",
+    "DailyTotalByMember",
+    "DailyTotalByOperation",
     "DatabaseEpoch",
-    "DayFeature",
-    "DayFlow",
-    "DayMember",
-    "DayRow",
-    "DaySum",
-    "DayTotal",
-    "Entry",
     "Job",
     "JobKind",
     "JobState",
-    "Key",
-    "Ledger",
-    "MonthCost",
-    "MonthFeature",
-    "Pace",
-    "Plan",
-    "Rewrite",
+    "LedgerConflict",
+    "LedgerEntry",
+    "LedgerMirror",
+    "MatchConfidence",
+    "MonthlyPriceCount",
+    "MonthlyTotalByOperation",
+    "RenderDurations",
     "Token",
     "TokenState",
-    "TopUp",
     "TopUpChange",
     "TopUpChangeState",
     "TopUpType",

@@ -23,18 +23,18 @@ from proxyapi.upstream import wire
 if TYPE_CHECKING:
     from proxyapi.models.charge import Charge, ChargeQuerySet
 
-CREDITS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
-SMALLEST = Decimal("0.0001")
+CREDIT_FIELD_OPTIONS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
+CREDIT_QUANTUM = Decimal("0.0001")
 
-ELSEWHERE = (
+PAUSED_ACCOUNT_TEXT = (
     "This account belongs to another address of the service, {address}. It is paused until the "
     "portal uses that address again."
 )
 
 # A time outside of them is a mistake or means "never ends", and breaks calendars.
-YEARS = range(2000, 2200)
+PLAUSIBLE_YEARS = range(2000, 2200)
 
-PROFILE = (
+PROFILE_FIELDS = (
     "name",
     "email",
     "email_verified",
@@ -45,17 +45,17 @@ PROFILE = (
 )
 
 
-def exact(sum_: Decimal | None) -> Decimal:
+def quantize_credits(sum_: Decimal | None) -> Decimal:
     """SQLite adds floats up; rounded to the places that credits have, the sum is right again."""
-    return (sum_ or Decimal(0)).quantize(SMALLEST)
+    return (sum_ or Decimal(0)).quantize(CREDIT_QUANTUM)
 
 
-def plain(amount: Decimal) -> str:
+def amount_text(amount: Decimal) -> str:
     """An amount for a sentence or a record: "2500", whatever the database made of it."""
     return f"{amount.normalize():f}"
 
 
-class Plan(models.TextChoices):
+class AccountPlan(models.TextChoices):
     PAID = "paid"
     TRIAL = "trial"
     NONE = "none", "no plan"
@@ -75,26 +75,26 @@ class AccountQuerySet(models.QuerySet["Account"]):
             upstream_id=Subquery(own.values("upstream_id")),
         )
 
-    def lock(self, pk: uuid.UUID) -> list[uuid.UUID]:
+    def lock_upstream_account(self, pk: uuid.UUID) -> list[uuid.UUID]:
         """Lock all rows of the same upstream account for the rest of the transaction, always before
         its jobs, charges and entries, and in one order: so nobody waits in a ring. Answers their
         keys. Nothing else is read: what was loaded before the lock is not newer now."""
-        return list(self.in_order_of_locks(pk).values_list("pk", flat=True))
+        return list(self.in_lock_order(pk).values_list("pk", flat=True))
 
-    def locked(self, pk: uuid.UUID) -> Account:
+    def get_locked(self, pk: uuid.UUID) -> Account:
         """Lock like `lock`; answers the row as it is now. Raises `Account.DoesNotExist`."""
-        for row in self.in_order_of_locks(pk):
+        for row in self.in_lock_order(pk):
             if row.pk == pk:
                 return row
         raise Account.DoesNotExist
 
-    def in_order_of_locks(self, pk: uuid.UUID) -> Self:
+    def in_lock_order(self, pk: uuid.UUID) -> Self:
         # Without the key: a transaction that has inserted a row of an account holds its key shared,
         # and may still wait for the rows before it.
         return self.same_upstream_account(pk).order_by("pk").select_for_update(no_key=True)
 
 
-def has_another_team() -> Exists:
+def is_shared_with_another_team() -> Exists:
     """To annotate accounts with: whether another team has a row of the same upstream account."""
     same = {"environment": OuterRef("environment"), "upstream_id": OuterRef("upstream_id")}
     return Exists(Account.objects.filter(**same).exclude(pk=OuterRef("pk")))
@@ -112,12 +112,12 @@ class Account(models.Model):
     name = models.CharField(max_length=200, blank=True)
     email = models.CharField(max_length=254, blank=True)
     email_verified = models.BooleanField(default=False)
-    plan = models.CharField(max_length=8, choices=Plan, default=Plan.NONE)
+    plan = models.CharField(max_length=8, choices=AccountPlan, default=AccountPlan.NONE)
     plan_name = models.CharField(max_length=100, blank=True)
     plan_ends_at = models.DateTimeField(null=True, blank=True)
-    monthly_credits = models.DecimalField(**CREDITS, default=Decimal(0))
+    monthly_credits = models.DecimalField(**CREDIT_FIELD_OPTIONS, default=Decimal(0))
     balance = models.DecimalField(
-        **CREDITS, default=Decimal(0), help_text="Credits, as of `balance_as_of`."
+        **CREDIT_FIELD_OPTIONS, default=Decimal(0), help_text="Credits, as of `balance_as_of`."
     )
     balance_as_of = models.DateTimeField(null=True, blank=True)
     costs = models.JSONField(
@@ -143,7 +143,9 @@ class Account(models.Model):
             models.UniqueConstraint(
                 fields=["vault", "environment", "upstream_id"], name="account_once_per_vault"
             ),
-            models.CheckConstraint(condition=Q(plan__in=Plan.values), name="account_plan_known"),
+            models.CheckConstraint(
+                condition=Q(plan__in=AccountPlan.values), name="account_plan_known"
+            ),
         ]
         indexes = [models.Index(fields=["environment", "upstream_id"], name="account_upstream")]
 
@@ -169,13 +171,17 @@ class Account(models.Model):
     @property
     def pause_reason(self) -> str:
         """Why nothing is requested for it now, for people; empty where its upstream is in use."""
-        return "" if self.is_of_current_upstream else ELSEWHERE.format(address=self.environment)
+        return (
+            ""
+            if self.is_of_current_upstream
+            else PAUSED_ACCOUNT_TEXT.format(address=self.environment)
+        )
 
     def charges_of_all_teams(self) -> ChargeQuerySet:
         """Charges of the upstream account, of every team that uses it."""
         return self.charges.model.objects.of_upstream_account(self.pk)
 
-    def holds(self) -> tuple[Decimal, Decimal]:
+    def held_by_all_and_others(self) -> tuple[Decimal, Decimal]:
         """Credits that open charges have reserved: of all teams, and of those the other teams'."""
         theirs = ~Q(account_id=self.pk)
         sums = (
@@ -183,86 +189,88 @@ class Account(models.Model):
             .holding()
             .aggregate(all=Sum("hold"), others=Sum("hold", filter=theirs))
         )
-        return exact(sums["all"]), exact(sums["others"])
+        return quantize_credits(sums["all"]), quantize_credits(sums["others"])
 
-    def held(self) -> Decimal:
+    def held_credits(self) -> Decimal:
         """Credits that open charges of all teams have reserved."""
-        return self.holds()[0]
+        return self.held_by_all_and_others()[0]
 
-    def free_to_spend(self) -> Decimal:
-        return self.balance - self.held()
+    def available_balance(self) -> Decimal:
+        return self.balance - self.held_credits()
 
     @transaction.atomic
-    def note_balance(self, remaining: Decimal, seen_at: datetime) -> None:
+    def update_balance(self, remaining: Decimal, seen_at: datetime) -> None:
         """Take a newer balance; a late answer never overwrites a newer one (pitfall 53).
 
         `seen_at` is when it was asked for: it was read some time later. What may have been booked
         after that is taken off, so until the next reading it is rather too low than too high. It
         is the balance of the other teams that use the upstream account, too.
         """
-        Account.objects.lock(self.pk)
-        unseen = self.charges_of_all_teams().unseen(seen_at)
-        spent = exact(unseen.aggregate(sum=Sum("cost"))["sum"])
-        self.rows_with_token().filter(
+        Account.objects.lock_upstream_account(self.pk)
+        unseen = self.charges_of_all_teams().missing_from_balance(seen_at)
+        spent = quantize_credits(unseen.aggregate(sum=Sum("cost"))["sum"])
+        self.rows_with_usable_token().filter(
             Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at)
         ).update(balance=remaining - spent, balance_as_of=seen_at)
         self.refresh_from_db(fields=["balance", "balance_as_of"])
 
-    def note_spent(self, charge: Charge) -> None:
+    def deduct_charge(self, charge: Charge) -> None:
         """Take a charge that was settled just now off a balance that may not know of it; in the
         caller's transaction, with the account locked."""
-        for pk, as_of in self.rows_with_token().values_list("pk", "balance_as_of"):
-            if as_of and self.charges.unseen(as_of).filter(pk=charge.pk).exists():
+        for pk, as_of in self.rows_with_usable_token().values_list("pk", "balance_as_of"):
+            if as_of and self.charges.missing_from_balance(as_of).filter(pk=charge.pk).exists():
                 Account.objects.filter(pk=pk).update(balance=F("balance") - charge.cost)
 
-    def rows_with_token(self) -> AccountQuerySet:
+    def rows_with_usable_token(self) -> AccountQuerySet:
         """This row, and those of the same upstream account that a token of their own team opens: a
         team whose token was revoked learns nothing new through another team."""
         tokens = self.tokens.model.objects.usable().filter(account=OuterRef("pk"))
         rows = Account.objects.same_upstream_account(self.pk)
         return rows.filter(Q(pk=self.pk) | Exists(tokens))
 
-    def note_profile(self, me: Mapping[str, Any], asked_at: datetime) -> None:
+    def save_profile(self, me: Mapping[str, Any], asked_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""
-        self.read_profile(me)
+        self.apply_profile(me)
         # Not the whole row: the balance and the costs may be newer there than here.
-        self.save(update_fields=PROFILE)
+        self.save(update_fields=PROFILE_FIELDS)
         remaining = wire.amount(wire.mapping(me.get("credits")).get("remaining"))
         if remaining is not None:
-            self.note_balance(remaining, asked_at)
+            self.update_balance(remaining, asked_at)
 
-    def read_profile(self, me: Mapping[str, Any]) -> None:
+    def apply_profile(self, me: Mapping[str, Any]) -> None:
         """Whose account it is and on what plan, as far as it can be read; nothing is stored."""
         self.name = str(me.get("name") or self.name)[:200]
         self.email = str(me.get("email") or self.email)[:254]
         if isinstance(verified := me.get("email_verified"), bool):
             self.email_verified = verified
         subscription = wire.mapping(me.get("subscription"))
-        self.plan = plan_of(subscription, Plan(self.plan))
+        self.plan = parse_plan(subscription, AccountPlan(self.plan))
         self.plan_name = str(subscription.get("plan") or self.plan_name)[:100]
         if "ends_at" in subscription:
-            self.plan_ends_at = moment(subscription["ends_at"])
+            self.plan_ends_at = parse_timestamp(subscription["ends_at"])
         total = wire.amount(wire.mapping(me.get("credits")).get("total"))
         self.monthly_credits = self.monthly_credits if total is None else total
 
 
-def plan_of(subscription: Mapping[str, Any], known: Plan = Plan.NONE) -> Plan:
+def parse_plan(
+    subscription: Mapping[str, Any], known: AccountPlan = AccountPlan.NONE
+) -> AccountPlan:
     """The plan that these words tell, else the one that was `known`: a word that cannot be read
     stops no token (law 6)."""
     active, trial = subscription.get("active"), subscription.get("trial")
     if active is False or subscription.get("exists") is False:
-        return Plan.NONE
+        return AccountPlan.NONE
     if active is not True:
         return known
     if isinstance(trial, bool):
-        return Plan.TRIAL if trial else Plan.PAID
-    return Plan.PAID if known == Plan.NONE else known
+        return AccountPlan.TRIAL if trial else AccountPlan.PAID
+    return AccountPlan.PAID if known == AccountPlan.NONE else known
 
 
-def moment(text: object) -> datetime | None:
+def parse_timestamp(text: object) -> datetime | None:
     """An ISO 8601 timestamp with offset, or nothing where it cannot be read."""
     try:
         parsed = datetime.fromisoformat(str(text))
     except ValueError:
         return None
-    return parsed if parsed.tzinfo and parsed.year in YEARS else None
+    return parsed if parsed.tzinfo and parsed.year in PLAUSIBLE_YEARS else None

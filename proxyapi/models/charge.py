@@ -28,7 +28,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proxyapi import upstream_address
-from proxyapi.models.account import CREDITS, Account
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.job import Job
 from proxyapi.models.token import Token
 from proxyapi.models.vault import Vault
@@ -47,7 +47,7 @@ class ChargeState(models.TextChoices):
     WRITTEN_OFF = "written_off", "written off"
 
 
-TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
+CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.DRAFT: frozenset({ChargeState.HELD, ChargeState.REFUSED}),
     # To unknown only when the database went back in time: it may have been sent since.
     ChargeState.HELD: frozenset({ChargeState.SENDING, ChargeState.REFUSED, ChargeState.UNKNOWN}),
@@ -64,30 +64,32 @@ TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.MATCHED: frozenset(),
     ChargeState.WRITTEN_OFF: frozenset(),
 }
-HOLDING = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
-UNDECIDED = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, and the answer is not known
-SPENT = (ChargeState.CONFIRMED, ChargeState.MATCHED)
-CREATES = ("text_to_video.create", "voice_clones.create")  # the id is in the answer alone
-FACELESS_RENDERS = ("faceless.render", "faceless.retry")
-RENDERS = (
-    *FACELESS_RENDERS,
+HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
+UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, and the answer is not known
+CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
+CREATE_OPERATIONS = ("text_to_video.create", "voice_clones.create")  # the id is in the answer alone
+FACELESS_RENDER_OPERATIONS = ("faceless.render", "faceless.retry")
+RENDER_OPERATIONS = (
+    *FACELESS_RENDER_OPERATIONS,
     "b_roll.render",
     "ai_visuals.render",
     "url_to_video.render",
     "text_to_scene.render",
     "characters.train",
 )
-STARTS_RENDERING = (*RENDERS, *CREATES)
-REFUNDED = ("text_to_video.create",)  # the service gives back what a failed one took (spec)
-NEVER_CHARGED = "NEVER-CHARGED"  # `code` of what settling ended so: it found no trace
-CHARGED_LATE = "CHARGED-LATE"  # `code` of what was ended so, and took credits all the same
-BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
-PARKED_AFTER = 5  # crashes in a row
-CLOCKS_DIFFER = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
-LONGEST = timedelta(hours=1)  # from a sending to its booking, and far more
+JOB_STARTING_OPERATIONS = (*RENDER_OPERATIONS, *CREATE_OPERATIONS)
+REFUNDABLE_OPERATIONS = (
+    "text_to_video.create",
+)  # the service gives back what a failed one took (spec)
+NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of what settling ended so: it found no trace
+CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of what was ended so, and took credits all the same
+EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+MAX_CHARGE_CRASHES = 5  # crashes in a row
+MAX_CLOCK_SKEW = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
+MAX_BOOKING_DELAY = timedelta(hours=1)  # from a sending to its booking, and far more
 
 
-def held_on_account(*, by_others: bool = False) -> Coalesce:
+def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
     """To annotate accounts with: the credits of their upstream account that open charges of all
     teams have reserved, or those of the other teams alone."""
     charges = Charge.objects.holding().filter(
@@ -100,7 +102,7 @@ def held_on_account(*, by_others: bool = False) -> Coalesce:
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
-    def loaded(self, pk: uuid.UUID) -> Charge:
+    def get_with_relations(self, pk: uuid.UUID) -> Charge:
         """One charge with what sending and settling ask of it: its job, its token, its account.
         Raises `Charge.DoesNotExist`."""
         charge = self.select_related("job", "token", "account").get(pk=pk)
@@ -113,67 +115,73 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         return self.filter(account__in=Account.objects.same_upstream_account(account_id))
 
     def holding(self) -> Self:
-        return self.filter(state__in=HOLDING)
+        return self.filter(state__in=HOLDING_STATES)
 
     def open(self) -> Self:
-        return self.filter(state__in=(*HOLDING, ChargeState.DRAFT))
+        return self.filter(state__in=(*HOLDING_STATES, ChargeState.DRAFT))
 
-    def starting(self) -> Self:
-        return self.open().filter(operation__in=STARTS_RENDERING)
+    def starting_jobs(self) -> Self:
+        return self.open().filter(operation__in=JOB_STARTING_OPERATIONS)
 
     def without_debit(self) -> Self:
         """Charges that took credits, and no row of the ledger is known to be their debit."""
         # Few are not booked; their index is taken for the time alone.
-        few = self.filter(booked_at__isnull=True, sent_at__gt=BEFORE_ALL)
-        return few.filter(state__in=SPENT, cost__gt=0).exclude(entries__amount__lt=0)
+        few = self.filter(booked_at__isnull=True, sent_at__gt=EARLIEST_TIME)
+        return few.filter(state__in=CHARGED_STATES, cost__gt=0).exclude(entries__amount__lt=0)
 
-    def unseen(self, since: datetime) -> Self:
+    def missing_from_balance(self, since: datetime) -> Self:
         """Charges that took credits, and a balance asked for at that time may not know of it.
 
         It knows of what was answered, or booked by the ledger's clock, before; and of the charge
         whose own answer told it, which is as of its sending.
         """
-        booked = Q(booked_at__isnull=True) | Q(booked_at__gt=since - CLOCKS_DIFFER)
-        lately = self.filter(sent_at__gt=since - LONGEST, settled_at__gt=since, state__in=SPENT)
+        booked = Q(booked_at__isnull=True) | Q(booked_at__gt=since - MAX_CLOCK_SKEW)
+        lately = self.filter(
+            sent_at__gt=since - MAX_BOOKING_DELAY, settled_at__gt=since, state__in=CHARGED_STATES
+        )
         return lately.filter(booked).exclude(sent_at=since)
 
-    def called_uncharged(self) -> Self:
-        return self.filter(state=ChargeState.REFUSED, code=NEVER_CHARGED)
+    def assumed_uncharged(self) -> Self:
+        return self.filter(state=ChargeState.REFUSED, code=NEVER_CHARGED_CODE)
 
-    def repeated(self, charge: Charge) -> Self:
+    def later_repeats(self, charge: Charge) -> Self:
         """The same sent again afterwards, where it took credits or may have."""
         same = self.filter(account=charge.account_id, operation=charge.operation, job=charge.job_id)
         if charge.job_id is None:
             same = same.filter(path=charge.path, body=charge.body)
-        return same.filter(sent_at__gt=charge.sent_at, state__in=(*SPENT, *UNDECIDED))
+        return same.filter(
+            sent_at__gt=charge.sent_at, state__in=(*CHARGED_STATES, *UNDECIDED_STATES)
+        )
 
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
         came. Unknown ones of another upstream wait until its address is set again."""
-        due = self.filter(state__in=HOLDING, due_at__lte=now, crashes__lt=PARKED_AFTER)
+        due = self.filter(state__in=HOLDING_STATES, due_at__lte=now, crashes__lt=MAX_CHARGE_CRASHES)
         readable = ~Q(state=ChargeState.UNKNOWN) | upstream_address.current_upstream_filter(
             "account__environment"
         )
         return due.filter(readable).order_by("due_at")
 
-    def owe(self, job: Job, now: datetime) -> None:
+    def mark_refund_owed(self, job: Job, now: datetime) -> None:
         """The job failed: the service owes back what its last try took, where it says so.
 
         One whose clip nobody knows is not the one that failed.
         """
-        last = self.filter(job=job, operation__in=REFUNDED, state__in=SPENT, cost__gt=0)
+        last = self.filter(
+            job=job, operation__in=REFUNDABLE_OPERATIONS, state__in=CHARGED_STATES, cost__gt=0
+        )
         last = last.filter(orphan_at__isnull=True)
         charge = last.order_by("-sent_at").first()
         if charge is not None:
             self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)
 
-    def move(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
+    def transition(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
         """Take one transition by conditional update; False when somebody else was faster."""
-        if to not in TRANSITIONS[ChargeState(charge.state)]:
+        if to not in CHARGE_TRANSITIONS[ChargeState(charge.state)]:
             raise ValueError(f"a charge does not go from {charge.state} to {to}")
         moved = self.filter(pk=charge.pk, state=charge.state).update(state=to, **fields)
         if moved:
-            charge.reread()
+            charge.reload()
         return bool(moved)
 
 
@@ -193,10 +201,14 @@ class Charge(models.Model):
     nonce = models.UUIDField()
     state = models.CharField(max_length=11, choices=ChargeState, default=ChargeState.DRAFT)
     quote = models.DecimalField(
-        **CREDITS, null=True, blank=True, help_text="Price shown to the person."
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Price shown to the person."
     )
-    hold = models.DecimalField(**CREDITS, default=0, help_text="Upper bound that is reserved.")
-    cost = models.DecimalField(**CREDITS, null=True, blank=True, help_text="What it really took.")
+    hold = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, default=0, help_text="Upper bound that is reserved."
+    )
+    cost = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="What it really took."
+    )
     before = models.JSONField(default=dict, blank=True, help_text="Evidence read before sending.")
     tries = models.PositiveSmallIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -320,7 +332,7 @@ class Charge(models.Model):
     def __str__(self) -> str:
         return f"{self.operation} {self.state}"
 
-    def reread(self) -> None:
+    def reload(self) -> None:
         """As it is by now. Its account and its token, where they were loaded and are the same, stay
         so: what changes of those is read where it counts."""
         loaded = self._state.fields_cache
@@ -333,32 +345,32 @@ class Charge(models.Model):
 
     @property
     def is_open(self) -> bool:
-        return self.state in (*HOLDING, ChargeState.DRAFT)
+        return self.state in (*HOLDING_STATES, ChargeState.DRAFT)
 
     @property
-    def is_called_uncharged(self) -> bool:
-        return self.state == ChargeState.REFUSED and self.code == NEVER_CHARGED
+    def is_assumed_uncharged(self) -> bool:
+        return self.state == ChargeState.REFUSED and self.code == NEVER_CHARGED_CODE
 
     @property
-    def is_spent(self) -> bool:
-        return self.state in SPENT
+    def is_charged(self) -> bool:
+        return self.state in CHARGED_STATES
 
     @property
     def price(self) -> Decimal:
         """What it was told to cost; what is held for it, where no price was told."""
         return self.quote if self.quote is not None else self.hold
 
-    def may_cost(self, amount: Decimal) -> bool:
+    def can_cost(self, amount: Decimal) -> bool:
         """Whether it may be this much, within the margin that was held on top of the price."""
         return abs(amount - self.price) <= max(self.hold - self.price, Decimal(0))
 
     @property
-    def is_by_ledger(self) -> bool:
+    def is_proved_by_debit(self) -> bool:
         """Whether a debit of its price proves it alone, as was found just before it was sent."""
         by_kind = operation(self.operation).evidence is Evidence.LEDGER
         return bool(self.before.get("by_ledger", by_kind))
 
     @property
-    def is_proved(self) -> bool:
+    def is_proven_executed(self) -> bool:
         """Whether it is known that it was carried out, be its cost known or not."""
         return self.effect_at is not None or self.orphan_at is not None

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 
 class DatabaseEpochQuerySet(models.QuerySet["DatabaseEpoch"]):
-    def current(self) -> DatabaseEpoch:
+    def get_or_create_current(self) -> DatabaseEpoch:
         """The newest epoch; a new database begins its first one."""
         found = self.order_by("-number").first()
         if found is not None:

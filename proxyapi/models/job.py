@@ -17,15 +17,15 @@ from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi import upstream_address
-from proxyapi.models.account import CREDITS, Account
-from proxyapi.models.sort import sort_of
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+from proxyapi.models.duration_class import duration_class_of
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.vault import Vault
 
-PARKED_AFTER = 5  # times in a row that handling a row raised; then a person looks at it
-A_YEAR = timedelta(days=365)
+MAX_JOB_CRASHES = 5  # times in a row that handling a row raised; then a person looks at it
+POLLING_STOPPED_HORIZON = timedelta(days=365)
 # In `sent`, instead of a setting that was told the upstream without an answer.
-IN_DOUBT = {"in doubt": True}
+UNCONFIRMED_SETTING = {"in doubt": True}
 
 
 class JobKind(models.TextChoices):
@@ -44,12 +44,14 @@ class JobState(models.TextChoices):
 
 
 class JobQuerySet(models.QuerySet["Job"]):
-    def shown(self) -> Self:
+    def visible(self) -> Self:
         return self.filter(hidden_at__isnull=True)
 
-    def left_alone(self, now: datetime) -> Self:
+    def polling_stopped(self, now: datetime) -> Self:
         """Running jobs that nobody looks at until a person says so, as `Job.left_alone`."""
-        stopped = Q(crashes__gte=PARKED_AFTER) | Q(next_look_at__gt=now + A_YEAR)
+        stopped = Q(crashes__gte=MAX_JOB_CRASHES) | Q(
+            next_look_at__gt=now + POLLING_STOPPED_HORIZON
+        )
         return self.filter(stopped, state=JobState.RUNNING)
 
     def due(self, now: datetime) -> Self:
@@ -59,7 +61,7 @@ class JobQuerySet(models.QuerySet["Job"]):
             upstream_address.current_upstream_filter("account__environment"),
             state=JobState.RUNNING,
             next_look_at__lte=now,
-            crashes__lt=PARKED_AFTER,
+            crashes__lt=MAX_JOB_CRASHES,
             token__state=TokenState.WORKING,
         )
 
@@ -82,7 +84,7 @@ class Job(models.Model):
     # What a person chose, in the upstream's field names, and the part of it the upstream has.
     wanted = models.JSONField(default=dict, blank=True)
     sent = models.JSONField(default=dict, blank=True)
-    estimate = models.DecimalField(**CREDITS, null=True, blank=True)
+    estimate = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
     estimate_as_of = models.DateTimeField(null=True, blank=True)
     quote_due_at = models.DateTimeField(
         null=True, blank=True, help_text="Set while a price is being asked; when to ask again."
@@ -157,30 +159,33 @@ class Job(models.Model):
         """The upstream took it: watch it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
         self.raw_status = status
-        self.variety, self.length = sort_of(self.wanted)
+        self.variety, self.length = duration_class_of(self.wanted)
         self.started_at, self.finished_at = now, None
         self.failure_code = self.failure_message = self.media_url = ""
         self.look_error, self.look_error_since = "", None
         self.looked_at, self.next_look_at, self.crashes = now, now + first_look, 0
         self.save()
 
-    def is_anothers(self, remote_id: str) -> bool:
+    def is_remote_id_taken(self, remote_id: str) -> bool:
         """Whether another job is that resource already: an answer that names it is a mistake."""
         accounts = Account.objects.same_upstream_account(self.account_id)
         same = Job.objects.filter(account__in=accounts, kind=self.kind, remote_id=remote_id)
         return same.exclude(pk=self.pk).exists()
 
-    def unsent(self) -> dict[str, Any]:
+    def unsent_settings(self) -> dict[str, Any]:
         """The settings the upstream does not have yet; never a whole form (pitfall 120)."""
         return {name: value for name, value in self.wanted.items() if self.sent.get(name) != value}
 
     @property
-    def left_alone(self) -> bool:
+    def is_polling_stopped(self) -> bool:
         """Nobody looks until a person says so: it was parked, or ran for a month."""
-        far = self.next_look_at is not None and self.next_look_at > timezone.now() + A_YEAR
-        return self.state == JobState.RUNNING and (self.crashes >= PARKED_AFTER or far)
+        far = (
+            self.next_look_at is not None
+            and self.next_look_at > timezone.now() + POLLING_STOPPED_HORIZON
+        )
+        return self.state == JobState.RUNNING and (self.crashes >= MAX_JOB_CRASHES or far)
 
     @property
-    def priced(self) -> bool:
+    def has_current_estimate(self) -> bool:
         """Whether the stored estimate is one of the settings as they stand."""
-        return self.estimate is not None and not self.unsent()
+        return self.estimate is not None and not self.unsent_settings()

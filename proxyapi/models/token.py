@@ -33,7 +33,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
         working = self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
         return working.of_current_upstream()
 
-    def standing(self) -> Self:
+    def not_removed(self) -> Self:
         return self.exclude(state=TokenState.REMOVED)
 
     def best_first(self) -> Self:

@@ -33,18 +33,18 @@ class TopUpChangeState(models.TextChoices):
     REFUSED = "refused"
 
 
-OPEN = (TopUpChangeState.ASKED, TopUpChangeState.SENDING, TopUpChangeState.UNKNOWN)
+OPEN_CHANGE_STATES = (TopUpChangeState.ASKED, TopUpChangeState.SENDING, TopUpChangeState.UNKNOWN)
 
 
 class TopUpChangeQuerySet(models.QuerySet["TopUpChange"]):
     def open(self) -> Self:
-        return self.filter(state__in=OPEN)
+        return self.filter(state__in=OPEN_CHANGE_STATES)
 
     def due(self, now: datetime) -> Self:
         """Those that want a worker: new, abandoned and unknown ones, when their time came."""
         return self.open().filter(due_at__lte=now).order_by("due_at")
 
-    def move(self, change: TopUpChange, to: TopUpChangeState, **fields: object) -> bool:
+    def transition(self, change: TopUpChange, to: TopUpChangeState, **fields: object) -> bool:
         """By conditional update; False when somebody else was faster."""
         moved = self.filter(pk=change.pk, state=change.state).update(state=to, **fields)
         if moved:
@@ -91,4 +91,4 @@ class TopUpChange(models.Model):
 
     @property
     def is_open(self) -> bool:
-        return self.state in OPEN
+        return self.state in OPEN_CHANGE_STATES

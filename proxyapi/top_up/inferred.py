@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from proxyapi.forecast.rules import COOLDOWN, FAILURES
-from proxyapi.models import Account, Entry, TopUp
+from proxyapi.models import Account, AutoTopUp, LedgerEntry
 
 WORDS = re.compile(r"top[\s_-]*up", re.IGNORECASE)
 
@@ -28,13 +28,13 @@ class Inferred:
     resting_until: datetime | None
 
 
-def infer(account: Account, row: TopUp | None, now: datetime) -> Inferred:
+def infer(account: Account, row: AutoTopUp | None, now: datetime) -> Inferred:
     """One query."""
     credited = account.entries.filter(amount__gt=0, happened_at__gte=utc_midnight(now))
     return inferred_from(credited.order_by("-happened_at")[:200], row, now)
 
 
-def inferred_from(entries: Iterable[Entry], row: TopUp | None, now: datetime) -> Inferred:
+def inferred_from(entries: Iterable[LedgerEntry], row: AutoTopUp | None, now: datetime) -> Inferred:
     """From entries that hold today's credits at least."""
     began = utc_midnight(now)
     today = sum(1 for entry in entries if entry.happened_at >= began and is_top_up(entry))
@@ -44,7 +44,7 @@ def inferred_from(entries: Iterable[Entry], row: TopUp | None, now: datetime) ->
     return Inferred(today, began, began + timedelta(days=1), resting)
 
 
-def stopped_by_failures(row: TopUp) -> bool:
+def stopped_by_failures(row: AutoTopUp) -> bool:
     """Whether the service switched it off. The count alone does not tell: it stays when somebody
     switches top-up on again, and off later (spec, PUT rule 4)."""
     left_off = row.left_enabled is False and row.found_off_at is None
@@ -55,7 +55,7 @@ def utc_midnight(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def is_top_up(entry: Entry) -> bool:
+def is_top_up(entry: LedgerEntry) -> bool:
     gives_nothing_back = entry.amount > 0 and entry.charge_id is None
     return gives_nothing_back and says_so(entry.label, entry.content_type, entry.transaction_type)
 

@@ -18,8 +18,8 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange
-from proxyapi.models.account import moment
+from proxyapi.models import Account, AccountPlan, AutoTopUp, Token, TopUpChange
+from proxyapi.models.account import parse_timestamp
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.top_up.setting import Setting, whole
 from proxyapi.upstream import errors, wire
@@ -28,8 +28,8 @@ from proxyapi.upstream.catalog import operation
 EVERY = timedelta(minutes=4)
 TOKENLESS = "No token of the team opens this account any more, so nothing is read from it."
 PLANLESS = {
-    Plan.TRIAL: errors.PaidSubscriptionRequired.sentence,
-    Plan.NONE: errors.SubscriptionRequired.sentence,
+    AccountPlan.TRIAL: errors.PaidSubscriptionRequired.sentence,
+    AccountPlan.NONE: errors.SubscriptionRequired.sentence,
 }
 
 
@@ -56,23 +56,23 @@ def refresh(account: Account) -> None:
     token = token_vault.first_decryptable(usable)
     if not account.is_of_current_upstream or not claim(account):
         return
-    if account.plan != Plan.PAID or token is None:
-        untold(account, TOKENLESS if token is None else PLANLESS[Plan(account.plan)])
+    if account.plan != AccountPlan.PAID or token is None:
+        untold(account, TOKENLESS if token is None else PLANLESS[AccountPlan(account.plan)])
         return
     try:
         note(account, *read(token, Priority.LEDGER_SYNC, patience=5))
     except RateLimitExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
-        TopUp.objects.filter(account=account).update(due_at=again_at)
+        AutoTopUp.objects.filter(account=account).update(due_at=again_at)
     except errors.UpstreamError as error:
         untold(account, error.user_message)
 
 
 def claim(account: Account) -> bool:
     """Whether this reading is ours: two doorbells do not read it twice, nor beside a change."""
-    TopUp.objects.get_or_create(account=account)
+    AutoTopUp.objects.get_or_create(account=account)
     now, changing = timezone.now(), TopUpChange.objects.filter(account=account).open()
-    rows = TopUp.objects.filter(~Exists(changing), account=account, due_at__lte=now)
+    rows = AutoTopUp.objects.filter(~Exists(changing), account=account, due_at__lte=now)
     return bool(rows.update(due_at=now + EVERY))
 
 
@@ -88,14 +88,16 @@ def of(data: Any) -> Reading:
     if not isinstance(record.get("enabled"), bool):
         raise errors.AnswerLost(operation("top_up.get"))
     failures = min(whole(record.get("consecutive_failures")) or 0, 32_767)
-    return Reading(Setting.of(record), moment(record.get("enabled_at")), failures)
+    return Reading(Setting.of(record), parse_timestamp(record.get("enabled_at")), failures)
 
 
 @transaction.atomic
-def note(account: Account, reading: Reading, asked_at: datetime, *, ours: bool = False) -> TopUp:
+def note(
+    account: Account, reading: Reading, asked_at: datetime, *, ours: bool = False
+) -> AutoTopUp:
     """Keep what was read; `ours` when we have just set it so. Announces what changed."""
-    TopUp.objects.get_or_create(account=account)
-    row = TopUp.objects.select_for_update().get(account=account)
+    AutoTopUp.objects.get_or_create(account=account)
+    row = AutoTopUp.objects.select_for_update().get(account=account)
     known, before = row.read_at is not None, told(row)
     if row.read_at is None or row.read_at <= asked_at:
         take(row, reading, asked_at)
@@ -107,7 +109,7 @@ def note(account: Account, reading: Reading, asked_at: datetime, *, ours: bool =
     return row
 
 
-def take(row: TopUp, reading: Reading, asked_at: datetime) -> None:
+def take(row: AutoTopUp, reading: Reading, asked_at: datetime) -> None:
     known = row.read_at is not None
     if reading.setting.enabled:
         row.found_off_at = None
@@ -122,7 +124,7 @@ def take(row: TopUp, reading: Reading, asked_at: datetime) -> None:
     row.read_at, row.read_error = asked_at, ""
 
 
-def leave(row: TopUp, setting: Setting, at: datetime) -> None:
+def leave(row: AutoTopUp, setting: Setting, at: datetime) -> None:
     """Also when a newer reading was faster: found off, it is we who did that."""
     row.left_enabled, row.left_at = setting.enabled, at
     if not setting.enabled:
@@ -131,12 +133,12 @@ def leave(row: TopUp, setting: Setting, at: datetime) -> None:
 
 def untold(account: Account, sentence: str) -> None:
     """Why the last reading told nothing; what was known stays with its age."""
-    row, _ = TopUp.objects.get_or_create(account=account)
+    row, _ = AutoTopUp.objects.get_or_create(account=account)
     if row.read_error != sentence:
-        TopUp.objects.filter(pk=row.pk).update(read_error=sentence)
+        AutoTopUp.objects.filter(pk=row.pk).update(read_error=sentence)
         publish_event(account.vault_id, EventType.TOP_UP, account.pk)
 
 
-def told(row: TopUp) -> tuple[object, ...]:
+def told(row: AutoTopUp) -> tuple[object, ...]:
     """What pages show of it, but for its age."""
     return (Setting.of_row(row), row.consecutive_failures, row.found_off_at, row.read_error)

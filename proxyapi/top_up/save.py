@@ -17,7 +17,7 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Plan, Token, TopUpChange, TopUpChangeState
+from proxyapi.models import Account, AccountPlan, Token, TopUpChange, TopUpChangeState
 from proxyapi.models.top_up_change import TopUpChangeQuerySet
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.refusals import AlreadyInProgress, NotReady, TokenRefused
@@ -48,8 +48,8 @@ def ask(
         return earlier, False
     if account.pause_reason:
         raise NotReady(f"Not saved. {account.pause_reason}")
-    if account.plan != Plan.PAID:
-        raise NotReady(f"Not saved. {words.PLANLESS[Plan(account.plan)]}")
+    if account.plan != AccountPlan.PAID:
+        raise NotReady(f"Not saved. {words.PLANLESS[AccountPlan(account.plan)]}")
     if account.top_up_changes.open().exists():
         raise AlreadyInProgress(words.ON_ITS_WAY)
     change = TopUpChange.objects.create(
@@ -77,14 +77,14 @@ def save(change_id: UUID) -> None:
             refuse(change, words.TOO_LATE)
             return
         due_at = timezone.now() + ABANDONED_AFTER
-        if TopUpChange.objects.move(change, TopUpChangeState.SENDING, due_at=due_at):
+        if TopUpChange.objects.transition(change, TopUpChangeState.SENDING, due_at=due_at):
             send(change)
 
 
 def abandoned(change: TopUpChange) -> None:
     """Its worker died: before the PUT nothing was sent, afterwards nobody knows."""
     to = TopUpChangeState.UNKNOWN if change.sent_at else TopUpChangeState.ASKED
-    as_known(change).move(change, to, due_at=timezone.now())
+    as_known(change).transition(change, to, due_at=timezone.now())
 
 
 def as_known(change: TopUpChange) -> TopUpChangeQuerySet:
@@ -145,7 +145,7 @@ def put(change: TopUpChange, wanted: Setting) -> None:
 def lost(change: TopUpChange) -> None:
     """The answer got lost, the PUT perhaps not: read it back at once, later again."""
     fields = {"reason": words.LOST, "due_at": timezone.now() + LOOK_AGAIN}
-    if TopUpChange.objects.move(change, TopUpChangeState.UNKNOWN, **fields):
+    if TopUpChange.objects.transition(change, TopUpChangeState.UNKNOWN, **fields):
         settle(change)
 
 
@@ -181,7 +181,7 @@ def refuse(change: TopUpChange, sentence: str) -> None:
 
 def end(change: TopUpChange, state: TopUpChangeState, sentence: str) -> bool:
     fields = {"reason": sentence, "settled_at": timezone.now()}
-    if not as_known(change).move(change, state, **fields):
+    if not as_known(change).transition(change, state, **fields):
         return False
     publish_event(change.account.vault_id, EventType.TOP_UP, change.account_id)
     return True
@@ -193,7 +193,7 @@ def wait(change: TopUpChange, seconds: float, sentence: str) -> None:
         refuse(change, f"Not saved. {sentence}")
         return
     due_at = timezone.now() + timedelta(seconds=max(1.0, seconds))
-    as_known(change).move(change, TopUpChangeState.ASKED, due_at=due_at, sent_at=None)
+    as_known(change).transition(change, TopUpChangeState.ASKED, due_at=due_at, sent_at=None)
 
 
 def later(change: TopUpChange, after: timedelta) -> None:

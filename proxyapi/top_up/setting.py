@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from proxyapi.models import TopUp, TopUpType
+from proxyapi.models import AutoTopUp, TopUpType
 
 PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
 MOST_UNITS = 199_999
@@ -38,7 +38,7 @@ class Setting:
         )
 
     @classmethod
-    def of_row(cls, row: TopUp) -> Self:
+    def of_row(cls, row: AutoTopUp) -> Self:
         return cls(row.enabled, row.type, row.plan_id, row.units)
 
     def kept(self) -> dict[str, Any]:

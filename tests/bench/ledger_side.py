@@ -76,11 +76,11 @@ def answers_of(team: Any) -> Mapping[str, Callable[..., Any]]:
 
 
 def addresses(team: Any) -> dict[str, str]:
-    from proxyapi.models import Account, Entry
+    from proxyapi.models import Account, LedgerEntry
 
     account = Account.objects.filter(vault=team.vault).earliest("created_at")
-    entry = Entry.objects.filter(account=account, charge__isnull=False).latest("position")
-    middle = Entry.objects.filter(account=account, position=account.ledger.high // 2).get()
+    entry = LedgerEntry.objects.filter(account=account, charge__isnull=False).latest("position")
+    middle = LedgerEntry.objects.filter(account=account, position=account.ledger.high // 2).get()
     place = f"{middle.happened_at.timestamp():.6f}.{account.pk.hex}.{middle.position}"
     return {
         "ledger, 30 days": "/ledger/",

@@ -20,7 +20,7 @@ from django.utils import timezone
 from dashboard.models import Ask, Budget, Membership, Role
 from dashboard.next_page import SENT_FROM
 from proxyapi import calls
-from proxyapi.models import ChargeState, CreditPack, Job, Ledger, Rewrite, Token
+from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
@@ -141,9 +141,9 @@ def job(priya: Membership) -> Job:
     EntryFactory.create(account=account, label="Whales in fog")
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
-    Ledger.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
+    LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     words = {"label": "Whales in fog", "credit_spend": "-96"}
-    Rewrite.objects.create(account=account, position=0, before=words, after=words)
+    LedgerConflict.objects.create(account=account, position=0, before=words, after=words)
     CreditPack.objects.create(vault=job.vault, plan_id=301, name="Whales in bulk", credits=500)
     return job
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from dashboard.models import Team
-from proxyapi.models import Charge, Entry, Job, Token, TokenState
+from proxyapi.models import Charge, Job, LedgerEntry, Token, TokenState
 
 SMALL = {"entries": 300, "members": 20, "jobs": 40, "days": 30}
 
@@ -21,9 +21,9 @@ def test_it_names_what_it_adds_and_touches_no_other_team(mira):
     team = Team.objects.get(name="Archive")
     assert team.memberships.count() == 20
     assert team.memberships.get(user=mira.user).role == "owner"
-    assert Entry.objects.filter(account__vault=team.vault).count() == 300
+    assert LedgerEntry.objects.filter(account__vault=team.vault).count() == 300
     assert Job.objects.filter(vault=team.vault).count() == 40
-    debits = Entry.objects.filter(charge__isnull=False, amount__lt=0)
+    debits = LedgerEntry.objects.filter(charge__isnull=False, amount__lt=0)
     assert Charge.objects.filter(vault=team.vault).count() == debits.count() > 200
     assert mira.team.memberships.count() == 1
 

@@ -17,7 +17,7 @@ from dashboard.models import Membership
 from dashboard.queries.service import service_of
 from dashboard.queries.shell import own_allowance, shell_of
 from proxyapi.events import ChangeEvent, EventType
-from proxyapi.models import Call, Token
+from proxyapi.models import ApiCall, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -29,8 +29,8 @@ def token(priya: Membership) -> Token:
     return TokenFactory.create(account=account, owner=priya.user)
 
 
-def heard(token: Token, status: int | None, minutes_ago: float) -> Call:
-    return Call.objects.create(
+def heard(token: Token, status: int | None, minutes_ago: float) -> ApiCall:
+    return ApiCall.objects.create(
         vault=token.vault,
         token=token,
         operation="me.get",
@@ -97,7 +97,7 @@ def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: 
     assert 'data-from="' in line(token)
     heard_long_ago = 'class="dot dot--live" data-until="0" hidden'
     assert heard_long_ago not in line(token)
-    Call.objects.update(sent_at=timezone.now() - timedelta(hours=2))
+    ApiCall.objects.update(sent_at=timezone.now() - timedelta(hours=2))
     assert heard_long_ago in line(token)
 
 

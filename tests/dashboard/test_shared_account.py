@@ -13,7 +13,7 @@ from dashboard.models import AlertEvent, AlertRule, Watch
 from dashboard.queries.overview.concerns import concerns_of
 from dashboard.queries.purse import purse_of
 from dashboard.queries.reconciliation.decisions import matching
-from proxyapi.models import Charge, ChargeState, Entry
+from proxyapi.models import Charge, ChargeState, LedgerEntry
 from tests.dashboard.overview.conftest import account, ago, book, charged, ledger, token
 from tests.factories import (
     ChargeFactory,
@@ -44,7 +44,7 @@ def their_debit(theirs, book):
     Charge.objects.filter(pk=theirs.pk).update(
         state=ChargeState.CONFIRMED, cost=96, sent_at=ago(minutes=6), booked_at=entry.happened_at
     )
-    Entry.objects.create(
+    LedgerEntry.objects.create(
         account=theirs.account, position=entry.position, amount=entry.amount, charge=theirs,
         credit_spend="-96", booked_at=entry.booked_at, happened_at=entry.happened_at,
         confidence="certain", member=theirs.member, job=theirs.job, operation="faceless.render",

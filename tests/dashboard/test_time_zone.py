@@ -13,10 +13,11 @@ from django.urls import reverse
 
 from dashboard.fragments import bundle
 from dashboard.models import AuditEvent, Membership
-from proxyapi import day_sums, tasks
+from proxyapi import tasks
 from proxyapi.events import ChangeEvent, EventType
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import redis_connection
+from proxyapi.rollups import daily_totals
 from tests.factories import AccountFactory, EntryFactory, JobFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -29,11 +30,11 @@ def choose(browser: Client, name: str) -> Any:
 
 
 @pytest.fixture
-def entry(mira: Membership) -> Entry:
+def entry(mira: Membership) -> LedgerEntry:
     account = AccountFactory(vault=mira.team.vault)
-    Ledger.objects.get_or_create(account=account)
+    LedgerMirror.objects.get_or_create(account=account)
     entry = EntryFactory(account=account, amount=Decimal(-96), happened_at=LATE)
-    day_sums.recount(account, day_sums.days_of(account, [LATE]))
+    daily_totals.rebuild_days(account, daily_totals.days_in_account_zone(account, [LATE]))
     return entry
 
 
@@ -66,34 +67,38 @@ def test_nobody_else_sets_it(who: str, request: pytest.FixtureRequest, client_of
 
 
 def test_the_days_of_the_ledger_move_with_it(
-    entry: Entry, mira: Membership, client_of: ClientOf
+    entry: LedgerEntry, mira: Membership, client_of: ClientOf
 ) -> None:
-    assert [row.day for row in DaySum.objects.all()] == [date(2026, 11, 20)]
+    assert [row.day for row in DailyBreakdown.objects.all()] == [date(2026, 11, 20)]
     choose(client_of(mira), AUCKLAND)
-    assert day_sums.in_another_zone() == [entry.account_id]
+    assert daily_totals.accounts_with_stale_zone() == [entry.account_id]
     tasks.recount_days_task(str(entry.account_id))
-    assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 21), -96)]
-    assert day_sums.in_another_zone() == []
+    assert [(row.day, row.amount) for row in DailyBreakdown.objects.all()] == [
+        (date(2026, 11, 21), -96)
+    ]
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_a_zone_that_was_changed_back_before_anybody_counted_is_counted_all_the_same(
-    entry: Entry, mira: Membership, client_of: ClientOf
+    entry: LedgerEntry, mira: Membership, client_of: ClientOf
 ) -> None:
     """Meanwhile a reading counted its days in the other one."""
     choose(client_of(mira), AUCKLAND)
-    day_sums.recount_at(entry.account, [LATE])
+    daily_totals.rebuild_days_at(entry.account, [LATE])
     choose(client_of(mira), "UTC")
-    assert day_sums.in_another_zone() == [entry.account_id]
+    assert daily_totals.accounts_with_stale_zone() == [entry.account_id]
     tasks.recount_days_task(str(entry.account_id))
-    assert [(row.day, row.amount) for row in DaySum.objects.all()] == [(date(2026, 11, 20), -96)]
-    assert day_sums.in_another_zone() == []
+    assert [(row.day, row.amount) for row in DailyBreakdown.objects.all()] == [
+        (date(2026, 11, 20), -96)
+    ]
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_a_zone_that_was_changed_back_amid_a_count_is_counted_again(
-    entry: Entry, mira: Membership, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+    entry: LedgerEntry, mira: Membership, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The count began in the zone that it ends in, and has a week of the other between."""
-    recount, browser = day_sums.recount, client_of(mira)
+    recount, browser = daily_totals.rebuild_days, client_of(mira)
 
     def move(account: Account, days: Collection[date]) -> None:
         choose(browser, AUCKLAND)
@@ -101,28 +106,28 @@ def test_a_zone_that_was_changed_back_amid_a_count_is_counted_again(
         choose(browser, "UTC")
 
     with monkeypatch.context() as patch:
-        patch.setattr(day_sums, "recount", move)
-        day_sums.recount_all(entry.account)
-    assert [row.day for row in DaySum.objects.all()] != [date(2026, 11, 20)]
-    assert day_sums.in_another_zone() == [entry.account_id]
+        patch.setattr(daily_totals, "rebuild_days", move)
+        daily_totals.rebuild_all_days(entry.account)
+    assert [row.day for row in DailyBreakdown.objects.all()] != [date(2026, 11, 20)]
+    assert daily_totals.accounts_with_stale_zone() == [entry.account_id]
     tasks.recount_days_task(str(entry.account_id))
-    assert [row.day for row in DaySum.objects.all()] == [date(2026, 11, 20)]
-    assert day_sums.in_another_zone() == []
+    assert [row.day for row in DailyBreakdown.objects.all()] == [date(2026, 11, 20)]
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_two_do_not_count_the_same_account(
-    entry: Entry, mira: Membership, client_of: ClientOf
+    entry: LedgerEntry, mira: Membership, client_of: ClientOf
 ) -> None:
     choose(client_of(mira), AUCKLAND)
     with redis_connection().lock(f"reelroom:recount:{entry.account_id}", timeout=60):
         tasks.recount_days_task(str(entry.account_id))
-        assert day_sums.in_another_zone() == [entry.account_id]
+        assert daily_totals.accounts_with_stale_zone() == [entry.account_id]
     tasks.recount_days_task(str(entry.account_id))
-    assert day_sums.in_another_zone() == []
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_a_lost_doorbell_is_found_by_the_sweep(
-    entry: Entry, mira: Membership, monkeypatch: pytest.MonkeyPatch
+    entry: LedgerEntry, mira: Membership, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
     monkeypatch.setattr(tasks.recount_days_task, "delay", rung.append)

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dashboard.models import AlertEvent, AuditEvent, Membership
 from proxyapi import tokens
-from proxyapi.models import Account, Job, JobState, Plan, Token, TokenState
+from proxyapi.models import Account, AccountPlan, Job, JobState, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
@@ -149,7 +149,7 @@ def test_members_who_share_an_account_are_named(
 
 
 def test_a_lapsed_plan_is_said(account: Account, priya: Membership, client_of: ClientOf) -> None:
-    account.plan = Plan.NONE
+    account.plan = AccountPlan.NONE
     account.save()
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
     page = client_of(priya).get(reverse("tokens")).content.decode()

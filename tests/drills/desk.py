@@ -15,7 +15,7 @@ from dashboard.models import Role
 from proxyapi import calls
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge
-from proxyapi.models.charge import SPENT
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.upstream.client import Client
 from tests.factories import MembershipFactory, TeamFactory
 from tests.proxyapi.money.conftest import sandbox
@@ -64,7 +64,7 @@ def judged(stage: Stage, orders: Iterable[ChargeIntent], twice: list[str]) -> Ve
     there = set(Charge.objects.values_list("nonce", flat=True))
     verdict.lost = [it.operation for it in orders if it.nonce not in there]
     for way, charges in ours.items():
-        costs = [charge.cost for charge in charges if charge.state in SPENT]
+        costs = [charge.cost for charge in charges if charge.state in CHARGED_STATES]
         told = f"{way}: {Counter(it.state for it in charges)} {costs}, it took {theirs[way]}"
         took, cost = Counter(filter(None, theirs[way])), Counter(filter(None, costs))
         verdict.charges += len(charges)

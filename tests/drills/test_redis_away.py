@@ -23,7 +23,7 @@ import redis
 from playwright.sync_api import BrowserContext, expect
 
 from dashboard.up import valkey as program
-from proxyapi.models.charge import HOLDING
+from proxyapi.models.charge import HOLDING_STATES
 from tests.browser.desk import RENDERED
 from tests.browser.house import House, running_house
 from tests.browser.stage import QUICK, Guest, Stage, until
@@ -244,7 +244,7 @@ def tell_money(
     accounts = {str(guest.account) for guest in course.guests}
     own = [it for it in rows["charges"] if it["account"] in accounts]
     books = sum(Decimal(it["cost"]) for it in own)
-    undecided = [f"{it}" for it in own if it["state"] in HOLDING]
+    undecided = [f"{it}" for it in own if it["state"] in HOLDING_STATES]
     figures.tell(
         f"spent {spent} at the service, {books} in the charges, {costs} on the pages of "
         f"{len(course.films)} films; {len(undecided)} charges undecided",

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from proxyapi import rate_limiter
 from proxyapi.models import Job
-from proxyapi.watching import due
+from proxyapi.polling import due_work
 from tests.drills.figures import Figures
 from tests.proxyapi.watching.room import Room, without_redis
 
@@ -123,7 +123,7 @@ def one_tick(room: Room, seconds: int) -> tuple[float, int, int]:
     Job.objects.update(next_look_at=room.now - timedelta(seconds=seconds))
     started = time.perf_counter()
     with CaptureQueriesContext(connection) as queries:
-        taken = due.jobs()
+        taken = due_work.lease_due_jobs()
     return 1000 * (time.perf_counter() - started), len(queries), len(taken)
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.celery import app
 from proxyapi import call_retention
-from proxyapi.models import Call, CallOutcome, Token
+from proxyapi.models import ApiCall, CallOutcome, Token
 from proxyapi.tasks import prune_calls
 from tests.factories import TokenFactory
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def called(token: Token, operation: str, days: float) -> None:
-    Call.objects.create(
+    ApiCall.objects.create(
         vault_id=token.vault_id,
         token=token,
         operation=operation,
@@ -32,7 +32,7 @@ def called(token: Token, operation: str, days: float) -> None:
 
 
 def kept() -> list[str]:
-    return list(Call.objects.order_by("pk").values_list("operation", flat=True))
+    return list(ApiCall.objects.order_by("pk").values_list("operation", flat=True))
 
 
 def test_old_looks_go_and_charges_stay(monkeypatch: pytest.MonkeyPatch) -> None:

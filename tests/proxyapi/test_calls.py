@@ -13,7 +13,7 @@ import redis
 from django.db import OperationalError, transaction
 
 from proxyapi import calls, rate_limiter, tokens
-from proxyapi.models import Account, Call, Token, TokenState
+from proxyapi.models import Account, ApiCall, Token, TokenState
 from proxyapi.rate_limiter import Permit, Priority
 from proxyapi.upstream import errors
 from tests.factories import TokenFactory
@@ -36,7 +36,7 @@ def away(*_: Any, **__: Any) -> None:
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a call teaches reaches the database."""
-    for model, name in ((Account, "note_balance"), (Call, "save")):
+    for model, name in ((Account, "note_balance"), (ApiCall, "save")):
         monkeypatch.setattr(model, name, away)
     monkeypatch.setattr(calls, "change_token_state", away)
 
@@ -69,16 +69,16 @@ def test_what_can_be_noted_is(
     lost: str, token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upstream.on(*ME, charged({"id": 5}, 0, remaining=77))
-    monkeypatch.setattr(Account if lost == "note_balance" else Call, lost, away)
+    monkeypatch.setattr(Account if lost == "note_balance" else ApiCall, lost, away)
     calls.call_upstream(token, "me.get", Priority.PERSON)
     is_balance_known = Account.objects.get().balance == 77
-    assert (is_balance_known, Call.objects.exists()) == (lost == "save", lost == "note_balance")
+    assert (is_balance_known, ApiCall.objects.exists()) == (lost == "save", lost == "note_balance")
 
 
 def test_a_refused_token_is_known_though_the_call_is_not_recorded(
     token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Call, "save", away)
+    monkeypatch.setattr(ApiCall, "save", away)
     upstream.on(*ME, refused(401, "GEN-UNAUTHORIZED"))
     with pytest.raises(errors.Unauthorized):
         calls.call_upstream(token, "me.get", Priority.PERSON)

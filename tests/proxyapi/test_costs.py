@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.models import ChargeState
 from proxyapi.upstream.catalog import CATALOG
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
@@ -18,29 +18,29 @@ from tests.factories import AccountFactory, ChargeFactory, JobFactory
     ("quote", "hold"), [("96", 106), ("0.5", 1), ("12.16", 14), ("100", 110), ("0", 0)]
 )
 def test_pitfall_43_a_hold_is_a_little_above_an_approximate_price(quote: str, hold: int) -> None:
-    assert costs.hold_for(Decimal(quote)) == hold
+    assert pricing.hold_for_estimate(Decimal(quote)) == hold
 
 
 @pytest.mark.parametrize("key", ["CONTENT_PROMPT_REQUESTED", "content_prompt_requested"])
 def test_pitfall_59_a_key_of_the_cost_map_is_found_in_any_case(key: str) -> None:
     account = AccountFactory.build(costs={key: {"credits": 7, "free": 2}})
-    assert costs.script(account) == 7
-    assert costs.free_scripts(account) == 2
+    assert pricing.script_credits(account) == 7
+    assert pricing.free_script_uses(account) == 2
 
 
 def test_pitfall_50_a_training_has_its_own_price_and_a_preview_none_that_is_known() -> None:
     """A preview holds what somebody allows, and the ledger tells what it took."""
     account = AccountFactory.build(costs={})
-    assert costs.fixed(account, "characters.train") == 10
-    assert costs.fixed(account, "characters.preview") is None
-    assert "characters.preview" in costs.MAY_BE_FREE
+    assert pricing.fixed_price(account, "characters.train") == 10
+    assert pricing.fixed_price(account, "characters.preview") is None
+    assert "characters.preview" in pricing.MAYBE_FREE_OPERATIONS
     assert {"characters.train", "characters.preview"} <= {
         name for name, row in CATALOG.items() if row.charging
     }
 
 
 def test_an_account_whose_costs_were_never_read_has_the_usual_price() -> None:
-    assert costs.script(AccountFactory.build(costs={})) == costs.SCRIPT_FALLBACK
+    assert pricing.script_credits(AccountFactory.build(costs={})) == pricing.DEFAULT_SCRIPT_PRICE
 
 
 @pytest.mark.django_db
@@ -53,4 +53,4 @@ def test_a_render_that_was_free_tells_nothing_of_what_a_retry_takes(
     for minute, cost in enumerate(took):
         sent_at = hour_ago + timedelta(minutes=1 + minute)
         ChargeFactory(job=job, state=ChargeState.CONFIRMED, cost=cost, sent_at=sent_at)
-    assert costs.retry(job) == price
+    assert pricing.estimate_retry_price(job) == price

@@ -9,19 +9,26 @@ import pytest
 from django.db import transaction
 from django.db.models import Sum
 
-from proxyapi.day_names import names_of
-from proxyapi.day_sums import TABLES, CreditSum, bounds, days_of, narrowest, recount
 from proxyapi.models import (
     Account,
-    DayFeature,
-    DayFlow,
-    DayMember,
-    DayRow,
-    DaySum,
-    DayTotal,
-    Entry,
+    DailyBreakdown,
+    DailyRollup,
+    DailyTotal,
+    DailyTotalByLabel,
+    DailyTotalByMember,
+    DailyTotalByOperation,
+    LedgerEntry,
 )
-from proxyapi.models.day_row import COMMON
+from proxyapi.models.daily_rollup import COMMON_COLUMNS
+from proxyapi.rollups.daily_totals import (
+    DAILY_TABLES,
+    CreditSum,
+    day_bounds,
+    days_in_account_zone,
+    narrowest_table,
+    rebuild_days,
+)
+from proxyapi.rollups.ledger_names import load_ledger_names
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 DAY = date(2026, 11, 18)
@@ -33,19 +40,19 @@ def account(db: None) -> Account:
     return AccountFactory()
 
 
-def entry(account: Account, spend: str, at: datetime = NOON, **fields) -> Entry:
-    position = Entry.objects.filter(account=account).count()
+def entry(account: Account, spend: str, at: datetime = NOON, **fields) -> LedgerEntry:
+    position = LedgerEntry.objects.filter(account=account).count()
     fields = {"label": "faceless", **fields}
-    return Entry.objects.create(
+    return LedgerEntry.objects.create(
         account=account, position=position, credit_spend=spend, amount=Decimal(spend),
         happened_at=at, booked_at=at.isoformat(), **fields,
     )  # fmt: skip
 
 
-def recounted(account: Account, *days: date) -> list[DaySum]:
+def recounted(account: Account, *days: date) -> list[DailyBreakdown]:
     with transaction.atomic():
-        recount(account, days or (DAY,))
-    return list(DaySum.objects.filter(account=account).order_by("day", "amount"))
+        rebuild_days(account, days or (DAY,))
+    return list(DailyBreakdown.objects.filter(account=account).order_by("day", "amount"))
 
 
 def test_equal_debits_count_as_often_as_they_are_there(account):
@@ -82,7 +89,7 @@ def test_the_totals_of_a_day_leave_out_who(account):
         own = {"charge": charge, "confidence": "certain", "member": charge.member, "job": job}
         entry(account, "-96", operation="faceless.render", via_api=True, **own)
     assert len(recounted(account)) == 3
-    (total,) = DayTotal.objects.filter(account=account)
+    (total,) = DailyTotalByLabel.objects.filter(account=account)
     assert (total.amount, total.entries) == (Decimal(-288), 3)
 
 
@@ -102,12 +109,12 @@ def mixed(account) -> Account:
     return account
 
 
-def contents(table: type[DayRow], account: Account) -> list[tuple[object, ...]]:
-    names = (*COMMON, *table.SPLIT, "amount", "entries")
+def contents(table: type[DailyRollup], account: Account) -> list[tuple[object, ...]]:
+    names = (*COMMON_COLUMNS, *table.GROUP_COLUMNS, "amount", "entries")
     return sorted(table._default_manager.filter(account=account).values_list(*names), key=str)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", DAILY_TABLES)
 def test_every_table_adds_the_same_entries_up(mixed, table):
     recounted(mixed, DAY, DAY + timedelta(days=1))
     sums = table._default_manager.values("day").annotate(sum=Sum("amount"), rows=Sum("entries"))
@@ -115,24 +122,24 @@ def test_every_table_adds_the_same_entries_up(mixed, table):
         (DAY, Decimal("1978.0"), 5),
         (DAY + timedelta(days=1), Decimal(-7), 1),
     }
-    splits = table._default_manager.values_list(*COMMON, *table.SPLIT)
+    splits = table._default_manager.values_list(*COMMON_COLUMNS, *table.SPLIT)
     assert len(set(splits)) == len(splits)
 
 
 @pytest.mark.parametrize(
     ("columns", "table"),
     [
-        ((), DayFlow),
-        (("via_api", "day", "is_matched"), DayFlow),
-        (("operation",), DayFeature),
-        (("member",), DayMember),
-        (("label",), DayTotal),
-        (("label", "operation"), DayTotal),
-        (("member", "operation"), DaySum),
+        ((), DailyTotal),
+        (("via_api", "day", "is_matched"), DailyTotal),
+        (("operation",), DailyTotalByOperation),
+        (("member",), DailyTotalByMember),
+        (("label",), DailyTotalByLabel),
+        (("label", "operation"), DailyTotalByLabel),
+        (("member", "operation"), DailyBreakdown),
     ],
 )
 def test_the_smallest_table_that_knows_the_columns_answers(columns, table):
-    assert narrowest(columns) is table
+    assert narrowest_table(columns) is table
 
 
 def test_names_are_those_of_the_days_and_accounts_asked_for(mixed):
@@ -141,19 +148,21 @@ def test_names_are_those_of_the_days_and_accounts_asked_for(mixed):
     other = AccountFactory.create()
     entry(other, "-1", label="of others")
     recounted(other)
-    found = names_of([mixed.pk], DAY, DAY)
+    found = load_ledger_names([mixed.pk], DAY, DAY)
     assert found.operations == {"faceless.render", "faceless.export"}
     assert found.labels == {"faceless", "refund", "top-up"}
-    assert names_of([mixed.pk], DAY, DAY + timedelta(days=1)).labels == found.labels | {"elsewhere"}
-    assert names_of([mixed.pk, other.pk], DAY, DAY).labels == found.labels | {"of others"}
-    assert names_of([], DAY, DAY).labels == frozenset()
+    assert load_ledger_names([mixed.pk], DAY, DAY + timedelta(days=1)).labels == found.labels | {
+        "elsewhere"
+    }
+    assert load_ledger_names([mixed.pk, other.pk], DAY, DAY).labels == found.labels | {"of others"}
+    assert load_ledger_names([], DAY, DAY).labels == frozenset()
 
 
 def test_counting_again_replaces_and_leaves_other_days(account):
     entry(account, "-96")
     entry(account, "-7", at=NOON - timedelta(days=1))
     recounted(account, DAY, DAY - timedelta(days=1))
-    Entry.objects.filter(amount=-96).update(amount=-90)
+    LedgerEntry.objects.filter(amount=-96).update(amount=-90)
     rows = recounted(account, DAY)
     assert [row.amount for row in rows] == [Decimal(-7), Decimal(-90)]
 
@@ -161,7 +170,7 @@ def test_counting_again_replaces_and_leaves_other_days(account):
 def test_a_day_without_entries_keeps_no_sum(account):
     entry(account, "-96")
     recounted(account)
-    Entry.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     assert recounted(account) == []
 
 
@@ -172,13 +181,13 @@ def test_a_day_is_as_long_as_the_clocks_make_it(account, day, hours):
     """pitfall_68: the days are those of the team's zone, across the change of the clocks."""
     account.vault.time_zone = "Europe/Stockholm"
     account.vault.save()
-    first, next_ = (moment.astimezone(UTC) for moment in bounds(day, account.vault.zone))
+    first, next_ = (moment.astimezone(UTC) for moment in day_bounds(day, account.vault.zone))
     assert next_ - first == timedelta(hours=hours)
     for at in (first - timedelta(seconds=1), first, next_ - timedelta(seconds=1), next_):
         entry(account, "-1", at=at)
     (row,) = recounted(account, day)
     assert row.entries == 2
-    assert days_of(account, [first, next_]) == {day, day + timedelta(days=1)}
+    assert days_in_account_zone(account, [first, next_]) == {day, day + timedelta(days=1)}
 
 
 def test_fractions_add_up_exactly(account):
@@ -188,5 +197,5 @@ def test_fractions_add_up_exactly(account):
     entry(account, "-9999999.9999")
     (row,) = recounted(account)
     assert row.amount == Decimal("-10000000.0059")
-    assert Entry.objects.aggregate(sum=CreditSum("amount"))["sum"] == row.amount
-    assert DaySum.objects.aggregate(sum=Sum("entries"))["sum"] == 61
+    assert LedgerEntry.objects.aggregate(sum=CreditSum("amount"))["sum"] == row.amount
+    assert DailyBreakdown.objects.aggregate(sum=Sum("entries"))["sum"] == 61

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from proxyapi import drafts, rate_limiter, tasks
 from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.polling import due_work
 from proxyapi.upstream import errors
-from proxyapi.watching import due
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
@@ -46,7 +46,7 @@ def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
         {"script": "It moves.", "voice_id": 3, "genre_id": 2}
     ]
     assert job.estimate == Decimal(96)
-    assert job.priced
+    assert job.has_current_estimate
 
 
 def test_pitfall_120_a_later_price_sends_only_what_changed(job: Job, upstream: Upstream) -> None:
@@ -54,7 +54,7 @@ def test_pitfall_120_a_later_price_sends_only_what_changed(job: Job, upstream: U
     drafts.quote_draft(job)
     job.wanted = {**job.wanted, "voice_id": 4}
     job.save()
-    assert not job.priced
+    assert not job.has_current_estimate
     drafts.quote_draft(job)
     assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
     assert len(upstream.asked("POST", "/faceless")) == 1
@@ -78,7 +78,7 @@ def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_tak
     with pytest.raises(errors.AnswerLost):
         drafts.sync_draft(job)
     wish(job, had)
-    assert job.unsent() == {"voice_id": had}
+    assert job.unsent_settings() == {"voice_id": had}
     drafts.sync_draft(job)
     assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}, {"voice_id": had}]
     job.refresh_from_db()
@@ -91,13 +91,13 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
     upstream.on(*ESTIMATE, answer({"credits": 96}))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.priced
+    assert job.has_current_estimate
     upstream.on("PATCH", "/faceless/7", httpx.ReadTimeout)
     wish(job, 4)
     with pytest.raises(errors.AnswerLost):
         drafts.sync_draft(job)
     wish(job, 3)
-    assert not job.priced
+    assert not job.has_current_estimate
 
 
 @pytest.fixture
@@ -112,8 +112,8 @@ def waiting(job: Job, upstream: Upstream) -> Job:
 
 
 def by_the_beat() -> Job:
-    due.age_prices()
-    for id in due.quotes():
+    due_work.requeue_stale_quotes()
+    for id in due_work.lease_due_quotes():
         tasks.quote_draft_task(str(id))
     return Job.objects.get()
 
@@ -144,8 +144,8 @@ def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
     assert (job.estimate, job.quote_error) == (Decimal(96), "")
     assert job.quote_due_at is not None
     assert job.quote_due_at > timezone.now() + timedelta(minutes=3)
-    due.mend()
-    assert list(due.quotes()) == []
+    due_work.reschedule_after_clock_rollback()
+    assert list(due_work.lease_due_quotes()) == []
 
 
 def test_nobody_goes_on_asking_once_nothing_waits_for_a_consent(

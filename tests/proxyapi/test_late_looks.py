@@ -12,9 +12,9 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, tokens
-from proxyapi.models import Account, Call, Charge, Job, JobState, Plan, Token, TokenState
+from proxyapi.models import Account, AccountPlan, ApiCall, Charge, Job, JobState, Token, TokenState
+from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import Priority
-from proxyapi.watching.look import look
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
@@ -54,7 +54,7 @@ def test_a_late_look_at_the_run_before_says_nothing_of_the_retry(
     late: httpx.Response, job: Job, upstream: Upstream
 ) -> None:
     upstream.on(*GET, meanwhile(late, retried))
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.look_error, job.failure_code) == (JobState.RUNNING, "", "")
 
@@ -67,7 +67,7 @@ def failed(code: str) -> httpx.Response:
 def looked(job: Job) -> Any:
     """The job after a look whose time came."""
     Job.objects.update(next_look_at=timezone.now())
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     return job
 
@@ -109,7 +109,7 @@ def test_a_token_that_was_removed_meanwhile_stays_removed(job: Job, upstream: Up
     removed = Token.objects.get()
     gone = meanwhile(refused(401, "GEN-UNAUTHORIZED"), lambda: tokens.destroy_token(removed))
     upstream.on(*GET, gone)
-    look(job.pk)
+    poll_job(job.pk)
     token = Token.objects.get()
     assert (token.state, bytes(token.sealed)) == (TokenState.REMOVED, b"")
 
@@ -146,7 +146,7 @@ def test_pitfall_53_a_profile_asked_before_a_render_does_not_undo_its_balance(
     account: Account, upstream: Upstream
 ) -> None:
     def rendered() -> None:
-        Account.objects.get().note_balance(Decimal(900), timezone.now())
+        Account.objects.get().update_balance(Decimal(900), timezone.now())
 
     upstream.on(*ME, meanwhile(profile(), rendered))
     tokens.refresh_account_profile(account)
@@ -187,7 +187,7 @@ def test_b6_an_odd_profile_leaves_what_was_known(
     upstream.on(*ME, odd)
     tokens.refresh_account_profile(account)
     account.refresh_from_db()
-    assert (account.balance, account.plan, account.email_verified) == (1000, Plan.PAID, True)
+    assert (account.balance, account.plan, account.email_verified) == (1000, AccountPlan.PAID, True)
 
 
 def test_b6_odd_costs_and_options_leave_what_was_known(
@@ -205,11 +205,11 @@ def test_b6_odd_costs_and_options_leave_what_was_known(
 
 def test_a_token_that_does_not_open_is_a_failed_look(job: Job, upstream: Upstream) -> None:
     Token.objects.update(sealed=b"not ours")
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     assert job.look_error.startswith("The stored token does not open. Add the token again. ")
-    assert not Call.objects.exists(), "nothing left, so it tells nothing of the service"
+    assert not ApiCall.objects.exists(), "nothing left, so it tells nothing of the service"
 
 
 def test_a_token_that_does_not_open_is_tried_less_and_less(job: Job, upstream: Upstream) -> None:
@@ -237,7 +237,7 @@ def test_beside_a_paid_video_no_look_says_that_nothing_was_charged(
     """It is true of the look alone; read of the video, somebody would render it once more."""
     reply = httpx.Response(problem) if isinstance(problem, int) else problem
     upstream.on("GET", f"/faceless/{job.remote_id}", reply)
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     assert job.look_error.endswith(" The video is not failed; we go on looking.")
     assert "Nothing was" not in job.look_error
@@ -250,7 +250,7 @@ def test_a_token_goes_to_no_other_service_than_the_one_it_was_given_for(
     """Pointed at another address, the portal would hand it out there, to a sandbox, too."""
     Account.objects.update(environment="https://production.example/v2")
     settings.VIDEO_API_IS_SANDBOX = is_sandbox
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.look_error) == (JobState.RUNNING, "")
     assert upstream.requests == []

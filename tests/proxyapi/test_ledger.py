@@ -16,7 +16,7 @@ from proxyapi import ledger
 from proxyapi.charges import reconcile_charge
 from proxyapi.charges.reconcile import decide_charge
 from proxyapi.ledger.trace import PAGES
-from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobState, Ledger
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, history
@@ -200,7 +200,7 @@ def test_a_ledger_too_long_to_be_read_to_the_time_of_sending_proves_nothing_yet(
     upstream.on(*LEDGER, paged([debit("4", 1) for _ in range(600)]))
     lost = charge()
     assert settled(lost).state == ChargeState.UNKNOWN
-    assert 0 < 600 - 50 * (PAGES + 2) <= Ledger.objects.get().low
+    assert 0 < 600 - 50 * (PAGES + 2) <= LedgerMirror.objects.get().low
 
 
 def test_an_unknown_charge_settles_while_a_huge_history_is_still_being_filled_up(
@@ -209,7 +209,7 @@ def test_an_unknown_charge_settles_while_a_huge_history_is_still_being_filled_up
     old = [debit("4", 86_400) for _ in range(5_000)]
     upstream.on(*LEDGER, paged([debit("4", 1), debit("96", 58), *old]))
     assert settled(charge()).cost == 96
-    assert Ledger.objects.get().low > 0
+    assert LedgerMirror.objects.get().low > 0
 
 
 def test_a_debit_made_outside_the_api_is_no_charges(
@@ -226,6 +226,6 @@ def test_the_debit_that_settled_a_charge_is_its_entry(
 ) -> None:
     upstream.on(*LEDGER, history(debit("96", 58)))
     lost = settled(charge())
-    entry = Entry.objects.get(charge=lost)
+    entry = LedgerEntry.objects.get(charge=lost)
     assert (entry.amount, entry.confidence, entry.operation) == (-96, "certain", "faceless.retry")
     assert (entry.member_id, entry.job_id) == (lost.member_id, lost.job_id)

@@ -12,8 +12,8 @@ import pytest
 from proxyapi import calls, drafts
 from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
-from proxyapi.watching import due
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 
@@ -43,7 +43,7 @@ def go_on(clock: Any, minutes: float) -> None:
     """As the tick would, each five seconds: what is due is sent."""
     for second in range(0, round(minutes * 60), 5):
         clock.move_to(NOON + timedelta(seconds=second), tick=False)
-        for charge_id, _ in due.charges():
+        for charge_id, _ in due_work.lease_due_charges():
             dispatch_charge(charge_id)
 
 

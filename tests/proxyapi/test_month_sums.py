@@ -12,10 +12,10 @@ import pytest
 from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, given, settings, strategies
 
-from proxyapi.day_sums import days_of, recount, recount_all
 from proxyapi.ledger.audit import SUMS
-from proxyapi.models import Account, Entry, Ledger, MonthFeature
-from proxyapi.models.month_feature import COLUMNS
+from proxyapi.models import Account, LedgerEntry, LedgerMirror, MonthlyTotalByOperation
+from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
+from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_all_days, rebuild_days
 from tests.factories import AccountFactory, EntryFactory
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
@@ -35,11 +35,11 @@ ROWS = strategies.fixed_dictionaries(
 @pytest.fixture
 def account(db: None) -> Account:
     account = AccountFactory.create()
-    Ledger.objects.create(account=account)
+    LedgerMirror.objects.create(account=account)
     return account
 
 
-def booked(account: Account, at: datetime, amount: str = "-4", operation: str = "") -> Entry:
+def booked(account: Account, at: datetime, amount: str = "-4", operation: str = "") -> LedgerEntry:
     return EntryFactory.create(
         account=account, happened_at=at, credit_spend=amount, operation=operation
     )
@@ -47,18 +47,18 @@ def booked(account: Account, at: datetime, amount: str = "-4", operation: str = 
 
 def counted(account: Account, *moments: datetime) -> None:
     with transaction.atomic():
-        recount(account, days_of(account, moments))
+        rebuild_days(account, days_in_account_zone(account, moments))
 
 
 def kept(account: Account) -> list[tuple[object, ...]]:
-    rows = MonthFeature.objects.filter(account=account)
-    return sorted(rows.values_list("month", *COLUMNS, "amount", "entries"))
+    rows = MonthlyTotalByOperation.objects.filter(account=account)
+    return sorted(rows.values_list("month", *MONTHLY_GROUP_COLUMNS, "amount", "entries"))
 
 
 def expected(account: Account) -> list[tuple[object, ...]]:
     """One entry after the other, by hand."""
     found: Mapping[Any, list[Any]] = defaultdict(lambda: [Decimal(0), 0])
-    for one in Entry.objects.filter(account=account):
+    for one in LedgerEntry.objects.filter(account=account):
         month = one.happened_at.astimezone(account.vault.zone).date().replace(day=1)
         sums = found[month, one.operation, one.amount > 0, one.charge_id is not None]
         sums[0] += one.amount
@@ -72,7 +72,7 @@ def test_months_are_what_their_entries_add_up_to(
     account: Account, rows: list[dict[str, Any]], rewritten: list[dict[str, Any]]
 ) -> None:
     """Entries come, and some of them read differently later, on another day as well."""
-    Entry.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     for table in SUMS:
         table._default_manager.all().delete()
     moments = [NEW_YEAR + timedelta(hours=row["at"]) for row in rows]
@@ -93,7 +93,7 @@ def test_months_are_what_their_entries_add_up_to(
 def test_a_month_without_entries_keeps_no_sum(account: Account) -> None:
     booked(account, NEW_YEAR)
     counted(account, NEW_YEAR)
-    Entry.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     counted(account, NEW_YEAR)
     assert kept(account) == []
 
@@ -106,7 +106,7 @@ def test_months_move_with_the_zone_of_the_team(account: Account) -> None:
     assert [row[0] for row in kept(account)] == [date(2026, 12, 1)]
     account.vault.time_zone = "Pacific/Auckland"
     account.vault.save()
-    recount_all(account)
+    rebuild_all_days(account)
     assert kept(account) == expected(account)
     assert [row[0] for row in kept(account)] == [date(2027, 1, 1)]
 
@@ -115,7 +115,7 @@ def test_a_month_is_added_up_once(account: Account) -> None:
     """Two counts at once would tell of twice the credits; the database refuses the second."""
     booked(account, NEW_YEAR)
     counted(account, NEW_YEAR)
-    row = MonthFeature.objects.get()
+    row = MonthlyTotalByOperation.objects.get()
     row.pk = None
     with pytest.raises(IntegrityError), transaction.atomic():
         row.save(force_insert=True)

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from dashboard.queries.studio.options import options_in
 from proxyapi import drafts
 from proxyapi.ledger.row import row
-from proxyapi.models import Account, JobKind, Plan
-from proxyapi.models.account import moment
+from proxyapi.models import Account, AccountPlan, JobKind
+from proxyapi.models.account import parse_timestamp
+from proxyapi.polling.status_reading import parse_status_reading
 from proxyapi.top_up.setting import Setting
-from proxyapi.watching.states import read
 from tests.proxyapi import spec_says
 from tests.proxyapi.mutated import EXAMPLES, mutated
 
@@ -70,7 +70,7 @@ def test_the_specification_is_asked_about_every_kind():
 @pytest.mark.parametrize("kind", JobKind.values)
 def test_b6_a_record_as_the_specification_shows_it_is_completed(kind):
     assert spec_says.STATE[kind](RECORDS[kind]) == "completed"
-    assert read(kind, RECORDS[kind]).state == "completed"
+    assert parse_status_reading(kind, RECORDS[kind]).state == "completed"
 
 
 @pytest.mark.parametrize("kind", JobKind.values)
@@ -78,9 +78,9 @@ def test_b6_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
     @settings(max_examples=EXAMPLES)
     @given(mutated(RECORDS[kind]))
     def each(record):
-        sight = read(kind, record)
+        sight = parse_status_reading(kind, record)
         assert (sight.state or "running") == spec_says.STATE[kind](record)
-        assert sight.raw == spec_says.word(kind, record)[:60]
+        assert sight.raw_status == spec_says.word(kind, record)[:60]
         assert len(sight.failure_message) <= 2000
 
     each()
@@ -103,19 +103,21 @@ def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, 
     drafts.faceless_record(price)
     if isinstance(top_up, dict):
         assert Setting.of(top_up).enabled in (True, False)
-    moment(price)
+    parse_timestamp(price)
 
 
 @settings(max_examples=EXAMPLES)
 @given(mutated(RECORDS["profile"]))
 def test_b6_a_mutated_profile_takes_no_plan_away_that_it_does_not_deny(profile):
-    account = Account(plan=Plan.PAID, email_verified=True)
+    account = Account(plan=AccountPlan.PAID, email_verified=True)
     me = profile if isinstance(profile, dict) else {}
-    account.read_profile(me)
+    account.apply_profile(me)
     told = me.get("subscription")
     said = told if isinstance(told, dict) else {}
     denied = said.get("active") is False or said.get("exists") is False
     trial = said.get("active") is True and said.get("trial") is True
-    assert account.plan == (Plan.NONE if denied else Plan.TRIAL if trial else Plan.PAID)
+    assert account.plan == (
+        AccountPlan.NONE if denied else AccountPlan.TRIAL if trial else AccountPlan.PAID
+    )
     assert account.email_verified is (me.get("email_verified") is not False)
     assert account.monthly_credits.is_finite()

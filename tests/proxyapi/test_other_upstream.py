@@ -19,20 +19,20 @@ from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.ledger.turn import take_turn
 from proxyapi.models import (
     Account,
+    AutoTopUp,
     Charge,
     ChargeState,
     Job,
     JobState,
-    Ledger,
+    LedgerMirror,
     Token,
     TokenState,
-    TopUp,
 )
+from proxyapi.polling import due_work
+from proxyapi.polling.poller import poll_job
 from proxyapi.refusals import TokenRefused
 from proxyapi.upstream.client import Client
 from proxyapi.upstream.secret import Secret
-from proxyapi.watching import due
-from proxyapi.watching.look import look
 from tests.factories import ChargeFactory, JobFactory, UserFactory, VaultFactory
 from tests.proxyapi.money.conftest import sandbox, started_sandbox
 from tests.proxyapi.money.stage import PAID
@@ -116,15 +116,15 @@ def make_due(account: Account) -> None:
     Job.objects.update(next_look_at=past, looked_at=past)
     Charge.objects.filter(state=ChargeState.UNKNOWN).update(due_at=past)
     Account.objects.update(refreshed_at=past)
-    Ledger.objects.update(due_at=past, read_at=past, held_until=None)
-    TopUp.objects.update(due_at=past)
+    LedgerMirror.objects.update(due_at=past, read_at=past, held_until=None)
+    AutoTopUp.objects.update(due_at=past)
     assert account.tokens.exists()
 
 
 def do_all(account: Account) -> None:
     """What workers do, whatever rang for it: before the address changed, or since."""
     for job in Job.objects.all():
-        look(job.pk)
+        poll_job(job.pk)
         drafts.quote_draft(job)
     for charge in Charge.objects.all():
         dispatch_charge(charge.pk)
@@ -156,7 +156,12 @@ def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pastin
     make_due(token.account)
     do_all(token.account)
     assert (second.requests(), first.requests()) == (0, asked_before)
-    assert [*due.jobs(), *due.quotes(), *due_ids(), *ledger.due(timezone.now())] == []
+    assert [
+        *due_work.lease_due_jobs(),
+        *due_work.lease_due_quotes(),
+        *due_ids(),
+        *ledger.due(timezone.now()),
+    ] == []
     token.refresh_from_db()
     job.refresh_from_db()
     unknown.refresh_from_db()
@@ -177,7 +182,7 @@ def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pastin
 
 def due_ids() -> list[Any]:
     """Everything else that the beat would ring for, but for what was never sent."""
-    charges = [id for id, state in due.charges() if state != ChargeState.HELD]
+    charges = [id for id, state in due_work.lease_due_charges() if state != ChargeState.HELD]
     old = Account.objects.of_current_upstream().values_list("pk", flat=True)
     return [*charges, *old, *top_up.due(timezone.now())]
 
@@ -209,9 +214,9 @@ def test_a_price_is_asked_when_the_upstream_is_back(
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert (job.quote_due_at, job.quote_error, job.sent) == (now, "", {})
-    assert (list(due.quotes()), second.requests()) == ([], 0)
+    assert (list(due_work.lease_due_quotes()), second.requests()) == ([], 0)
     move(home)
-    assert list(due.quotes()) == [job.pk]
+    assert list(due_work.lease_due_quotes()) == [job.pk]
 
 
 def test_a_charge_whose_worker_died_is_unknown_and_waits_for_its_upstream(
@@ -221,10 +226,10 @@ def test_a_charge_whose_worker_died_is_unknown_and_waits_for_its_upstream(
     job = JobFactory(token=token, account=token.account)
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=past, due_at=past)
     move(second.address)
-    assert list(due.charges()) == [(charge.pk, ChargeState.SENDING)]
+    assert list(due_work.lease_due_charges()) == [(charge.pk, ChargeState.SENDING)]
     reconcile_charge(charge.pk)
     Charge.objects.update(due_at=past)
-    assert list(due.charges()) == []
+    assert list(due_work.lease_due_charges()) == []
     charge.refresh_from_db()
     assert (charge.state, second.requests()) == (ChargeState.UNKNOWN, 0)
 

@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from proxyapi import calls, checks, drafts, ledger, tokens
 from proxyapi.models import Account, Job, JobKind, JobState
+from proxyapi.polling.poller import poll_job
+from proxyapi.polling.status_reading import KINDS, parse_status_reading
 from proxyapi.upstream.catalog import CATALOG
-from proxyapi.watching.look import look
-from proxyapi.watching.states import WAYS, read
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import BASE, Upstream, answer
 
@@ -61,20 +61,20 @@ def account(db: None) -> Account:
 
 @pytest.mark.parametrize("kind", JobKind.values)
 def test_pitfall_6_one_kinds_last_word_is_under_way_in_another(kind: str) -> None:
-    words = {word for way in WAYS.values() for word in way.completed}
+    words = {word for way in KINDS.values() for word in way.completed_statuses}
     assert words == {"completed", "success", "ready"}
     for word in words:
-        record = {"status": word, WAYS[kind].media: "https://files.example/a"}
-        shown = {WAYS[kind].inner: record} if WAYS[kind].inner else record
-        wanted = JobState.COMPLETED if word in WAYS[kind].completed else JobState.RUNNING
-        assert read(kind, shown).state == wanted
+        record = {"status": word, KINDS[kind].media_url_key: "https://files.example/a"}
+        shown = {KINDS[kind].status_key: record} if KINDS[kind].status_key else record
+        wanted = JobState.COMPLETED if word in KINDS[kind].completed_statuses else JobState.RUNNING
+        assert parse_status_reading(kind, shown).state == wanted
 
 
 @pytest.mark.parametrize("beside", [{}, {"status": 200}, {"status": "completed"}])
 def test_pitfall_12_only_the_status_inside_the_resource_counts(beside: dict[str, Any]) -> None:
-    sight = read(JobKind.FACELESS, {**beside, "video": {"status": "rendering"}})
-    assert (sight.state, sight.raw) == (JobState.RUNNING, "rendering")
-    assert read(JobKind.FACELESS, beside).state is None
+    sight = parse_status_reading(JobKind.FACELESS, {**beside, "video": {"status": "rendering"}})
+    assert (sight.state, sight.raw_status) == (JobState.RUNNING, "rendering")
+    assert parse_status_reading(JobKind.FACELESS, beside).state is None
 
 
 @pytest.mark.parametrize("told", [4.76, "4.76"])
@@ -109,12 +109,14 @@ def test_pitfall_94_the_links_of_an_answer_are_not_followed(
 
 @pytest.mark.parametrize("kind", JobKind.values)
 def test_pitfall_97_what_was_added_to_an_answer_changes_nothing(kind: str) -> None:
-    way = WAYS[kind]
-    word, file = next(iter(way.completed)), "https://files.example/a"
-    record: dict[str, Any] = {"status": word, way.media: file}
+    way = KINDS[kind]
+    word, file = next(iter(way.completed_statuses)), "https://files.example/a"
+    record: dict[str, Any] = {"status": word, way.media_url_key: file}
     more = {**record, "capabilities": {"new": [1]}, "progress": None, "stage": 7}
-    shown, added = (({way.inner: it} if way.inner else it) for it in (record, more))
-    assert read(kind, {**added, "brand_new": {"status": "failed"}}) == read(kind, shown)
+    shown, added = (({way.status_key: it} if way.status_key else it) for it in (record, more))
+    assert parse_status_reading(
+        kind, {**added, "brand_new": {"status": "failed"}}
+    ) == parse_status_reading(kind, shown)
 
 
 def test_pitfall_98_nothing_that_is_read_asks_for_includes(
@@ -138,7 +140,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
     drafts.quote_draft(job)
     Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
-    look(job.pk)
+    poll_job(job.pk)
     assert {request.url.path.removeprefix("/v2") for request in upstream.requests} == {
         "/me", "/credits/history", "/faceless", *told
     }  # fmt: skip

@@ -13,9 +13,9 @@ from kombu.exceptions import OperationalError
 
 from dashboard.celery import app
 from proxyapi import drafts, rate_limiter, tasks
-from proxyapi.models import Charge, ChargeState, Job, JobState, Plan
-from proxyapi.models.job import PARKED_AFTER
-from proxyapi.watching import parking
+from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState
+from proxyapi.models.job import MAX_JOB_CRASHES
+from proxyapi.polling import job_quarantine
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 pytestmark = pytest.mark.django_db
@@ -86,26 +86,30 @@ def test_c7_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
         raise RuntimeError("a draft that nobody foresaw")
 
     monkeypatch.setattr(drafts, "quote_draft", broken)
-    for _ in range(PARKED_AFTER):
+    for _ in range(MAX_JOB_CRASHES):
         draft.refresh_from_db()
         assert draft.quote_due_at is not None
         with pytest.raises(RuntimeError):
             tasks.quote_draft_task(str(draft.pk))
     draft.refresh_from_db()
-    assert (draft.quote_due_at, draft.quote_error) == (None, parking.UNPRICED)
+    assert (draft.quote_due_at, draft.quote_error) == (None, job_quarantine.QUOTE_QUARANTINED_TEXT)
 
 
 def test_pitfall_85_a_lapsed_account_is_read_again_sooner_so_that_it_resumes_by_itself(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    def read(minutes: int, plan: Plan) -> str:
+    def read(minutes: int, plan: AccountPlan) -> str:
         ago = timezone.now() - timedelta(minutes=minutes)
         known = {"options_as_of": ago, "refreshed_at": ago}
         return str(AccountFactory.create(plan=plan, **known).pk)
 
-    lapsed, old, new = read(3, Plan.NONE), read(11, Plan.PAID), str(AccountFactory.create().pk)
-    read(3, Plan.PAID)
-    read(1, Plan.TRIAL)
+    lapsed, old, new = (
+        read(3, AccountPlan.NONE),
+        read(11, AccountPlan.PAID),
+        str(AccountFactory.create().pk),
+    )
+    read(3, AccountPlan.PAID)
+    read(1, AccountPlan.TRIAL)
     rung: list[str] = []
     monkeypatch.setattr(tasks.refresh_account_task, "delay", rung.append)
     tasks.refresh_due_accounts()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from proxyapi import calls, rate_limiter, tasks, tokens
 from proxyapi.credentials import token_vault
 from proxyapi.credentials.encryption import DecryptionFailed
-from proxyapi.models import Account, Plan, Token, TokenState
+from proxyapi.models import Account, AccountPlan, Token, TokenState
 from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted
 from proxyapi.refusals import TokenRefused
 from proxyapi.upstream.secret import Secret
@@ -133,7 +133,7 @@ def test_an_account_whose_voices_were_not_read_is_read_in_the_next_round(
 ) -> None:
     """Nothing can be made before: ten minutes after one failed answer were too long."""
     minute_ago = timezone.now() - timedelta(minutes=1)
-    account = AccountFactory(plan=Plan.PAID, refreshed_at=minute_ago, **left)
+    account = AccountFactory(plan=AccountPlan.PAID, refreshed_at=minute_ago, **left)
     rung: list[str] = []
     monkeypatch.setattr(tasks.refresh_account_task, "delay", rung.append)
     tasks.refresh_due_accounts()
@@ -165,10 +165,11 @@ def test_a_token_that_cannot_be_checked_is_not_stored(
 
 
 @pytest.mark.parametrize(
-    ("subscription", "plan"), [({"trial": True}, Plan.TRIAL), ({"active": False}, Plan.NONE)]
+    ("subscription", "plan"),
+    [({"trial": True}, AccountPlan.TRIAL), ({"active": False}, AccountPlan.NONE)],
 )
 def test_pitfall_86_a_plan_that_may_not_render_pauses_the_token(
-    subscription: dict[str, bool], plan: Plan, db: None, upstream: Upstream
+    subscription: dict[str, bool], plan: AccountPlan, db: None, upstream: Upstream
 ) -> None:
     upstream.on(*ME, profile(**subscription))
     token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(value()))
@@ -247,7 +248,7 @@ def test_a_token_that_does_not_open_leaves_the_profile_to_another_members(
     upstream.on(*ME, profile())
     upstream.on("GET", "/credits/costs", answer({}))
     upstream.on("GET", "/faceless/options", answer({}))
-    account = AccountFactory(upstream_id=5, plan=Plan.NONE)
+    account = AccountFactory(upstream_id=5, plan=AccountPlan.NONE)
     TokenFactory(account=account)
     Token.objects.update(sealed=b"not ours")
     other = TokenFactory(account=account, state=TokenState.PAUSED)

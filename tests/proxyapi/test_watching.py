@@ -11,10 +11,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxyapi.models import Job, JobKind, JobState, Plan, TokenState
-from proxyapi.watching import due
-from proxyapi.watching.look import look, refresh_media
-from proxyapi.watching.states import read
+from proxyapi.models import AccountPlan, Job, JobKind, JobState, TokenState
+from proxyapi.polling import due_work
+from proxyapi.polling.poller import poll_job, refresh_media_url
+from proxyapi.polling.status_reading import parse_status_reading
 from tests.factories import JobFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 
@@ -37,7 +37,7 @@ def job(db: None) -> Job:
 def seen(job: Job) -> Job:
     """The job after a look whose time came."""
     Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     return job
 
@@ -109,9 +109,9 @@ def test_pitfall_88_a_revoked_token_is_looked_with_once_and_its_jobs_run_on(
     )
     upstream.on(*GET, refused(401, "GEN-UNAUTHORIZED"))
     for each in (job, other):
-        look(each.pk, each.next_look_at)
+        poll_job(each.pk, each.next_look_at)
     Job.objects.update(next_look_at=timezone.now())
-    assert due.jobs() == []
+    assert due_work.lease_due_jobs() == []
     assert len(upstream.requests) == 1
     assert set(Job.objects.values_list("state", flat=True)) == {JobState.RUNNING}
     job.token.refresh_from_db()
@@ -139,7 +139,7 @@ def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
     assert seen(job).state == JobState.RUNNING
     job.token.refresh_from_db()
     assert job.token.state == TokenState.PAUSED
-    assert job.account.plan == Plan.NONE, "so that its profile is read again within minutes"
+    assert job.account.plan == AccountPlan.NONE, "so that its profile is read again within minutes"
 
 
 def test_a_good_look_after_trouble_clears_it(job: Job, upstream: Upstream) -> None:
@@ -150,15 +150,15 @@ def test_a_good_look_after_trouble_clears_it(job: Job, upstream: Upstream) -> No
 
 
 def test_two_ticks_take_a_due_job_once(job: Job) -> None:
-    assert [lease.job for lease in due.jobs()] == [job.pk]
-    assert due.jobs() == []
+    assert [lease.job_id for lease in due_work.lease_due_jobs()] == [job.pk]
+    assert due_work.lease_due_jobs() == []
 
 
 def test_a_finished_film_whose_address_died_is_read_again(job: Job, upstream: Upstream) -> None:
     Job.objects.filter(pk=job.pk).update(state=JobState.COMPLETED, media_url="http://old/a.mp4")
     job.refresh_from_db()
     upstream.on(*GET, video("completed", url="http://127.0.0.1:8001/media/b.mp4"))
-    assert refresh_media(job)
+    assert refresh_media_url(job)
     job.refresh_from_db()
     assert job.media_url.endswith("b.mp4")
 
@@ -173,9 +173,12 @@ def test_a_finished_film_whose_address_died_is_read_again(job: Job, upstream: Up
 def test_a_record_is_read_whether_it_stands_alone_or_under_a_name(kind: str, record: Any) -> None:
     """The spec names its fields and not where they stand (pitfall 5)."""
     for data in (record, {"record": record}):
-        assert read(kind, data).state == JobState.COMPLETED
-    assert read(kind, {"status": "pending", "record": record}).state == JobState.RUNNING
-    assert read(kind, {"a": record, "b": {}}).state is None
+        assert parse_status_reading(kind, data).state == JobState.COMPLETED
+    assert (
+        parse_status_reading(kind, {"status": "pending", "record": record}).state
+        == JobState.RUNNING
+    )
+    assert parse_status_reading(kind, {"a": record, "b": {}}).state is None
 
 
 def test_a_storyboard_whose_file_the_service_does_not_show_is_done() -> None:
@@ -185,8 +188,14 @@ def test_a_storyboard_whose_file_the_service_does_not_show_is_done() -> None:
         ({"status": "completed", "url": "http://127.0.0.1/a.mp4"}, JobState.COMPLETED),
         ({"status": "completed", "url": None}, JobState.RUNNING),
     ):
-        assert read(JobKind.STORYBOARD, {"id": 3, "scenes": [], "video": video}).state == state
-    assert read(JobKind.FACELESS, {"video": {"status": "completed"}}).state == JobState.RUNNING
+        assert (
+            parse_status_reading(JobKind.STORYBOARD, {"id": 3, "scenes": [], "video": video}).state
+            == state
+        )
+    assert (
+        parse_status_reading(JobKind.FACELESS, {"video": {"status": "completed"}}).state
+        == JobState.RUNNING
+    )
 
 
 json_values = st.recursive(
@@ -201,8 +210,8 @@ json_values = st.recursive(
 
 @given(kind=st.sampled_from(JobKind.values), data=json_values)
 def test_no_answer_makes_reading_fail_or_invents_an_end(kind: str, data: Any) -> None:
-    sight = read(kind, data)
+    sight = parse_status_reading(kind, data)
     if sight.state == JobState.COMPLETED:
-        assert sight.raw in {"completed", "success", "ready"}
+        assert sight.raw_status in {"completed", "success", "ready"}
     if sight.state == JobState.FAILED:
-        assert sight.raw == "failed"
+        assert sight.raw_status == "failed"

@@ -152,7 +152,7 @@ def answer_of(ask: Ask) -> Answer:
         title=what(ask.charge),
         quote=ask.charge.quote,
         amount=hold,
-        free=account.free_to_spend(),
+        free=account.available_balance(),
         note=ask.note,
         budgets=tuple(bound(ask, standing) for standing in shown),
         raised=ceil(over[0].taken + hold) if len(over) == 1 else None,

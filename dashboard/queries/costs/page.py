@@ -16,7 +16,7 @@ from dashboard.queries.costs.paid import Estimate, Paid, Row, estimates_of, paid
 from dashboard.queries.costs.prices import Price, prices_of
 from dashboard.queries.purse import known_accounts_of
 from proxyapi.models import Account, Vault
-from proxyapi.month_costs import before, month_of
+from proxyapi.rollups.price_counts import previous_month, utc_month_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def page_of(accounts: Sequence[Account], wanted: str) -> Page | None:
 
 def since_when() -> date:
     """The first day of the last month: on the first of a month there is something to tell, too."""
-    return before(month_of(timezone.now()))
+    return previous_month(utc_month_of(timezone.now()))
 
 
 def closeness_of(accounts: Sequence[Account]) -> Closeness:

@@ -17,8 +17,8 @@ from django.db.models import Sum
 
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.words import TYPES
-from proxyapi.models import MonthCost
-from proxyapi.month_costs import BY_TYPE, PRICE
+from proxyapi.models import MonthlyPriceCount
+from proxyapi.rollups.price_counts import PRICE_COLUMNS, TYPE_PRICED_OPERATIONS
 
 ABOUT = ("render", "retry", "export")  # their estimates are approximate (spec, Credit charges)
 STEP, LEAST = 10, 20  # percent: the scale of the estimates ends at a round number
@@ -36,7 +36,7 @@ class Row(NamedTuple):
     def name(self) -> str:
         """`Render, AI visuals`: a render's price hangs on its type."""
         told = feature(self.operation)
-        words = TYPES.get(self.type) if self.operation in BY_TYPE else None
+        words = TYPES.get(self.type) if self.operation in TYPE_PRICED_OPERATIONS else None
         return f"{told}, {words}" if words and words not in told else told
 
 
@@ -82,8 +82,8 @@ class Estimate:
 
 def rows_of(accounts: Collection[UUID], since: date) -> list[Row]:
     """What was paid for from that month on, without what was refunded. One query."""
-    counts = MonthCost.objects.filter(account__in=accounts, month__gte=since, times__gt=0)
-    found = counts.order_by().values_list(*PRICE).annotate(times=Sum("times"))
+    counts = MonthlyPriceCount.objects.filter(account__in=accounts, month__gte=since, times__gt=0)
+    found = counts.order_by().values_list(*PRICE_COLUMNS).annotate(times=Sum("times"))
     return [Row(*row) for row in found]
 
 

@@ -11,9 +11,9 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from django.db.models import Exists, Sum
 
-from proxyapi.day_sums import CreditSum
 from proxyapi.forecast import Day
-from proxyapi.models import Account, DayFlow
+from proxyapi.models import Account, DailyTotal
+from proxyapi.rollups.daily_totals import CreditSum
 
 NOTHING = Decimal(0)
 
@@ -36,8 +36,8 @@ def ledger_of(account: Account, today: date, back: int) -> Ledger:
     With a row before them all these days are known: the mirror has no gaps.
     """
     since = today - timedelta(days=back)
-    older = DayFlow.objects.filter(account=account, day__lt=since)
-    rows = DayFlow.objects.filter(account=account, day__gte=since, day__lte=today)
+    older = DailyTotal.objects.filter(account=account, day__lt=since)
+    rows = DailyTotal.objects.filter(account=account, day__gte=since, day__lte=today)
     told = rows.order_by().annotate(goes_back=Exists(older))
     split = told.values("day", "is_credit", "is_matched", "via_api", "goes_back")
     sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))

@@ -19,7 +19,7 @@ from dashboard.queries.forecast.standing import offer_of, packs_of, standing_of
 from dashboard.queries.forecast.verdict import Verdict, Wish, verdict_of
 from dashboard.queries.forecast.words import Range, note_of, range_of
 from proxyapi.forecast import Band
-from proxyapi.models import Account, TopUp
+from proxyapi.models import Account, AutoTopUp
 from proxyapi.top_up import Setting, infer
 
 
@@ -48,9 +48,9 @@ def page_of(
     account: Account, accounts: Sequence[Account], wish: Wish | None = None
 ) -> ForecastPage:
     """Four queries; the account comes with its vault, its ledger and its top-up."""
-    now, (held, held_by_others) = timezone.now(), account.holds()
+    now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
     row = getattr(account, "top_up", None)
-    known = row if isinstance(row, TopUp) and row.read_at else None
+    known = row if isinstance(row, AutoTopUp) and row.read_at else None
     setting = Setting.of_row(known) if known else Setting()
     inferred = infer(account, known, now)
     offer = offer_of(account, setting, packs_of(account))

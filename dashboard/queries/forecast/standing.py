@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from proxyapi.forecast import Offer, Standing
-from proxyapi.models import Account, CreditPack, TopUp
+from proxyapi.models import Account, AutoTopUp, CreditPack
 from proxyapi.top_up import Inferred, Setting
 
 
@@ -32,7 +32,7 @@ def offer_of(account: Account, setting: Setting, packs: Iterable[CreditPack]) ->
 
 
 def standing_of(
-    account: Account, row: TopUp | None, inferred: Inferred, free: Decimal, now: datetime
+    account: Account, row: AutoTopUp | None, inferred: Inferred, free: Decimal, now: datetime
 ) -> Standing:
     """`free`: what may be spent, so without what is held."""
     return Standing(

@@ -9,7 +9,7 @@ from dashboard.queries.forecast.outlook import Outlook
 from dashboard.templatetags.reelroom import credits
 from proxyapi.forecast import Forecast
 from proxyapi.forecast.pattern import FEWEST_DAYS
-from proxyapi.models import Account, Plan
+from proxyapi.models import Account, AccountPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def lowered(text: str) -> str:
 
 
 def note_of(account: Account, outlook: Outlook) -> str:
-    if account.plan != Plan.PAID:
+    if account.plan != AccountPlan.PAID:
         return "The plan is not paid, so nothing is spent through the API until it is."
     if outlook.forecast is None or not outlook.forecast.spend_a_day:
         return "When the credits run out, told from how they were spent."

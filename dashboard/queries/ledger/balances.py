@@ -15,14 +15,14 @@ from django.db.models import Q, QuerySet, Value
 
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger_end import end_of
-from proxyapi.day_sums import CreditSum, bounds
-from proxyapi.models import Account, DayFlow, Entry, Ledger
+from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror
+from proxyapi.rollups.daily_totals import CreditSum, day_bounds
 
 NOTHING = Decimal(0)
 NEWER, LATER = "newer", "later"
 
 
-def balances_of(scope: Scope, rows: Sequence[Entry]) -> dict[int, Decimal]:
+def balances_of(scope: Scope, rows: Sequence[LedgerEntry]) -> dict[int, Decimal]:
     """By the rows' keys. `rows` are next to each other, the newest first. One query, or none where
     the ledger's last row is among them.
 
@@ -47,13 +47,13 @@ def weighed(scope: Scope) -> Account | None:
     if len(scope.ids) != 1 or scope.filters.picks:
         return None
     account = next(one for one in scope.accounts if one.pk == scope.ids[0])
-    ledger: Ledger | None = getattr(account, "ledger", None)
+    ledger: LedgerMirror | None = getattr(account, "ledger", None)
     if ledger is None or ledger.balance_exact is None or ledger.weighed_high is None:
         return None
     return account if ledger.sums_zone == scope.zone.key else None
 
 
-def at_top(account: Account, rows: Sequence[Entry]) -> Decimal | None:
+def at_top(account: Account, rows: Sequence[LedgerEntry]) -> Decimal | None:
     """The balance after the first row, where the last one that the account knew of is listed."""
     above = NOTHING
     for row in rows:
@@ -63,13 +63,13 @@ def at_top(account: Account, rows: Sequence[Entry]) -> Decimal | None:
     return None
 
 
-def after(scope: Scope, ledger: Ledger, row: Entry) -> Decimal:
+def after(scope: Scope, ledger: LedgerMirror, row: LedgerEntry) -> Decimal:
     """The balance after a row. All in one statement: what comes meanwhile counts on both sides."""
     day = row.happened_at.astimezone(scope.zone).date()
-    end = bounds(day, scope.zone)[1]
-    entries = Entry.objects.filter(account_id=ledger.pk)
+    end = day_bounds(day, scope.zone)[1]
+    entries = LedgerEntry.objects.filter(account_id=ledger.pk)
     later = entries.filter(behind(row), happened_at__gte=row.happened_at, happened_at__lt=end)
-    days = DayFlow.objects.filter(account_id=ledger.pk, day__gt=day)
+    days = DailyTotal.objects.filter(account_id=ledger.pk, day__gt=day)
     newer = entries.filter(position__gte=ledger.weighed_high)
     parts = summed(newer, NEWER).union(summed(later, LATER), summed(days, LATER), all=True)
     left = ledger.balance_exact or NOTHING
@@ -78,7 +78,7 @@ def after(scope: Scope, ledger: Ledger, row: Entry) -> Decimal:
     return left
 
 
-def behind(row: Entry) -> Q:
+def behind(row: LedgerEntry) -> Q:
     return Q(happened_at__gt=row.happened_at) | Q(position__gt=row.position)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dashboard.queries.ledger.scope import Scope
-from proxyapi.models import Account, Ledger
+from proxyapi.models import Account, LedgerMirror
 
 MOVED = (
     "Days are those of {}. Sums that were not made anew yet are the ones of before. "
@@ -49,7 +49,7 @@ def of_account(account: Account) -> Iterator[Banner]:
         yield Banner("info", f"The ledger of {name} is still being read.", progress(ledger))
 
 
-def progress(ledger: Ledger) -> str:
+def progress(ledger: LedgerMirror) -> str:
     have, total = ledger.high - ledger.low, max(ledger.total, ledger.high)
     told = f"{have:,} of {total:,} entries are here." if ledger.total else f"{have:,} are here."
     return f"{told} Older ones follow by themselves; sums of their days grow until then."

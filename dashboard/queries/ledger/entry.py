@@ -15,7 +15,7 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.rows import attributed, is_another_teams
 from dashboard.queries.ledger.words import feature, what
 from dashboard.templatetags.reelroom import credits
-from proxyapi.models import Call, Charge, Entry, Rewrite
+from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
 
 SOURCES = {
     True: "Shown among what came through the API.",
@@ -73,7 +73,7 @@ class EntryPage:
     back_url: str
 
 
-def entry_of(entry: Entry) -> EntryPage:
+def entry_of(entry: LedgerEntry) -> EntryPage:
     """Three queries, for a row that `fetch_entry` found."""
     zone, charge = entry.account.vault.zone, entry.charge
     state, glyph, word = attributed(entry)
@@ -96,7 +96,7 @@ def entry_of(entry: Entry) -> EntryPage:
     )
 
 
-def reason_of(entry: Entry) -> str:
+def reason_of(entry: LedgerEntry) -> str:
     if entry.charge_id:
         return entry.reason or (REFUNDS if entry.amount > 0 else "")
     if entry.amount > 0:
@@ -104,7 +104,7 @@ def reason_of(entry: Entry) -> str:
     return ANOTHER_TEAMS_CHARGE if is_another_teams(entry) else NO_CHARGE
 
 
-def words_of(entry: Entry) -> Iterator[Fact]:
+def words_of(entry: LedgerEntry) -> Iterator[Fact]:
     yield Fact("credit_spend", entry.credit_spend, mono=True)
     yield Fact("label", entry.label or "empty", Filters(label=entry.label, period="all").url())
     yield Fact("content_type", entry.content_type or "empty")
@@ -114,7 +114,7 @@ def words_of(entry: Entry) -> Iterator[Fact]:
     yield Fact("Source", SOURCES[entry.via_api])
 
 
-def charge_facts(entry: Entry, charge: Charge, zone: ZoneInfo) -> Iterator[Fact]:
+def charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Iterator[Fact]:
     yield Fact("What", feature(charge.operation), Filters(feature=charge.operation).url())
     yield Fact("Who", str(charge.member), Filters(member=charge.member_id).url())
     if entry.job:
@@ -142,7 +142,7 @@ def call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[Fact]:
     if charge.sent_at is None:
         return
     span = (charge.sent_at - timedelta(seconds=1), charge.sent_at + AROUND)
-    calls = Call.objects.filter(
+    calls = ApiCall.objects.filter(
         token=charge.token_id, operation=charge.operation, sent_at__range=span
     )
     call = calls.order_by("sent_at").first()
@@ -157,7 +157,7 @@ def call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[Fact]:
     yield Fact("Token", f"{token.owner.first_name}'s, ending in {token.last_four}")
 
 
-def others_of(entry: Entry, charge: Charge) -> Iterator[Fact]:
+def others_of(entry: LedgerEntry, charge: Charge) -> Iterator[Fact]:
     """The other row of the same charge: its refund, or the debit that was refunded."""
     for other in charge.entries.exclude(pk=entry.pk).order_by("position"):
         label = "Refunded by" if other.amount > 0 else "Gives back"
@@ -165,8 +165,8 @@ def others_of(entry: Entry, charge: Charge) -> Iterator[Fact]:
         yield Fact(label, f"{other.label}, {credits(other.amount)}\N{NO-BREAK SPACE}cr", url)
 
 
-def changes_of(entry: Entry, zone: ZoneInfo) -> Iterator[Change]:
-    found = Rewrite.objects.filter(account=entry.account_id, position=entry.position)
+def changes_of(entry: LedgerEntry, zone: ZoneInfo) -> Iterator[Change]:
+    found = LedgerConflict.objects.filter(account=entry.account_id, position=entry.position)
     for one in found.order_by("-noticed_at"):
         after = told(one.after) if one.after is not None else "It is gone."
         accepted = one.accepted_at is not None

@@ -13,8 +13,8 @@ from django.db.models.functions import Cast
 
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
-from proxyapi.day_sums import CreditSum
-from proxyapi.models.account import CREDITS
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS
+from proxyapi.rollups.daily_totals import CreditSum
 
 NOTHING = Decimal(0)
 
@@ -69,7 +69,7 @@ class Books:
 
 Split: TypeAlias = tuple[QuerySet[Any], ...]
 WHOLE = None  # the key of what is not split
-DEBIT, AMOUNT = Q(is_credit=False), DecimalField(**CREDITS)
+DEBIT, AMOUNT = Q(is_credit=False), DecimalField(**CREDIT_FIELD_OPTIONS)
 
 
 def books_of(scope: Scope, split: Split = ()) -> Books:

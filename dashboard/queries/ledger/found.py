@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from proxyapi.day_names import Names
+from proxyapi.rollups.ledger_names import LedgerNames
 
 
 class Row(NamedTuple):
@@ -31,7 +31,7 @@ class Gap(NamedTuple):
 class Found:
     """`rows` have none of the other names. `names`: all that the days have."""
 
-    names: Names
+    names: LedgerNames
     labels: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     members: frozenset[int] = frozenset()

@@ -12,8 +12,8 @@ from django.db.models import F, QuerySet
 from dashboard.queries.ledger.period import Period
 from dashboard.queries.ledger.scope import Scope, names_of
 from dashboard.queries.ledger.steps import StartOf, Step
-from proxyapi.models import MonthFeature
-from proxyapi.month_costs import after
+from proxyapi.models import MonthlyTotalByOperation
+from proxyapi.rollups.price_counts import next_month
 
 DAY = timedelta(days=1)
 
@@ -27,7 +27,9 @@ def by_feature(scope: Scope) -> Iterator[QuerySet[Any]]:
     if start >= end or not names_of(scope.filters).keys() <= {"operation"}:
         yield days_of(scope)
         return
-    months = MonthFeature.objects.filter(**scope.chosen(), month__gte=start, month__lt=end)
+    months = MonthlyTotalByOperation.objects.filter(
+        **scope.chosen(), month__gte=start, month__lt=end
+    )
     yield months.annotate(start=F("month"))
     for first, last in ((period.first, start - DAY), (end, period.last)):
         if first <= last:
@@ -43,4 +45,4 @@ def days_of(scope: Scope) -> QuerySet[Any]:
 def whole_months(period: Period) -> tuple[date, date]:
     """From the first month on, until before the second; the same, or less, where there is none."""
     first = period.first.replace(day=1)
-    return first if first == period.first else after(first), (period.last + DAY).replace(day=1)
+    return first if first == period.first else next_month(first), (period.last + DAY).replace(day=1)

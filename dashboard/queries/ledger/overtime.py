@@ -27,8 +27,8 @@ from dashboard.queries.ledger.shares import Share, shares_of
 from dashboard.queries.ledger.steps import Step, step_of
 from dashboard.queries.ledger_end import end_of
 from dashboard.templatetags.reelroom import credits
-from proxyapi.day_sums import CreditSum
-from proxyapi.models import DayFlow
+from proxyapi.models import DailyTotal
+from proxyapi.rollups.daily_totals import CreditSum
 
 MARKS = 12  # of each kind; of more only the largest are drawn
 YEAR = 400  # days; of longer periods the chart begins with the first row
@@ -165,7 +165,7 @@ def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[
 
     A refund is a credit that has a charge.
     """
-    since = DayFlow.objects.filter(account_id__in=ids, day__gte=scope.period.first)
+    since = DailyTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first)
     rows = (
         since.order_by()
         .values_list("day")

@@ -111,12 +111,12 @@ def waiting(charge: Charge, scope: Scope, now: datetime) -> Waiting:
         state=state,
         word=word,
         note=note,
-        amount=Amount(-amount.value, "out") if charge.is_spent else amount,
+        amount=Amount(-amount.value, "out") if charge.is_charged else amount,
     )
 
 
 def told(charge: Charge, scope: Scope, now: datetime) -> tuple[str, str, str]:
-    if not charge.is_spent:
+    if not charge.is_charged:
         return STATES[charge.state]
     since = charge.settled_at
     if since is None or now - since <= LATE:

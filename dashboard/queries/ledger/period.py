@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from proxyapi.day_sums import bounds
+from proxyapi.rollups.daily_totals import day_bounds
 
 SPANS = {"": ("Last 30 days", 30), "90d": ("Last 90 days", 90), "365d": ("Last 365 days", 365)}
 EVERYTHING, BETWEEN = "all", ".."
@@ -39,7 +39,7 @@ class Period:
 
     def moments(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
         """From the first moment on, until before the second."""
-        return bounds(self.first, zone)[0], bounds(self.last, zone)[1]
+        return day_bounds(self.first, zone)[0], day_bounds(self.last, zone)[1]
 
 
 def period_of(text: str, today: date) -> Period:

@@ -18,9 +18,9 @@ from dashboard.queries.ledger.filters import Place
 from dashboard.queries.ledger.found import Found
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import OTHER_TEAM, OUTSIDE, SURE, what
-from proxyapi.day_sums import bounds
-from proxyapi.models import Entry
-from proxyapi.models.entry import has_charge_of_another_team
+from proxyapi.models import LedgerEntry
+from proxyapi.models.ledger_entry import is_charged_by_another_team
+from proxyapi.rollups.daily_totals import day_bounds
 
 Span: TypeAlias = tuple[datetime, datetime]  # from the first moment on, until before the second
 PAGE = 50
@@ -101,23 +101,23 @@ def page_of(scope: Scope, books: Books, known: int | None = None) -> Page:
     )
 
 
-def found_rows(scope: Scope, books: Books) -> QuerySet[Entry]:
+def found_rows(scope: Scope, books: Books) -> QuerySet[LedgerEntry]:
     rows = joined(scope, books, scope.filters.after, PAGE + 1)
-    rows = rows.annotate(is_another_teams=has_charge_of_another_team())
+    rows = rows.annotate(is_another_teams=is_charged_by_another_team())
     return rows.select_related("member", "job").only(*SHOWN)
 
 
-def joined(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
+def joined(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[LedgerEntry]:
     """The next rows, ready to be joined: only these are, and not all that are sorted."""
     ids = stretch(scope, books, after, count).values("pk")
-    return Entry.objects.filter(pk__in=ids).order_by(*order_of(scope))
+    return LedgerEntry.objects.filter(pk__in=ids).order_by(*order_of(scope))
 
 
-def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[Entry]:
+def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> QuerySet[LedgerEntry]:
     """The next rows in order, so many at most."""
     span = within(scope, books, after, count)
     if span is None:
-        return Entry.objects.none()
+        return LedgerEntry.objects.none()
     rows = scope.entries(span)
     if scope.found:
         rows = found_among(rows, scope.found, span)
@@ -126,12 +126,12 @@ def stretch(scope: Scope, books: Books, after: Place | None, count: int) -> Quer
     return rows.order_by(*order_of(scope))[:count]
 
 
-def found_among(rows: QuerySet[Entry], found: Found, span: Span) -> QuerySet[Entry]:
+def found_among(rows: QuerySet[LedgerEntry], found: Found, span: Span) -> QuerySet[LedgerEntry]:
     """Each way along its own index: these days have few rows of any."""
     ways = [rows.filter(way).values("pk") for way in found.ways()]
     keys = [row.key for row in found.rows if span[0] <= row.at < span[1]]
-    ways.append(Entry.objects.filter(pk__in=keys).values("pk"))
-    return Entry.objects.filter(pk__in=ways[0].union(*ways[1:]))
+    ways.append(LedgerEntry.objects.filter(pk__in=keys).values("pk"))
+    return LedgerEntry.objects.filter(pk__in=ways[0].union(*ways[1:]))
 
 
 def order_of(scope: Scope) -> list[str]:
@@ -160,7 +160,9 @@ def within(scope: Scope, books: Books, after: Place | None, count: int) -> Span 
             break
     if not needed:
         return None
-    return cut((bounds(min(needed), zone)[0], bounds(max(needed), zone)[1]), after, oldest=oldest)
+    return cut(
+        (day_bounds(min(needed), zone)[0], day_bounds(max(needed), zone)[1]), after, oldest=oldest
+    )
 
 
 def cut(span: Span, after: Place | None, *, oldest: bool) -> Span:
@@ -178,12 +180,12 @@ def beyond(place: Place, *, oldest: bool) -> Q:
     return later | Q(**{f"account_id__{past}": place.account}) | same_account
 
 
-def place_of(entry: Entry) -> Place:
+def place_of(entry: LedgerEntry) -> Place:
     return Place(entry.happened_at, entry.account_id, entry.position)
 
 
 def grouped(
-    entries: Iterable[Entry],
+    entries: Iterable[LedgerEntry],
     scope: Scope,
     books: Books,
     balances: Mapping[int, Decimal],
@@ -197,7 +199,7 @@ def grouped(
         yield Day(titled(day, scope.today), books.days.get(day, Figures()).net, tuple(rows))
 
 
-def row_of(entry: Entry, at: datetime, balance: Decimal | None, known: int | None) -> Row:
+def row_of(entry: LedgerEntry, at: datetime, balance: Decimal | None, known: int | None) -> Row:
     state, glyph, word = attributed(entry)
     job = entry.job
     return Row(
@@ -219,7 +221,7 @@ def row_of(entry: Entry, at: datetime, balance: Decimal | None, known: int | Non
     )
 
 
-def attributed(entry: Entry) -> tuple[str, str, str]:
+def attributed(entry: LedgerEntry) -> tuple[str, str, str]:
     """The row's state, and glyph and word of the attribution; credits that came need none.
 
     Of another team's (`is_another_teams`, annotated) that is all that is told.
@@ -230,7 +232,7 @@ def attributed(entry: Entry) -> tuple[str, str, str]:
     return ("", "", "") if entry.amount > 0 else ("outside", "outside", whose)
 
 
-def is_another_teams(entry: Entry) -> bool:
+def is_another_teams(entry: LedgerEntry) -> bool:
     return bool(getattr(entry, "is_another_teams", False))
 
 

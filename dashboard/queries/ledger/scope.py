@@ -19,9 +19,9 @@ from dashboard.queries.ledger.period import Period, period_of
 from dashboard.queries.ledger.steps import WEEKLY, Step, step_of
 from dashboard.queries.ledger_end import with_newer
 from dashboard.queries.purse import known_accounts_of
-from proxyapi.day_sums import narrowest
-from proxyapi.models import Account, DayFlow, Entry, Vault
-from proxyapi.models.account import has_another_team
+from proxyapi.models import Account, DailyTotal, LedgerEntry, Vault
+from proxyapi.models.account import is_shared_with_another_team
+from proxyapi.rollups.daily_totals import narrowest_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class Scope:
         ledgers = [getattr(one, "ledger", None) for one in self.accounts if one.pk in self.ids]
         return any(one and one.sums_zone != self.zone.key for one in ledgers)
 
-    def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[Entry]:
+    def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[LedgerEntry]:
         """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
         of two lower bounds SQLite searches an index from the first."""
-        return Entry.objects.filter(self.wanted(span), **self.of_accounts())
+        return LedgerEntry.objects.filter(self.wanted(span), **self.of_accounts())
 
     def wanted(self, span: tuple[datetime, datetime] | None = None, prefix: str = "") -> Q:
         """What the filters leave, whatever its account. `prefix`: how a query comes to the rows."""
@@ -78,7 +78,7 @@ class Scope:
 
     def sums(self, *columns: str) -> QuerySet[Any]:
         """The sums of the same rows, from the smallest table that has these columns as well."""
-        table = narrowest({*columns, *names_of(self.filters)})
+        table = narrowest_table({*columns, *names_of(self.filters)})
         return table._default_manager.filter(**self.summed())
 
     def summed(self) -> dict[str, Any]:
@@ -116,9 +116,9 @@ def scope_of(team: Team, filters: Filters) -> Scope:
 def ledgered(vault: Vault) -> QuerySet[Account]:
     """The team's accounts, each with its ledger, what is newer than its last weighing, the day of
     its first row, and whether another team uses it."""
-    days = DayFlow.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
+    days = DailyTotal.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
     accounts = with_newer(known_accounts_of(vault)).annotate(first_day=Subquery(days[:1]))
-    return accounts.annotate(is_shared=has_another_team())
+    return accounts.annotate(is_shared=is_shared_with_another_team())
 
 
 def scope_from(team: Team, filters: Filters, accounts: Collection[Account]) -> Scope:

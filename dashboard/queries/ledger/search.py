@@ -27,8 +27,8 @@ from dashboard.queries.ledger.found import Found, Gap, Row
 from dashboard.queries.ledger.people import Person
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
-from proxyapi.day_names import Names, names_of
 from proxyapi.models import Job
+from proxyapi.rollups.ledger_names import LedgerNames, load_ledger_names
 
 PEOPLE, VIDEOS = 20, 100  # that one text may name
 TITLES = 10_000  # that are looked through of the videos of a long ledger
@@ -75,9 +75,9 @@ def is_long(scope: Scope) -> bool:
     return sum(one.ledger.high for one in read) > LONG
 
 
-def names_in(scope: Scope) -> Names:
+def names_in(scope: Scope) -> LedgerNames:
     """Features and labels of the days; one query."""
-    return names_of(scope.ids, scope.period.first, scope.period.last)
+    return load_ledger_names(scope.ids, scope.period.first, scope.period.last)
 
 
 def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:

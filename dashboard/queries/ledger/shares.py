@@ -14,7 +14,7 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.months import by_feature
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import OUTSIDE, feature
-from proxyapi.day_sums import CreditSum
+from proxyapi.rollups.daily_totals import CreditSum
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxyapi.models import Confidence, Entry
+from proxyapi.models import LedgerEntry, MatchConfidence
 
 DEEDS = {
     "scripts": "Script",
@@ -32,9 +32,9 @@ OUTSIDE = "Outside the portal"
 OTHER_TEAM = "Another team of this portal"
 # Glyph and word.
 SURE: dict[str, tuple[str, str]] = {
-    Confidence.CERTAIN: ("completed", "Certain"),
-    Confidence.LIKELY: ("likely", "Likely"),
-    Confidence.WEAK: ("likely", "Perhaps"),
+    MatchConfidence.CERTAIN: ("completed", "Certain"),
+    MatchConfidence.LIKELY: ("likely", "Likely"),
+    MatchConfidence.WEAK: ("likely", "Perhaps"),
 }
 
 
@@ -47,7 +47,7 @@ def feature(operation: str) -> str:
     return f"{deed}, {ROOMS[room]}" if room in ROOMS else deed
 
 
-def what(entry: Entry) -> str:
+def what(entry: LedgerEntry) -> str:
     """What a row was for: of ours the feature, else the service's own label."""
     if not entry.operation:
         return entry.label or "Ledger entry"

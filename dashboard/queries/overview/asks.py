@@ -23,7 +23,7 @@ from dashboard.queries.videos.sayings import NO_TRIALS, READABLE
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.forecast.rules import FAILURES
-from proxyapi.models import Account, Ledger, Plan, TopUp
+from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror
 from proxyapi.top_up import stopped_by_failures
 
 MOST = 6  # that stand open; the others unfold
@@ -135,7 +135,7 @@ def token(one: Concern, now: datetime) -> Ask:
 
 def plan(one: Concern, now: datetime) -> Ask:
     """A plan that lapsed, or a trial, which never had one."""
-    trial, name = one.word == Plan.TRIAL, one.what or "the account"
+    trial, name = one.word == AccountPlan.TRIAL, one.what or "the account"
     return Ask(
         kind="plan",
         state="paused",
@@ -225,7 +225,7 @@ SAYINGS: Mapping[str, Callable[[Concern, datetime], Ask]] = {
 def of_account(account: Account, stopped: bool, may_open: bool) -> Iterator[Ask]:
     """What the account's own rows say: a mirror that stopped, a top-up that does not work."""
     ledger = related(account, "ledger")
-    if stopped and isinstance(ledger, Ledger) and ledger.problem:
+    if stopped and isinstance(ledger, LedgerMirror) and ledger.problem:
         yield Ask(
             "problem",
             "paused",
@@ -235,13 +235,13 @@ def of_account(account: Account, stopped: bool, may_open: bool) -> Iterator[Ask]
             of_books(account.pk),
         )
     top_up = related(account, "top_up")
-    if isinstance(top_up, TopUp) and (said := of_top_up(top_up)):
+    if isinstance(top_up, AutoTopUp) and (said := of_top_up(top_up)):
         state, title, text = said
         page, act = ("top-up", "Open top-up") if may_open else ("forecast", "See the forecast")
         yield Ask("top_up", state, title, text, act, f"{reverse(page)}?account={account.pk}")
 
 
-def of_top_up(top_up: TopUp) -> tuple[str, str, str] | None:
+def of_top_up(top_up: AutoTopUp) -> tuple[str, str, str] | None:
     failures = top_up.consecutive_failures
     if stopped_by_failures(top_up):
         return (
@@ -249,7 +249,7 @@ def of_top_up(top_up: TopUp) -> tuple[str, str, str] | None:
             "The automatic top-up is switched off",
             OFF,
         )
-    if top_up.has_drifted:
+    if top_up.is_disabled_elsewhere:
         return (
             "late",
             "The automatic top-up is off",

@@ -35,15 +35,15 @@ from proxyapi.models import (
     Account,
     Charge,
     ChargeState,
-    Entry,
     Job,
     JobState,
-    Rewrite,
+    LedgerConflict,
+    LedgerEntry,
     Token,
     TokenState,
 )
-from proxyapi.models.account import has_another_team
-from proxyapi.models.entry import has_charge_of_another_team
+from proxyapi.models.account import is_shared_with_another_team
+from proxyapi.models.ledger_entry import is_charged_by_another_team
 
 FAILED_WITHIN = timedelta(days=14)
 ORPHANS_WITHIN = timedelta(days=30)
@@ -144,7 +144,7 @@ def asks(team: Team) -> Rows:
 
 def tokens(vault: UUID) -> Rows:
     """Those that the service does not know any more, with the renders they leave out of sight."""
-    running = Job.objects.shown().filter(token=OuterRef("pk"), state=JobState.RUNNING).order_by()
+    running = Job.objects.visible().filter(token=OuterRef("pk"), state=JobState.RUNNING).order_by()
     counted = running.values("token").annotate(n=Count("pk")).values("n")
     return row(
         Token.objects.filter(vault=vault, state=TokenState.REVOKED),
@@ -170,7 +170,7 @@ def plans(vault: UUID) -> Rows:
 
 
 def rewrites(accounts: Sequence[UUID]) -> Rows:
-    found = Rewrite.objects.filter(account__in=accounts, accepted_at__isnull=True)
+    found = LedgerConflict.objects.filter(account__in=accounts, accepted_at__isnull=True)
     return row(
         found.values("account"),
         "rewrite",
@@ -183,7 +183,7 @@ def rewrites(accounts: Sequence[UUID]) -> Rows:
 
 def left_alone(vault: UUID, now: datetime) -> Rows:
     """Renders that go on at the service, and nobody looks at any more: each has its own page."""
-    stopped = Job.objects.shown().left_alone(now).filter(vault=vault)
+    stopped = Job.objects.visible().polling_stopped(now).filter(vault=vault)
     return row(
         stopped,
         "left_alone",
@@ -196,7 +196,7 @@ def left_alone(vault: UUID, now: datetime) -> Rows:
 
 def failures(vault: UUID, now: datetime) -> Rows:
     """A clip whose credits come back waits for the refund, not for anybody."""
-    failed = Job.objects.shown().filter(
+    failed = Job.objects.visible().filter(
         vault=vault, state=JobState.FAILED, finished_at__gte=now - FAILED_WITHIN
     )
     owed = Charge.objects.filter(job=OuterRef("pk"), refund_owed_at__isnull=False)
@@ -217,9 +217,9 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
     here."""
     # Only of accounts that several teams use each row is looked for in the other mirrors: they are
     # few, and the rows may be tens of thousands.
-    shared = Account.objects.filter(has_another_team(), pk__in=accounts)
-    spent = Entry.objects.filter(
-        ~(Q(account__in=shared) & Q(has_charge_of_another_team())),
+    shared = Account.objects.filter(is_shared_with_another_team(), pk__in=accounts)
+    spent = LedgerEntry.objects.filter(
+        ~(Q(account__in=shared) & Q(is_charged_by_another_team())),
         account__in=accounts,
         charge__isnull=True,
         amount__lt=0,

@@ -20,7 +20,7 @@ from dashboard.queries.overview.window import said
 from dashboard.queries.purse import Counts, Purse, known_accounts_of
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.ledger.differences import of_balance
-from proxyapi.models import Account, Ledger, Plan, Vault
+from proxyapi.models import Account, AccountPlan, LedgerMirror, Vault
 
 NOTHING = Decimal(0)
 STOPPED = "The ledger is not read on until somebody has looked at what changed in it."
@@ -102,7 +102,7 @@ def plan_of(accounts: Sequence[Account]) -> str:
         monthly = sum((one.monthly_credits for one in accounts), Decimal(0))
         return f"{len(accounts)} accounts, {credits(monthly)} credits a month together."
     one = accounts[0]
-    if one.plan == Plan.NONE:
+    if one.plan == AccountPlan.NONE:
         return "One shared account, without a plan."
     words = [f"{one.plan_name or one.get_plan_display()} plan"]
     if one.monthly_credits:
@@ -113,7 +113,7 @@ def plan_of(accounts: Sequence[Account]) -> str:
     return f"One shared account: {', '.join(words)}."
 
 
-def ledger_of(account: Account) -> Ledger | None:
+def ledger_of(account: Account) -> LedgerMirror | None:
     try:
         return account.ledger
     except ObjectDoesNotExist:
@@ -123,7 +123,7 @@ def ledger_of(account: Account) -> Ledger | None:
 def whole_since(accounts: Sequence[Account]) -> bool:
     """Whether every ledger is mirrored from its beginning."""
     ledgers = [ledger_of(account) for account in accounts]
-    return bool(ledgers) and all(ledger is not None and ledger.is_whole for ledger in ledgers)
+    return bool(ledgers) and all(ledger is not None and ledger.is_complete for ledger in ledgers)
 
 
 def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
@@ -134,7 +134,7 @@ def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
     stopped = [ledger for ledger in ledgers if ledger.problem]
     if stopped:
         return Agreement("paused", STOPPED, stopped[0].problem)
-    if len(ledgers) < len(accounts) or not all(ledger.is_whole for ledger in ledgers):
+    if len(ledgers) < len(accounts) or not all(ledger.is_complete for ledger in ledgers):
         return Agreement("waiting", reading(ledgers, len(accounts)))
     return verdict(ledgers)
 
@@ -147,24 +147,24 @@ def in_step(rows: int, shown: str) -> str:
     return f"{adds} up to {shown}, the balance the service shows."
 
 
-def reading(ledgers: Sequence[Ledger], accounts: int) -> str:
+def reading(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
     here, total = progress(ledgers)
     if not total:
         return "The ledger was not read yet. Reelroom reads it by itself, a few rows at a time."
     if here == total:
-        left = accounts - sum(ledger.is_whole for ledger in ledgers)
+        left = accounts - sum(ledger.is_complete for ledger in ledgers)
         which = "The ledger of one account" if left == 1 else f"The ledgers of {left} accounts"
         return f"{which} could not be read yet. Reelroom reads on by itself."
     return f"The ledger is being read: {here:,} of {total:,} rows. Older days are missing here."
 
 
-def progress(ledgers: Sequence[Ledger]) -> tuple[int, int]:
+def progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
     """Rows mirrored, and rows that the service says there are."""
     here = sum(ledger.high - ledger.low for ledger in ledgers)
     return here, max(here, sum(ledger.total for ledger in ledgers))
 
 
-def verdict(ledgers: Sequence[Ledger]) -> Agreement:
+def verdict(ledgers: Sequence[LedgerMirror]) -> Agreement:
     """Every ledger is here to its end: do they add up?"""
     rows = sum(ledger.high for ledger in ledgers)
     if any(ledger.balance_exact is None or ledger.weighed_sum is None for ledger in ledgers):

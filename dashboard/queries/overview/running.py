@@ -30,7 +30,7 @@ def running_of(vault_id: UUID, count: int) -> Running:
     """Three queries; none when nothing runs."""
     if not count:
         return Running((), 0)
-    jobs = Job.objects.shown().filter(vault_id=vault_id, state=JobState.RUNNING)
+    jobs = Job.objects.visible().filter(vault_id=vault_id, state=JobState.RUNNING)
     page = list(rows(jobs.order_by("started_at", "pk")[:MOST]))
     usual, now = usuals(vault_id), timezone.now()
     return Running(tuple(card_of(tell(job, usual, now), usual) for job in page), count)

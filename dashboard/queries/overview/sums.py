@@ -35,9 +35,9 @@ from django.db.models.lookups import Exact
 
 from dashboard.models import Membership, Team, User
 from dashboard.queries.overview.window import Window, month_before
-from proxyapi.day_sums import CreditSum
-from proxyapi.models import DayFeature, DayFlow, DayMember, DayTotal
-from proxyapi.models.account import CREDITS
+from proxyapi.models import DailyTotal, DailyTotalByLabel, DailyTotalByMember, DailyTotalByOperation
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS
+from proxyapi.rollups.daily_totals import CreditSum
 
 MOST_COLOURS, MOST_MEMBERS = 5, 8
 NOTHING = Decimal(0)
@@ -168,8 +168,8 @@ def others_of(everybody: Iterable[Row], spenders: Collection[Spender]) -> Others
     return Others(people, spent - sum((one.spent for one in spenders), NOTHING))
 
 
-def flow(accounts: Collection[UUID], since: date) -> QuerySet[DayFlow, Any]:
-    rows = DayFlow.objects.filter(account__in=accounts, day__gte=since).order_by()
+def flow(accounts: Collection[UUID], since: date) -> QuerySet[DailyTotal, Any]:
+    rows = DailyTotal.objects.filter(account__in=accounts, day__gte=since).order_by()
     return (
         rows.annotate(part=text("team"), of=nobody(), name=text(""), what=text(""), label=text(""))
         .values_list("part", "day", "of", "name", "what", "label", "is_credit", "is_matched")
@@ -177,17 +177,19 @@ def flow(accounts: Collection[UUID], since: date) -> QuerySet[DayFlow, Any]:
     )
 
 
-def came(accounts: Collection[UUID], window: Window) -> QuerySet[DayTotal, Any]:
+def came(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByLabel, Any]:
     """What came is told by its label."""
-    rows = DayTotal.objects.filter(account__in=accounts, day__gte=window.first, is_credit=True)
+    rows = DailyTotalByLabel.objects.filter(
+        account__in=accounts, day__gte=window.first, is_credit=True
+    )
     named = rows.order_by().annotate(part=text("came"), of=nobody(), name=text(""), what=text(""))
     return named.values_list(
         "part", "day", "of", "name", "what", "label", "is_credit", "is_matched"
     ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
 
 
-def features(accounts: Collection[UUID], window: Window) -> QuerySet[DayFeature, Any]:
-    rows = DayFeature.objects.filter(account__in=accounts, is_credit=False)
+def features(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByOperation, Any]:
+    rows = DailyTotalByOperation.objects.filter(account__in=accounts, is_credit=False)
     rows = rows.filter(day__gte=window.first, day__lte=window.today).order_by()
     return (
         rows.annotate(
@@ -198,7 +200,7 @@ def features(accounts: Collection[UUID], window: Window) -> QuerySet[DayFeature,
     )
 
 
-def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
+def members(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByMember, Any]:
     most = debits(accounts, window).values("member").annotate(sum=CreditSum("amount"))
     first = most.order_by("sum", "member").values("member")[:MOST_MEMBERS]
     shown = debits(accounts, window).filter(member__in=first)
@@ -216,7 +218,7 @@ def members(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, A
     )
 
 
-def everybody(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember, Any]:
+def everybody(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByMember, Any]:
     """What all members spent, and how many they are."""
     rows = debits(accounts, window).values("is_credit", "is_matched")
     return (
@@ -232,7 +234,7 @@ def everybody(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember,
 
 def coloured_days(
     accounts: Collection[UUID], window: Window, first: People
-) -> QuerySet[DayMember, Any]:
+) -> QuerySet[DailyTotalByMember, Any]:
     rows = (
         debits(accounts, window)
         .filter(member__in=first)
@@ -254,7 +256,7 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
             nothing=text(""),
             none=text(""),
             no=Value(False),
-            zero=Cast(Value(0), DecimalField(**CREDITS)),
+            zero=Cast(Value(0), DecimalField(**CREDIT_FIELD_OPTIONS)),
             rows=Value(0),
         )
         .values_list(
@@ -269,8 +271,8 @@ def named(user: str) -> Case:
     return Case(blank, default=F(f"{user}name"), output_field=CharField())
 
 
-def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DayMember]:
-    return DayMember.objects.filter(
+def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByMember]:
+    return DailyTotalByMember.objects.filter(
         account__in=accounts,
         day__gte=window.first,
         day__lte=window.today,

@@ -12,7 +12,7 @@ from dashboard.queries.reconciliation.page import versions
 from dashboard.queries.reconciliation.statement import statement_of
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.ledger import Standing, standing
-from proxyapi.models import Account, Charge, Entry, Ledger, Rewrite
+from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry, LedgerMirror
 
 BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
 MOST = 12
@@ -83,7 +83,7 @@ def matching(charge: Charge) -> Matching:
     """Debits without a charge from around the sending, the likeliest first. One query."""
     price, sent = charge.price, charge.sent_at or charge.created_at
     rows = (
-        Entry.objects.without_charge()
+        LedgerEntry.objects.without_charge()
         .filter(
             account=charge.account_id,
             amount__lt=0,
@@ -107,7 +107,7 @@ def matching(charge: Charge) -> Matching:
     )
 
 
-def rewording(rewrite: Rewrite) -> Question:
+def rewording(rewrite: LedgerConflict) -> Question:
     before, after = versions(rewrite)
     if not after:
         return Question(
@@ -160,7 +160,7 @@ def counted(rows: int) -> str:
 
 def anchoring(account: Account) -> Anchoring:
     """What the opening balance is and becomes. Two queries."""
-    ledger = ledger_of(account) or Ledger(account=account)
+    ledger = ledger_of(account) or LedgerMirror(account=account)
     now = statement_of(account, ledger)
     gap, opening = now.difference, now.opening or Decimal(0)
     return Anchoring(

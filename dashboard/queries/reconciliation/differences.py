@@ -19,14 +19,7 @@ from dashboard.queries.videos.words import quoted
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.ledger.differences import of_balance, overdue
-from proxyapi.models import (
-    Account,
-    Charge,
-    ChargeState,
-    Entry,
-    Ledger,
-    TokenState,
-)
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 
 MOST = 60  # rows that are odd; there are never so many unless something is very wrong
 CHARGES = 1000  # a batch of a script may fail as a whole: their sum is what the service owes
@@ -68,7 +61,7 @@ class Owed:
     url: str
 
 
-def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
+def charges_of(account: Account, ledger: LedgerMirror) -> list[Charge]:
     """Charges of unknown outcome, those that a refund is owed for, and those that took credits
     without a row of the ledger that fits. One query, of three parts with an index each."""
     unknown = Charge.objects.filter(state=ChargeState.UNKNOWN)
@@ -88,20 +81,20 @@ def charges_of(account: Account, ledger: Ledger) -> list[Charge]:
     return sorted(found, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
 
 
-def entries_of(account: Account) -> list[Entry]:
+def entries_of(account: Account) -> list[LedgerEntry]:
     """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
-    rows = Entry.objects.filter(account=account).order_by()
+    rows = LedgerEntry.objects.filter(account=account).order_by()
     # Each along its own index: asked for both at once, SQLite goes through the whole ledger.
     parts = rows.filter(off__isnull=False), rows.filter(trouble__gt="")
     first, second = (part.values("pk") for part in parts)
-    found = Entry.objects.filter(pk__in=first.union(second))
+    found = LedgerEntry.objects.filter(pk__in=first.union(second))
     return list(found.select_related("charge").order_by("position")[:MOST])
 
 
 def items_of(
-    ledger: Ledger,
+    ledger: LedgerMirror,
     charges: Iterable[Charge],
-    entries: Iterable[Entry],
+    entries: Iterable[LedgerEntry],
     now: datetime,
     reader: Membership,
 ) -> Iterator[Item]:
@@ -118,7 +111,7 @@ def items_of(
             yield unlike(entry, entry.charge, now)
 
 
-def of_ledger(ledger: Ledger, now: datetime, *, may_act: bool) -> Iterator[Item]:
+def of_ledger(ledger: LedgerMirror, now: datetime, *, may_act: bool) -> Iterator[Item]:
     if ledger.problem:
         yield Item(
             "problem",
@@ -200,7 +193,7 @@ def without_debit(charge: Charge, now: datetime) -> Item:
     )
 
 
-def unlike(entry: Entry, charge: Charge, now: datetime) -> Item:
+def unlike(entry: LedgerEntry, charge: Charge, now: datetime) -> Item:
     return Item(
         f"entry-{entry.position}",
         "late",
@@ -213,7 +206,7 @@ def unlike(entry: Entry, charge: Charge, now: datetime) -> Item:
     )
 
 
-def unreadable(entry: Entry, now: datetime) -> Item:
+def unreadable(entry: LedgerEntry, now: datetime) -> Item:
     return Item(
         f"entry-{entry.position}",
         "late",
@@ -247,7 +240,7 @@ def whose(charge: Charge) -> str:
     return f"{charge.member.first_name}’s {feature(charge.operation).lower()}{title}"
 
 
-def entry_url(entry: Entry) -> str:
+def entry_url(entry: LedgerEntry) -> str:
     return reverse("ledger-entry", args=[entry.account_id, entry.position])
 
 

@@ -28,8 +28,8 @@ from dashboard.queries.reconciliation.differences import (
 from dashboard.queries.reconciliation.statement import Statement, statement_of
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import clock
-from proxyapi.models import Account, Ledger, Rewrite
-from proxyapi.models.account import moment
+from proxyapi.models import Account, LedgerConflict, LedgerMirror
+from proxyapi.models.account import parse_timestamp
 
 MOST = 60
 FEWEST_AT_ONCE = 2
@@ -87,7 +87,7 @@ def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Pag
     if not accounts:
         return None
     account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
-    ledger, now = ledger_of(account) or Ledger(account=account), timezone.now()
+    ledger, now = ledger_of(account) or LedgerMirror(account=account), timezone.now()
     may_act = can(reader, Permission.MANAGE_MONEY)
     charges = charges_of(account, ledger)
     items = items_of(ledger, charges, entries_of(account), now, reader)
@@ -109,16 +109,16 @@ def url_of(account: UUID) -> str:
     return f"{reverse('reconciliation')}?account={account}"
 
 
-def progress_of(ledger: Ledger) -> Progress | None:
+def progress_of(ledger: LedgerMirror) -> Progress | None:
     """None once every row is here."""
-    if ledger.is_whole:
+    if ledger.is_complete:
         return None
     here, total = progress([ledger])
     return Progress(here, total, 100 * here / total if total else 0.0)
 
 
 def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Rewording, ...]:
-    rows = Rewrite.objects.filter(account=account, accepted_at__isnull=True)
+    rows = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
     return tuple(
         Rewording(
             number=row.number,
@@ -134,7 +134,7 @@ def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Re
     )
 
 
-def versions(row: Rewrite) -> tuple[str, str]:
+def versions(row: LedgerConflict) -> tuple[str, str]:
     """As it was and as it is; every word of it where it would else read the same."""
     before, now = in_words(row.before), in_words(row.after)
     if before != now:
@@ -149,5 +149,5 @@ def in_words(row: object) -> str:
     label = str(row.get("label") or row.get("content_type") or "")
     amount = str(row.get("credit_spend") or "").replace("-", "\N{MINUS SIGN}")
     written = str(row.get("created_at") or "")
-    when = moment(written)
+    when = parse_timestamp(written)
     return ", ".join(filter(None, (f"{amount} {label}".strip(), clock(when) or written)))

@@ -14,9 +14,9 @@ from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 
 from proxyapi.ledger.books import opening, sums
 from proxyapi.ledger.differences import of_balance
-from proxyapi.models import Account, Charge, Entry, Ledger
-from proxyapi.models.account import CREDITS, exact
-from proxyapi.models.charge import UNDECIDED
+from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, quantize_credits
+from proxyapi.models.charge import UNDECIDED_STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Statement:
         return self.opening + self.came + self.refunded - self.spent - self.newer
 
 
-def statement_of(account: Account, ledger: Ledger) -> Statement:
+def statement_of(account: Account, ledger: LedgerMirror) -> Statement:
     debits, matched, credits, refunded = sums(account)
     charged, at_risk, newer = others(account, -matched)
     return Statement(
@@ -75,19 +75,19 @@ def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decima
     """
     charges = Charge.objects.filter(account=OuterRef("pk"))
     bare = Charge.objects.without_debit().filter(account=OuterRef("pk"))
-    rows = Entry.objects.filter(account=OuterRef("pk"))
+    rows = LedgerEntry.objects.filter(account=OuterRef("pk"))
     parts = (
         (bare, "cost"),
         (rows.filter(off__isnull=False), "off"),
-        (charges.filter(state__in=UNDECIDED), "hold"),
+        (charges.filter(state__in=UNDECIDED_STATES), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__weighed_high")), "amount"),
     )
     summed = [total(*part) for part in parts]
     found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
-    alone, off, at_risk, newer = map(exact, found)
+    alone, off, at_risk, newer = map(quantize_credits, found)
     return matched + alone + off, at_risk, newer
 
 
-def total(rows: QuerySet[Charge] | QuerySet[Entry], field: str) -> Subquery:
+def total(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -> Subquery:
     summed = rows.order_by().values("account").annotate(sum=Sum(F(field))).values("sum")
-    return Subquery(summed, output_field=DecimalField(**CREDITS))
+    return Subquery(summed, output_field=DecimalField(**CREDIT_FIELD_OPTIONS))

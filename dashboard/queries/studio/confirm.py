@@ -13,7 +13,7 @@ from dashboard.queries.budgets.line import Line, line_of
 from dashboard.queries.studio.options import options_in
 from dashboard.queries.studio.price import is_busy, price_of
 from dashboard.queries.studio.steps import summary
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.models import Job, JobState
 
 # Where the drawing puts its lowest and its highest number, in percent of its width.
@@ -80,8 +80,8 @@ def confirm_of(
 ) -> Confirm:
     """At most ten queries, five of them where budgets bind. A refused form keeps its nonce: it
     charged nothing and cannot charge twice."""
-    price, (held, held_by_others) = price_of(job), job.account.holds()
-    hold = costs.hold_for(price.estimate) if price.estimate is not None else Decimal(0)
+    price, (held, held_by_others) = price_of(job), job.account.held_by_all_and_others()
+    hold = pricing.hold_for_estimate(price.estimate) if price.estimate is not None else Decimal(0)
     return Confirm(
         job_id=job.pk,
         title=job.title,

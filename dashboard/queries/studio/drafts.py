@@ -17,7 +17,7 @@ from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
-from proxyapi.models.charge import FACELESS_RENDERS, HOLDING
+from proxyapi.models.charge import FACELESS_RENDER_OPERATIONS, HOLDING_STATES
 
 SHOWN = 50
 MISSING = {
@@ -58,10 +58,10 @@ class DraftList:
 def drafts_of(reader: Membership) -> DraftList:
     """Three queries. A draft whose render is on its way stands in the library, not here."""
     rendering = Charge.objects.filter(
-        job=OuterRef("pk"), operation__in=FACELESS_RENDERS, state__in=HOLDING
+        job=OuterRef("pk"), operation__in=FACELESS_RENDER_OPERATIONS, state__in=HOLDING_STATES
     )
     jobs = (
-        Job.objects.shown()
+        Job.objects.visible()
         .filter(vault=reader.team.vault_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
         .filter(~Exists(rendering))
         .select_related("member", "account")
@@ -94,14 +94,14 @@ def draft_of(job: Job) -> Draft:
         who=str(job.member),
         note=MISSING.get(step, "ready to render"),
         next=step,
-        estimate=job.estimate if job.priced else None,
+        estimate=job.estimate if job.has_current_estimate else None,
         edited_at=job.edited_at,
     )
 
 
 def token_of(reader: Membership) -> Token | None:
     """The reader's own token that new drafts run on; else one that stopped or is paused."""
-    mine = Token.objects.standing().filter(vault=reader.team.vault_id, owner=reader.user_id)
+    mine = Token.objects.not_removed().filter(vault=reader.team.vault_id, owner=reader.user_id)
     best = list(mine.select_related("account").best_first())
     ready = [token for token in best if token.account.is_of_current_upstream]
     return token_vault.first_decryptable(ready or best)

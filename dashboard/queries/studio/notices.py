@@ -10,7 +10,7 @@ from django.utils.dateformat import format as formatted
 from dashboard.models import Membership, User
 from dashboard.templatetags.reelroom import clock
 from proxyapi.credentials import token_vault
-from proxyapi.models import Account, Job, Plan, TokenState
+from proxyapi.models import Account, AccountPlan, Job, TokenState
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
 
 
 def account_notice(account: Account) -> Notice | None:
-    if account.plan == Plan.TRIAL:
+    if account.plan == AccountPlan.TRIAL:
         return Notice(
             "paused",
             "The service allows its API on paid plans only, not on trials.",
             "The balance and the ledger can be read meanwhile. Drafts are kept.",
         )
-    if account.plan == Plan.NONE:
+    if account.plan == AccountPlan.NONE:
         ended = account.plan_ends_at
         past = ended is not None and ended <= timezone.now()
         day = f" on {formatted(timezone.localtime(ended), 'j M')}" if past else ""

@@ -24,7 +24,7 @@ from dashboard.queries.studio.script import (
 )
 from dashboard.queries.studio.steps import Fact, Slug, Spine, facts_of, spine_of
 from dashboard.roles import Permission
-from proxyapi.models import Job, Plan
+from proxyapi.models import AccountPlan, Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def page_of(job: Job, reader: Membership, step: Slug) -> Page:
         edited_at=job.edited_at,
         may_edit=may_edit,
         options=options,
-        paid=job.account.plan == Plan.PAID,
+        paid=job.account.plan == AccountPlan.PAID,
         spine=spine_of(job, options, step),
         price=price,
         act=act_of(price, reader),

@@ -20,12 +20,12 @@ from dashboard.queries.studio.options import Options, options_in
 from dashboard.queries.studio.script import charges_of, length_of
 from dashboard.queries.studio.steps import Slug, state_of
 from dashboard.roles import Permission
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.credentials import token_vault
 from proxyapi.drafts import TYPES_WITH_GENRE, missing_render_fields
 from proxyapi.models import Charge, Job, JobState, TokenState
-from proxyapi.models.charge import FACELESS_RENDERS, SPENT
-from proxyapi.models.sort import WORDS_A_SECOND
+from proxyapi.models.charge import CHARGED_STATES, FACELESS_RENDER_OPERATIONS
+from proxyapi.models.duration_class import WORDS_PER_SECOND
 from proxyapi.refusals import format_credits
 
 LAST = 14
@@ -123,9 +123,9 @@ def state_and_reason(job: Job) -> tuple[str, str]:
         return "none", job.quote_error or none_yet
     if job.quote_error:
         return "none", job.quote_error
-    if not job.priced and job.account.pause_reason:
+    if not job.has_current_estimate and job.account.pause_reason:
         return "none", job.account.pause_reason
-    return ("known", "") if job.priced else ("pending", "")
+    return ("known", "") if job.has_current_estimate else ("pending", "")
 
 
 def is_stuck(job: Job, state: str) -> bool:
@@ -168,7 +168,7 @@ def is_busy(job: Job) -> bool:
     """Whether a render of it runs, or is on its way, or may be."""
     charges = charges_of(job)
     return job.state == JobState.RUNNING or any(
-        charge.is_open and charge.operation in FACELESS_RENDERS for charge in charges
+        charge.is_open and charge.operation in FACELESS_RENDER_OPERATIONS for charge in charges
     )
 
 
@@ -176,16 +176,18 @@ def credits_need(job: Job) -> Need:
     """What is held must be free, a little more than the estimate: with less it is refused."""
     if job.account.balance_as_of is None:
         return Need("The balance is not known yet", False)
-    free = max(job.account.free_to_spend(), Decimal(0))
-    lacks = lacking(free, costs.hold_for(job.estimate or Decimal(0)))
+    free = max(job.account.available_balance(), Decimal(0))
+    lacks = lacking(free, pricing.hold_for_estimate(job.estimate or Decimal(0)))
     return Need(lacks or f"{format_credits(free)} cr are free", not lacks and free > 0)
 
 
 def spent_like(job: Job) -> Spent:
     """What the team's last renders of the same type and about the same length really cost."""
-    seconds = length_of(job.wanted.get("script")).words / WORDS_A_SECOND
+    seconds = length_of(job.wanted.get("script")).words / WORDS_PER_SECOND
     charges = (
-        Charge.objects.filter(vault=job.vault_id, operation__in=FACELESS_RENDERS, state__in=SPENT)
+        Charge.objects.filter(
+            vault=job.vault_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES
+        )
         .filter(job__wanted__type=job.wanted.get("type"))
         .select_related("job")
         .order_by("-settled_at", "-created_at")[:60]
@@ -197,5 +199,7 @@ def spent_like(job: Job) -> Spent:
 def is_like(charge: Charge, seconds: float) -> bool:
     if charge.job is None or not seconds:
         return False
-    other = charge.job.seconds or length_of(charge.job.wanted.get("script")).words / WORDS_A_SECOND
+    other = (
+        charge.job.seconds or length_of(charge.job.wanted.get("script")).words / WORDS_PER_SECOND
+    )
     return bool(other) and max(other, seconds) / min(other, seconds) <= LIKE

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.models import Account, Charge, ChargeState, Job
-from proxyapi.models.sort import WORDS_A_SECOND
+from proxyapi.models.duration_class import WORDS_PER_SECOND
 from proxyapi.refusals import format_credits
 
 # The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
@@ -34,7 +34,7 @@ class Length:
 
     @property
     def seconds(self) -> int:
-        return round(self.words / WORDS_A_SECOND)
+        return round(self.words / WORDS_PER_SECOND)
 
     @property
     def spoken(self) -> str:
@@ -91,7 +91,9 @@ def span(seconds: int) -> str:
 
 
 def script_price(account: Account) -> ScriptPrice:
-    return ScriptPrice(costs.script(account), costs.free_scripts(account), bool(account.costs))
+    return ScriptPrice(
+        pricing.script_credits(account), pricing.free_script_uses(account), bool(account.costs)
+    )
 
 
 def writing_of(job: Job) -> Writing:

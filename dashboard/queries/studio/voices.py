@@ -92,7 +92,7 @@ def voices_of(job: Job, options: Options, wish: Wish, chosen: str) -> VoiceList:
 def films_by_voice(job: Job) -> dict[str, Film]:
     """The newest finished film of the team for each voice id."""
     jobs = (
-        Job.objects.shown()
+        Job.objects.visible()
         .filter(vault=job.vault_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
         .annotate(voice=KT("wanted__voice_id"))
         .order_by("-finished_at")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from dashboard.queries.forecast import packs_of
-from proxyapi.models import Account, CreditPack, Entry, TopUp, TopUpChange
+from proxyapi.models import Account, AutoTopUp, CreditPack, LedgerEntry, TopUpChange
 from proxyapi.top_up import Setting
 
 BACK = timedelta(days=60)
@@ -23,10 +23,10 @@ class Facts:
 
     account: Account
     accounts: Sequence[Account]
-    row: TopUp
+    row: AutoTopUp
     packs: Sequence[CreditPack]
     changes: Sequence[TopUpChange]
-    arrived: Sequence[Entry]
+    arrived: Sequence[LedgerEntry]
     now: datetime
     is_reachable: bool  # whether a token opens the account
 
@@ -52,10 +52,10 @@ def facts_of(account: Account, accounts: Sequence[Account]) -> Facts:
     )
 
 
-def row_of(account: Account) -> TopUp:
+def row_of(account: Account) -> AutoTopUp:
     """As last read; an unsaved empty one before that."""
     row = getattr(account, "top_up", None)
-    return row if isinstance(row, TopUp) else TopUp(account=account)
+    return row if isinstance(row, AutoTopUp) else AutoTopUp(account=account)
 
 
 def shown_of(facts: Facts) -> Setting:

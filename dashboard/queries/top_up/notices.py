@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dashboard.queries.top_up.facts import Facts
 from dashboard.templatetags.reelroom import clock
-from proxyapi.models import Plan, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import AccountPlan, AutoTopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import Setting, stopped_by_failures
 
 NEVER_READ = "The setting was not read from the service yet. It is, within a minute."
@@ -61,7 +61,7 @@ def of_change(change: TopUpChange | None) -> Notice | None:
     return Notice("failed", "Not saved.", said)
 
 
-def of_form(row: TopUp, is_stale: bool, change: TopUpChange | None) -> Notice | None:
+def of_form(row: AutoTopUp, is_stale: bool, change: TopUpChange | None) -> Notice | None:
     if not is_stale or (change is not None and change.is_open):
         return None
     return Notice(
@@ -79,7 +79,7 @@ def of_reading(facts: Facts) -> Notice | None:
         return Notice("paused", "Top-up is paused.", f"{account.pause_reason} {seen}".rstrip())
     if not facts.is_reachable:
         return Notice("paused", UNREACHABLE, f"{seen} {ADD_ONE}".lstrip())
-    if account.plan != Plan.PAID:
+    if account.plan != AccountPlan.PAID:
         why = row.read_error or "The service lets top-up be read and changed on paid plans only."
         return Notice("paused", "Top-up is closed while the plan is not paid.", why)
     if row.read_error:
@@ -88,16 +88,16 @@ def of_reading(facts: Facts) -> Notice | None:
     return Notice("info", NEVER_READ) if row.read_at is None else None
 
 
-def of_drift(row: TopUp) -> Notice | None:
-    if not row.has_drifted:
+def of_drift(row: AutoTopUp) -> Notice | None:
+    if not row.is_disabled_elsewhere:
         return None
     why = THREE if stopped_by_failures(row) else ANOTHERS
     return Notice("late", f"It was on, and since {clock(row.found_off_at)} it is off.", why)
 
 
-def of_failures(row: TopUp) -> Notice | None:
+def of_failures(row: AutoTopUp) -> Notice | None:
     stopped = stopped_by_failures(row)
-    if not row.consecutive_failures or (row.has_drifted and stopped):
+    if not row.consecutive_failures or (row.is_disabled_elsewhere and stopped):
         return None
     if stopped:
         return Notice("late", "The service has switched top-up off.", THREE)
@@ -105,7 +105,7 @@ def of_failures(row: TopUp) -> Notice | None:
     return Notice("late", f"The last automatic top-up failed{when}.", FAILED)
 
 
-def of_pack(row: TopUp, bought: int | None) -> Notice | None:
+def of_pack(row: AutoTopUp, bought: int | None) -> Notice | None:
     if not row.enabled or bought is not None or row.plan_id is None:
         return None
     return Notice(

@@ -20,7 +20,7 @@ from dashboard.queries.forecast import bought_by
 from dashboard.queries.top_up.facts import Facts
 from dashboard.queries.top_up.notices import Notice, notices_of
 from proxyapi.forecast.rules import FAILURES, PER_DAY
-from proxyapi.models import Account, TopUp, TopUpChange
+from proxyapi.models import Account, AutoTopUp, TopUpChange
 from proxyapi.top_up import Inferred, Setting, inferred_from
 
 SHOWN_FOR = timedelta(minutes=30)  # how long the end of a change stays above the page
@@ -110,13 +110,13 @@ def url_of(account: Account) -> str:
     return f"{reverse('top-up-state')}?account={account.pk}"
 
 
-def failures_of(row: TopUp) -> Gauge:
+def failures_of(row: AutoTopUp) -> Gauge:
     count = row.consecutive_failures
     state = "failed" if count >= FAILURES else "late" if count else "info"
     return Gauge(min(count, FAILURES), state, f"{count} of {FAILURES}")
 
 
-def rest_of(row: TopUp, inferred: Inferred, zone: ZoneInfo) -> str:
+def rest_of(row: AutoTopUp, inferred: Inferred, zone: ZoneInfo) -> str:
     """What the service's wait after a failure means now."""
     if not row.consecutive_failures:
         return "After a failure the service waits 24 hours before it tries again."

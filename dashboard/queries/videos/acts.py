@@ -16,7 +16,7 @@ from dashboard.access import can
 from dashboard.models import Ask, Membership
 from dashboard.queries.videos.sayings import is_left_open
 from dashboard.roles import Permission
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job, TokenState
 
 STOPPED = (TokenState.REVOKED, TokenState.REMOVED)
@@ -83,7 +83,7 @@ def wants_a_look(job: Job, charges: Sequence[Charge], state: str) -> bool:
     if job.token.state != TokenState.WORKING or job.account.pause_reason:
         return False
     if state in ("running", "late"):
-        return state == "late" or job.left_alone or bool(job.look_error)
+        return state == "late" or job.is_polling_stopped or bool(job.look_error)
     return state == "unknown" and any(is_left_open(charge, timezone.now()) for charge in charges)
 
 
@@ -114,7 +114,7 @@ def retry(job: Job, kind: str = "") -> Button:
         url=reverse("video-retries", args=[job.pk]),
         icon="arrow-path",
         kind=kind,
-        price=costs.retry(job),
+        price=pricing.estimate_retry_price(job),
         disabled=bool(why),
         why=why,
         dialog=True,

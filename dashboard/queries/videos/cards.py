@@ -19,7 +19,7 @@ from dashboard.queries.videos.states import Shown, open_charge, shown
 from dashboard.queries.videos.usual import Class, Usual, class_of_job
 from dashboard.queries.videos.words import type_of
 from dashboard.templatetags.reelroom import playtime
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.models import Charge, Job, JobState
 
 Rows = TypeVar("Rows", bound=Job)
@@ -77,7 +77,7 @@ def tell(job: Job, usuals: Mapping[Class, Usual], now: datetime) -> Told:
         state=state,
         charges=charges,
         open_charge=standing,
-        retry_price=costs.retry(job),
+        retry_price=pricing.estimate_retry_price(job),
         now=now,
     )
 

@@ -25,14 +25,14 @@ FREE = Amount(NOTHING, "free")
 
 def settled(charges: Sequence[Charge]) -> Decimal:
     """Credits that are spent for certain."""
-    return sum((charge.cost or NOTHING for charge in charges if charge.is_spent), NOTHING)
+    return sum((charge.cost or NOTHING for charge in charges if charge.is_charged), NOTHING)
 
 
 def cost_of(charges: Sequence[Charge], open_charge: Charge | None) -> Amount:
     """The whole of a video: what is spent, and with it what is held or in doubt."""
     spent = settled(charges)
     if open_charge is None or open_charge.state == ChargeState.DRAFT:
-        return Amount(spent) if any(charge.is_spent for charge in charges) else FREE
+        return Amount(spent) if any(charge.is_charged for charge in charges) else FREE
     if open_charge.state == ChargeState.UNKNOWN:
         return Amount(spent + open_charge.price, "unknown", spent)
     return Amount(spent + open_charge.hold, "held")
@@ -40,7 +40,7 @@ def cost_of(charges: Sequence[Charge], open_charge: Charge | None) -> Amount:
 
 def amount_of(charge: Charge) -> Amount:
     """One charge alone."""
-    if charge.is_spent:
+    if charge.is_charged:
         return Amount(charge.cost or NOTHING)
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
         return Amount(NOTHING)

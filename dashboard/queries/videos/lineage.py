@@ -10,7 +10,7 @@ from dashboard.queries.videos.sayings import NO_REASON, Told
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, duration
 from proxyapi.models import Charge, ChargeState, JobState
-from proxyapi.models.charge import CHARGED_LATE
+from proxyapi.models.charge import CHARGED_LATE_CODE
 
 SCRIPTS = ("faceless.scripts", "faceless.scrape_script")
 RUNS = ("faceless.render", "faceless.retry")
@@ -42,14 +42,14 @@ class Node:
 
 def lineage_of(told: Told) -> tuple[Node, ...]:
     charges = told.charges
-    runs = [charge for charge in charges if charge.operation in RUNS and charge.is_spent]
+    runs = [charge for charge in charges if charge.operation in RUNS and charge.is_charged]
     nodes = [draft_node(told)]
-    if not any(charge.operation in SCRIPTS and charge.is_spent for charge in charges):
+    if not any(charge.operation in SCRIPTS and charge.is_charged for charge in charges):
         nodes += own_script(told)
     for charge in charges:
         if charge.operation in SCRIPTS:
             nodes.append(script_node(charge, told))
-        elif not charge.is_spent:
+        elif not charge.is_charged:
             nodes.append(unspent_node(charge))
         elif charge.operation in RUNS:
             nodes.append(run_node(charge, told, after=later(charge, runs)))
@@ -71,12 +71,12 @@ def own_script(told: Told) -> list[Node]:
 
 
 def script_node(charge: Charge, told: Told) -> Node:
-    if not charge.is_spent:
+    if not charge.is_charged:
         return unspent_node(charge, "Script")
     parts = ["Script"]
     if charge.body.get("duration"):
         parts.append(duration(int(charge.body["duration"])))
-    if charge is [one for one in told.charges if one.operation in SCRIPTS and one.is_spent][-1]:
+    if charge is [one for one in told.charges if one.operation in SCRIPTS and one.is_charged][-1]:
         parts.append(f"{len(str(told.job.wanted.get('script') or '').split()):,} words")
     meta = f"Written by the service, {clock(charge.settled_at or charge.created_at)}"
     return Node("completed", ", ".join(parts), amount_of(charge), meta)
@@ -103,7 +103,7 @@ def run_node(charge: Charge, told: Told, *, after: Charge | None) -> Node:
     """A paid run. One that was retried had failed; the retry kept what was said of it."""
     job, name = told.job, NAMES[charge.operation]
     when = clock(charge.sent_at or charge.created_at)
-    if after is not None and charge.code == CHARGED_LATE:
+    if after is not None and charge.code == CHARGED_LATE_CODE:
         return Node("late", name, amount_of(charge), f"{when}, charged late", charge.reason)
     if after is not None:
         said = after.before.get("failure") or {}

@@ -79,7 +79,7 @@ def fresh_of(job: Job, state: Shown, charge: Charge | None, now: datetime) -> Fr
         return None
     since = max(0.0, (now - job.looked_at).total_seconds())
     seen = job.raw_status or "in progress"
-    if state.name == "paused" or job.left_alone:
+    if state.name == "paused" or job.is_polling_stopped:
         return Fresh(since, seen=seen)
     if job.look_error:
         away = clock(job.look_error_since or job.looked_at)

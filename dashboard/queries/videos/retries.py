@@ -14,7 +14,7 @@ from dashboard.models import Membership
 from dashboard.queries.budgets.line import Line, line_of
 from dashboard.queries.purse import lacking
 from dashboard.queries.videos.sayings import reason
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.credentials import token_vault
 from proxyapi.models import Job
 
@@ -63,16 +63,16 @@ def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
     """At most eight queries, five of them where budgets bind. A refused one gets a new nonce: the
     old one may stand on a failed charge."""
     prefetch_related_objects([job], "charges")
-    price = costs.retry(job)
-    hold = costs.hold_for(price) if price is not None else NOTHING
+    price = pricing.estimate_retry_price(job)
+    hold = pricing.hold_for_estimate(price) if price is not None else NOTHING
     return Retry(
         title=job.title,
         failed=reason(job),
         failed_at=job.finished_at.isoformat() if job.finished_at else "",
         price=price,
-        price_note=TOOK if costs.last_render(job) else ESTIMATED,
+        price_note=TOOK if pricing.last_paid_render(job) else ESTIMATED,
         hold=hold,
-        free=job.account.free_to_spend(),
+        free=job.account.available_balance(),
         url=reverse("video-retries", args=[job.pk]),
         back_url=reverse("video", args=[job.pk]),
         nonce=uuid.uuid4(),

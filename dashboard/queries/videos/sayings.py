@@ -15,8 +15,8 @@ from dashboard.queries.videos.progress import LATE, elapsed_of
 from dashboard.queries.videos.states import Shown
 from dashboard.queries.videos.words import deed, quoted
 from dashboard.templatetags.reelroom import clock, credits, day, duration
-from proxyapi.models import Charge, ChargeState, Job, JobState, Plan, Token, TokenState
-from proxyapi.models.charge import CHARGED_LATE, PARKED_AFTER
+from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
+from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CHARGE_CRASHES
 
 DECIDED_WITHIN = timedelta(minutes=15)
 NO_REFUND = "the service does not refund renders by itself"
@@ -50,7 +50,9 @@ class Told:
         """What is said of the latest charge, if it came to nothing, or took credits only after it
         was called uncharged."""
         last = self.charges[-1] if self.charges else None
-        if last is not None and (last.state == ChargeState.REFUSED or last.code == CHARGED_LATE):
+        if last is not None and (
+            last.state == ChargeState.REFUSED or last.code == CHARGED_LATE_CODE
+        ):
             return last.reason
         return ""
 
@@ -97,7 +99,7 @@ def whole(told: Told) -> str:
 def is_left_open(charge: Charge, now: datetime) -> bool:
     """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
     since = charge.sent_at or charge.created_at
-    stopped = charge.crashes >= PARKED_AFTER or now >= since + DECIDED_WITHIN
+    stopped = charge.crashes >= MAX_CHARGE_CRASHES or now >= since + DECIDED_WITHIN
     return charge.state == ChargeState.UNKNOWN and stopped
 
 
@@ -140,7 +142,7 @@ def of_failure(told: Told) -> str:
 
 def of_lateness(told: Told) -> str:
     job = told.job
-    if job.left_alone:
+    if job.is_polling_stopped:
         return job.look_error
     looked = duration((told.now - (job.looked_at or told.now)).total_seconds())
     every = ""
@@ -155,7 +157,7 @@ def of_lateness(told: Told) -> str:
 def of_running(told: Told) -> str:
     """Settled doubts are told; else the bar is explained."""
     last = told.charges[-1] if told.charges else None
-    if last is not None and last.code == CHARGED_LATE:
+    if last is not None and last.code == CHARGED_LATE_CODE:
         return last.reason
     if last is not None and last.state == ChargeState.MATCHED:
         return (
@@ -203,7 +205,7 @@ def afterwards(told: Told) -> str:
 
 def is_trial(told: Told) -> bool:
     """Whether the token waits for a first plan: nothing lapsed."""
-    return told.token.state == TokenState.PAUSED and told.job.account.plan == Plan.TRIAL
+    return told.token.state == TokenState.PAUSED and told.job.account.plan == AccountPlan.TRIAL
 
 
 def reason(job: Job) -> str:
@@ -212,7 +214,7 @@ def reason(job: Job) -> str:
 
 def last_run(charges: list[Charge]) -> Charge | None:
     """The charge that paid for the latest run."""
-    paid = [charge for charge in charges if charge.is_spent and charge.operation in STARTING]
+    paid = [charge for charge in charges if charge.is_charged and charge.operation in STARTING]
     return paid[-1] if paid else None
 
 

@@ -18,7 +18,7 @@ from django.db.models.functions import Length
 from dashboard.queries.videos.words import spread
 from dashboard.templatetags.reelroom import duration
 from proxyapi.models import Job, JobState
-from proxyapi.watching.lag import halfway
+from proxyapi.polling.duration_model import midpoint_duration
 
 RECENT = 300  # renders that are looked back on
 ENOUGH_FOR_BAND = 3
@@ -72,7 +72,7 @@ def seconds_of(
     """How long a render took. None where it was last seen running long before it was seen finished:
     Reelroom slept or the service was away, and that is no time of the render's."""
     age = (finished_at - started_at).total_seconds()
-    return halfway((looked_at - started_at).total_seconds(), age) if looked_at else age
+    return midpoint_duration((looked_at - started_at).total_seconds(), age) if looked_at else age
 
 
 def class_of(kind: str, type_: str | None, letters: int | None) -> Class:

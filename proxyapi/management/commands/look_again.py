@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from proxyapi.models import Job
-from proxyapi.watching.look import again
+from proxyapi.polling.poller import poll_soon
 
 
 class Command(BaseCommand):
@@ -22,5 +22,5 @@ class Command(BaseCommand):
         for id in job:
             if id not in found:
                 raise CommandError(f"There is no job {id}.")
-            taken_up = again(found[id])
+            taken_up = poll_soon(found[id])
             self.stdout.write(f"{id}: {'looked at in 5 s' if taken_up else 'does not run'}")

@@ -59,7 +59,9 @@ def tokens_under_old_keys() -> Iterator[Token]:
     else has written meanwhile, and no timeout helps.
     """
     current, last = encryption.load_key_ring().current_key_id, UUID(int=0)
-    while batch := list(Token.objects.standing().filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]):
+    while batch := list(
+        Token.objects.not_removed().filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]
+    ):
         yield from (
             token
             for token in batch

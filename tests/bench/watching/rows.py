@@ -16,10 +16,10 @@ import pytest
 import redis
 
 from proxyapi.models import Job as Row
-from proxyapi.models import Pace
-from proxyapi.watching import due
-from proxyapi.watching.lag import SHORTEST
-from proxyapi.watching.look import look
+from proxyapi.models import RenderDurations
+from proxyapi.polling import due_work
+from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S
+from proxyapi.polling.poller import poll_job
 from tests.bench.watching.service import LIMIT
 from tests.bench.watching.watchers import EPOCH, Metered
 from tests.bench.watching.world import Job, World
@@ -35,7 +35,7 @@ class Rows(Metered):
 
     def __init__(self, patch: pytest.MonkeyPatch, store: redis.Redis, seed: int) -> None:
         Row.objects.all().delete()
-        Pace.objects.all().delete()
+        RenderDurations.objects.all().delete()
         self._token = TokenFactory.create()
         super().__init__(store, self._token.bucket)
         self._patch, self._chance = patch, Random(f"{seed} rows")  # noqa: S311
@@ -63,10 +63,10 @@ class Rows(Metered):
     def _tick(self) -> None:
         for job in sorted(self._world.jobs - self._stored, key=lambda job: job.started):
             self._store_row(job)
-        for lease in due.jobs():
+        for lease in due_work.lease_due_jobs():
             queued = self._chance.uniform(0.005, 0.05)
-            in_time = self._jobs[lease.job].asked + SHORTEST - self._world.now
-            self._world.after(max(queued, in_time), partial(look, lease.job, lease.until))
+            in_time = self._jobs[lease.job_id].asked + MIN_POLL_INTERVAL_S - self._world.now
+            self._world.after(max(queued, in_time), partial(poll_job, lease.job_id, lease.until))
         self._world.after(1.0, self._tick)
 
     def _store_row(self, job: Job) -> None:
@@ -74,7 +74,7 @@ class Rows(Metered):
         wanted = {"type": "ai-visuals", "duration": LENGTHS[job.sort]}
         remote, account = str(len(self._remote)), self._token.account
         row = JobFactory.build(account=account, token=self._token, remote_id=remote, wanted=wanted)
-        row.start(self._time(job.started), timedelta(seconds=SHORTEST))
+        row.start(self._time(job.started), timedelta(seconds=MIN_POLL_INTERVAL_S))
         self._jobs[row.pk] = job
         self._remote.append(job)
         self._stored.add(job)

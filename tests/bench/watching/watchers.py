@@ -9,13 +9,13 @@ from uuid import uuid4
 import redis
 
 from proxyapi import rate_limiter
+from proxyapi.polling.candidate_selection import PollCandidate, select_stalest
+from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S, DurationModel
 from proxyapi.rate_limiter import Priority
-from proxyapi.watching.choice import Candidate, best
-from proxyapi.watching.lag import SHORTEST, Durations
 from tests.bench.watching.service import LIMIT, SORTS, duration
 from tests.bench.watching.world import Job, World
 
-KEPT = 64  # durations, as proxyapi/models/pace.py keeps them
+KEPT = 64  # durations, as proxyapi/models/render_durations.py keeps them
 EARLY = 0.2  # seconds before its time that a tick may take a job; it is sent at its time
 EPOCH = 10**12  # milliseconds; where the simulated clock begins
 
@@ -54,7 +54,7 @@ class Ours(Metered):
             deque((duration(self._chance, sort) for _ in range(KEPT * learned)), KEPT)
             for sort in SORTS
         ]
-        self._laws = [Durations(known) for known in self._known]
+        self._laws = [DurationModel(known) for known in self._known]
 
     def begin(self, world: World) -> None:
         super().begin(world)
@@ -67,12 +67,12 @@ class Ours(Metered):
         if due:
             most = rate_limiter.available(self._store, self._name, Priority.POLLING, at=self._at())
             ages = (
-                Candidate(
+                PollCandidate(
                     job, job.seen - job.started, world.now - job.started, self._laws[job.sort]
                 )
                 for job in due
             )
-            for chosen in best(ages, most) if most else ():
+            for chosen in select_stalest(ages, most) if most else ():
                 self._lease(chosen.id)
         world.after(1.0, self._tick)
 
@@ -81,7 +81,7 @@ class Ours(Metered):
         queued = self._chance.uniform(0.005, 0.05)
         job.due = self._world.now + 15
         self._world.after(
-            max(queued, job.asked + SHORTEST - self._world.now), lambda: self._look(job)
+            max(queued, job.asked + MIN_POLL_INTERVAL_S - self._world.now), lambda: self._look(job)
         )
 
     def _look(self, job: Job) -> None:
@@ -93,16 +93,16 @@ class Ours(Metered):
 
         def answered() -> None:
             job.seen = asked
-            job.due = asked + self._laws[job.sort].rest(asked - job.started)
+            job.due = asked + self._laws[job.sort].next_poll_delay(asked - job.started)
 
         self._world.ask(job, answered)
 
     def finished(self, job: Job, now: float) -> None:
         if self._learns:
             seen, age = job.seen - job.started, job.asked - job.started
-            took = self._laws[job.sort].estimate(seen, age, self._chance)
+            took = self._laws[job.sort].estimate_duration(seen, age, self._chance)
             self._known[job.sort] += [] if took is None else [took]
-            self._laws[job.sort] = Durations(self._known[job.sort])
+            self._laws[job.sort] = DurationModel(self._known[job.sort])
 
 
 class Naive:
@@ -114,7 +114,7 @@ class Naive:
 
     def _poll(self) -> None:
         for job in sorted(self._world.jobs, key=lambda job: job.started):
-            if self._world.now >= job.asked + SHORTEST:
+            if self._world.now >= job.asked + MIN_POLL_INTERVAL_S:
                 self._world.ask(job)
         self._world.after(0.1, self._poll)
 
@@ -136,7 +136,7 @@ class Serial(Naive):
 
     def _poll(self) -> None:
         jobs, now = self._world.jobs, self._world.now
-        due = [job for job in jobs if now >= job.asked + SHORTEST]
+        due = [job for job in jobs if now >= job.asked + MIN_POLL_INTERVAL_S]
         if due and now >= self._blocked_until:
             oldest = min(due, key=lambda job: job.asked)
             self._world.ask(oldest, lambda: self._world.after(2.0, self._poll))

@@ -11,8 +11,15 @@ from django.utils import timezone
 from dashboard.alerting.evaluate import evaluate
 from dashboard.alerting.rules import USUAL, give_usual
 from dashboard.models import AlertEvent, AlertRule, Ask, Budget, Delivery, Watch
-from proxyapi.models import Account, ChargeState, Entry, Ledger, Rewrite, TopUp
-from proxyapi.models.charge import CHARGED_LATE
+from proxyapi.models import (
+    Account,
+    AutoTopUp,
+    ChargeState,
+    LedgerConflict,
+    LedgerEntry,
+    LedgerMirror,
+)
+from proxyapi.models.charge import CHARGED_LATE_CODE
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
@@ -58,7 +65,7 @@ def test_clock_times_are_told_in_the_teams_zone(northlight, account, rule, charg
 
 
 def entry(account, amount, position):
-    return Entry.objects.create(
+    return LedgerEntry.objects.create(
         account=account,
         position=position,
         credit_spend=str(amount),
@@ -85,7 +92,7 @@ def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
     assert len(told(northlight)) == 1
     for days, position in ((90, 0), (60, 30), (1, 70)):
         row = entry(account, Decimal(200), position)
-        Entry.objects.filter(pk=row.pk).update(happened_at=NOON - timedelta(days=days))
+        LedgerEntry.objects.filter(pk=row.pk).update(happened_at=NOON - timedelta(days=days))
         assert told(northlight) == []
     time_machine.shift(timedelta(days=2))
     Account.objects.update(balance=12_000, balance_as_of=timezone.now())
@@ -100,7 +107,7 @@ def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
     """Somebody buys when little is left: it is told once more when it is little again."""
     rule(Watch.BALANCE, 1000)
     old = entry(account, Decimal(200), 5)
-    Entry.objects.filter(pk=old.pk).update(happened_at=NOON - timedelta(days=9))
+    LedgerEntry.objects.filter(pk=old.pk).update(happened_at=NOON - timedelta(days=9))
     said = []
     for seconds, balance in ((0, 4318), (20, 150), (60, 2150), (9000, 150)):
         time_machine.move_to(NOON + timedelta(seconds=seconds))
@@ -129,7 +136,7 @@ def test_a_balance_from_before_credits_came_is_not_told_as_low(northlight, accou
     rule(Watch.BALANCE, 5000)
     entry(account, Decimal(20_000), 0)
     Account.objects.update(balance=90, balance_as_of=timezone.now() - timedelta(minutes=4))
-    Entry.objects.update(happened_at=timezone.now() - timedelta(minutes=1))
+    LedgerEntry.objects.update(happened_at=timezone.now() - timedelta(minutes=1))
     assert told(northlight) == []
     Account.objects.update(balance=20_090, balance_as_of=timezone.now())
     assert told(northlight) == []
@@ -145,7 +152,7 @@ def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
     entry(account, Decimal(200), 0)
     Account.objects.update(balance=90, balance_as_of=timezone.now())
     for minutes, lacks in ((50, 0), (70, 1), (-70, 1)):
-        Entry.objects.update(happened_at=timezone.now() - timedelta(minutes=minutes))
+        LedgerEntry.objects.update(happened_at=timezone.now() - timedelta(minutes=minutes))
         Account.objects.update(balance_as_of=timezone.now() - timedelta(minutes=90))
         AlertEvent.objects.all().delete()
         assert len(told(northlight)) == lacks
@@ -249,7 +256,7 @@ def seen(member, *, money=False):
 def test_a_failed_top_up_and_the_third(northlight, account, rule):
     rule(Watch.TOP_UP_FAILED, 1)
     rule(Watch.TOP_UP_FAILED, 2)
-    row = TopUp.objects.create(account=account, enabled=True)
+    row = AutoTopUp.objects.create(account=account, enabled=True)
     assert told(northlight) == []
     row.consecutive_failures = 1
     row.save()
@@ -263,7 +270,7 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
 def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight, account, rule):
     """The service keeps the count until a top-up succeeds, which none can any more."""
     rule(Watch.TOP_UP_FAILED, 1)
-    row = TopUp.objects.create(account=account, consecutive_failures=1, left_enabled=False)
+    row = AutoTopUp.objects.create(account=account, consecutive_failures=1, left_enabled=False)
     assert told(northlight) == []
     row.enabled = True
     row.save()
@@ -272,7 +279,7 @@ def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight
 
 def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_machine):
     rule(Watch.TOP_UP_FAILED, 1)
-    row = TopUp.objects.create(account=account, enabled=True)
+    row = AutoTopUp.objects.create(account=account, enabled=True)
     said = []
     for failures in (1, 2, 0, 1):
         time_machine.shift(timedelta(hours=8))
@@ -295,7 +302,7 @@ def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_
 )
 def test_top_up_that_nobody_here_switched_off(northlight, account, rule, fields, expected):
     rule(Watch.TOP_UP_OFF)
-    TopUp.objects.create(account=account, **fields)
+    AutoTopUp.objects.create(account=account, **fields)
     assert told(northlight) == (["Automatic top-up is off"] if expected else [])
     assert expected is None or expected in AlertEvent.objects.get().text
 
@@ -325,7 +332,7 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
     rule(Watch.UNKNOWN, 15)
     rule(Watch.UNKNOWN, 60)
     settled = {"state": ChargeState.MATCHED, "cost": 96, "settled_at": NOON}
-    late = charge(member=luca.user, code=CHARGED_LATE, **settled)
+    late = charge(member=luca.user, code=CHARGED_LATE_CODE, **settled)
     if again:
         sent_at = NOON + timedelta(minutes=5)
         ChargeFactory.create(job=late.job, state=again, cost=96, sent_at=sent_at)
@@ -344,7 +351,7 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
 
 def test_a_ledger_in_trouble(northlight, account, rule):
     rule(Watch.BOOKS)
-    ledger = Ledger.objects.create(account=account)
+    ledger = LedgerMirror.objects.create(account=account)
     assert told(northlight) == []
     ledger.problem = "Row 12 reads differently than before."
     ledger.save()
@@ -357,12 +364,12 @@ def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
     rule(Watch.BOOKS)
     said = []
     for row in (11, 4, 11):
-        Rewrite.objects.create(account=account, position=row, before={}, after={})
+        LedgerConflict.objects.create(account=account, position=row, before={}, after={})
         problem = f"Row {row + 1} reads differently than before."
-        Ledger.objects.update_or_create(account=account, defaults={"problem": problem})
+        LedgerMirror.objects.update_or_create(account=account, defaults={"problem": problem})
         said += told(northlight) + told(northlight)
-        Rewrite.objects.update(accepted_at=NOON)
-        Ledger.objects.update(problem="")
+        LedgerConflict.objects.update(accepted_at=NOON)
+        LedgerMirror.objects.update(problem="")
         assert told(northlight) == []
     assert said == ["The ledger needs a look"] * 3
 

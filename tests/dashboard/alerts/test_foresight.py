@@ -10,16 +10,16 @@ import pytest
 from dashboard.alerting import foresight
 from dashboard.alerting.evaluate import evaluate
 from dashboard.models import AlertEvent, Watch
-from proxyapi.models import DayFlow, Ledger
+from proxyapi.models import DailyTotal, LedgerMirror
 from tests.dashboard.alerts.conftest import NOON
 
 
 @pytest.fixture
 def spending(account):
     """Three weeks of 100 credits a day, all of them read."""
-    Ledger.objects.create(account=account, read_at=NOON)
+    LedgerMirror.objects.create(account=account, read_at=NOON)
     for back in range(1, 22):
-        DayFlow.objects.create(
+        DailyTotal.objects.create(
             account=account,
             day=(NOON - timedelta(days=back)).date(),
             entries=1,
@@ -57,11 +57,11 @@ def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
     rule(Watch.FORECAST, 21)
     account.balance = Decimal(4000)
     account.save()
-    Ledger.objects.create(account=account, read_at=NOON)
+    LedgerMirror.objects.create(account=account, read_at=NOON)
     for back, amount in ((8, -2000), (58, -20)):
         day = (NOON - timedelta(days=back)).date()
         debit = {"is_credit": False, "is_matched": True, "via_api": True}
-        DayFlow.objects.create(account=account, day=day, entries=1, amount=amount, **debit)
+        DailyTotal.objects.create(account=account, day=day, entries=1, amount=amount, **debit)
     assert told(northlight) == []
 
 

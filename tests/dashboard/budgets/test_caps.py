@@ -15,7 +15,7 @@ from dashboard.actions.charging import charge, locked
 from dashboard.caps import OverBudget, standings
 from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.account import exact
+from proxyapi.models.account import quantize_credits
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits
 from tests.dashboard.budgets.conftest import NOON, intent
 
@@ -195,7 +195,7 @@ def test_fractions_of_a_credit_fill_a_cap_to_its_last_one_and_not_beyond(
 
 def test_a_sum_that_sqlite_added_up_as_floats_is_right_again():
     """As 50,000 charges came out; a cap would refuse what just fits."""
-    assert exact(Decimal("5088675.55999997")) == Decimal("5088675.56")
+    assert quantize_credits(Decimal("5088675.55999997")) == Decimal("5088675.56")
 
 
 def test_a_budget_is_summed_from_the_index_alone(priya, budget, spent):

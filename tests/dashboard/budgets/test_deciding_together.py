@@ -51,7 +51,7 @@ def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(ask, mira, t
     assert at_once(works).count(None) == 1
     assert Charge.objects.get().state == ChargeState.HELD
     assert AuditEvent.objects.filter(action="ask.approved").count() == 1
-    assert Account.objects.get().held() == 106
+    assert Account.objects.get().held_credits() == 106
 
 
 def test_approved_declined_and_taken_back_at_once_one_word_counts(ask, mira, thea, priya):
@@ -74,4 +74,4 @@ def test_approving_and_charging_at_once_do_not_wait_in_a_ring(
     found = at_once([lambda: asks.approve(by=mira, ask=ask), *works])
     assert found[0] is None
     assert found[1:] == [None, OverBudget] * 3
-    assert Account.objects.get().held() == Decimal(106 * 4)
+    assert Account.objects.get().held_credits() == Decimal(106 * 4)

@@ -69,7 +69,7 @@ def work(member: Membership, job: Job, deed: Deed) -> Callable[[], None]:
     def run() -> None:
         made = charge(member, intent(job, deed.hold))
         if deed.cost is not None:
-            Charge.objects.move(made, ChargeState.SENDING, sent_at=timezone.now())
+            Charge.objects.transition(made, ChargeState.SENDING, sent_at=timezone.now())
             transitions.mark_charged(made, ChargeState.CONFIRMED, Decimal(deed.cost))
 
     return run
@@ -118,7 +118,7 @@ def test_pitfall_54_the_last_credits_go_to_one(
     jobs = [video(priya) for _ in range(6)]
     passed = at_once([work(priya, job, Deed(0, 106, None)) for job in jobs])
     assert passed.count(True) == 2
-    assert Account.objects.get().held() == 212
+    assert Account.objects.get().held_credits() == 212
 
 
 def test_pitfall_40_equal_presses_at_once_leave_one_audit_row(

@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from dashboard.queries.costs.paid import Row, estimates_of, middle, paid_of, rows_of, span
-from proxyapi.month_costs import month_of
+from proxyapi.rollups.price_counts import utc_month_of
 from tests.dashboard.overview.conftest import ago, video
 
 RENDER = "faceless.render"
@@ -87,7 +87,7 @@ def test_only_charges_that_exist_are_counted(token, charged, ledger):
     charged(state="unknown")
     charged(50, refunded_at=ago(hours=1))
     charged(40, sent_at=ago(days=120))
-    since = month_of(ago(days=80))
+    since = utc_month_of(ago(days=80))
     rows = rows_of([token.account_id], since)
     assert sorted((row.operation, row.cost, row.times) for row in rows) == [
         ("faceless.render", 96, 1),

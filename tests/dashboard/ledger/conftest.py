@@ -12,8 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.models import Membership, Team
-from proxyapi.day_sums import days_of, recount
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, Token
+from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_days
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -23,7 +23,7 @@ from tests.factories import (
 )
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # a Friday
-Book = Callable[..., Entry]
+Book = Callable[..., LedgerEntry]
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,9 @@ def account(northlight: Team) -> Account:
 
 def whole(account: Account) -> Account:
     """Its ledger was read to the end."""
-    Ledger.objects.create(account=account, read_at=timezone.now(), balance_exact=account.balance)
+    LedgerMirror.objects.create(
+        account=account, read_at=timezone.now(), balance_exact=account.balance
+    )
     return account
 
 
@@ -56,14 +58,14 @@ def sum_up(account: Account, *moments: datetime) -> None:
     """The days of those moments, else all."""
     moments = moments or tuple(account.entries.values_list("happened_at", flat=True))
     with transaction.atomic():
-        recount(account, days_of(account, moments))
+        rebuild_days(account, days_in_account_zone(account, moments))
 
 
 @pytest.fixture
 def book(account: Account, token: Token) -> Book:
     """Books a row: 96 cr for a render of Priya's, unless said otherwise; `by` None is nobody's."""
 
-    def make(spend: str = "-96", by: str = "Priya", **fields: Any) -> Entry:
+    def make(spend: str = "-96", by: str = "Priya", **fields: Any) -> LedgerEntry:
         given = {"happened_at": ago(hours=1), "credit_spend": spend, "account": account, **fields}
         if by:
             given = {**matched(token, given.pop("operation", "faceless.render")), **given}

@@ -14,7 +14,7 @@ from dashboard.models import Membership
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from dashboard.queries.ledger.rows import PAGE
-from proxyapi.models import Account, Ledger
+from proxyapi.models import Account, LedgerMirror
 from tests.dashboard.ledger.conftest import ago, sum_up, whole
 from tests.factories import AccountFactory, EntryFactory
 
@@ -33,7 +33,7 @@ def weigh(account: Account, balance: int, high: int) -> None:
     """It had that balance when its ledger ended there; it has gone on since, perhaps."""
     count = account.entries.count()
     known = {"balance_exact": balance, "weighed_high": high, "high": count, "total": count}
-    Ledger.objects.filter(pk=account.pk).update(**known)
+    LedgerMirror.objects.filter(pk=account.pk).update(**known)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_every_page_tells_the_balance_after_each_entry(weighed, year, account, t
     after = year(130)
     weigh(account, 10**6, 0)
     start = Decimal(5000) if weighed == 0 else after[weighed - 1]
-    Ledger.objects.filter(pk=account.pk).update(balance_exact=start, weighed_high=weighed)
+    LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=start, weighed_high=weighed)
     for sort, expected in (("", after[::-1]), ("oldest", after)):
         listed, query = [], {"period": "all", "sort": sort}
         while True:
@@ -74,7 +74,7 @@ def test_every_page_tells_the_balance_after_each_entry(weighed, year, account, t
 def test_a_month_long_ago_has_its_balances_too(year, account, thea):
     after = year(90)
     weigh(account, 0, 90)
-    Ledger.objects.update(balance_exact=after[-1])
+    LedgerMirror.objects.update(balance_exact=after[-1])
     shown = page(thea, period="2026-05")
     entries = list(account.entries.filter(happened_at__month=5).order_by("-position"))
     assert left(shown) == [after[entry.position] for entry in entries] != []
@@ -90,7 +90,7 @@ def test_the_days_are_those_of_the_teams_zone(account, book, thea):
     thea.team.vault.save()
     assert set(left(page(thea))) == {None}  # the sums are of other days until they are made anew
     sum_up(Account.objects.get(pk=account.pk))
-    Ledger.objects.update(sums_zone="Pacific/Auckland")
+    LedgerMirror.objects.update(sums_zone="Pacific/Auckland")
     assert left(page(thea, period="2026-11-20")) == [520]
     assert left(page(thea)) == [500, 510, 520]
 

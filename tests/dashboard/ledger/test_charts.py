@@ -13,7 +13,7 @@ from dashboard.queries.ledger.page import ledger_of
 from dashboard.queries.ledger.people import people_of
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.spend import spend_of, split_of
-from proxyapi.models import Ledger
+from proxyapi.models import LedgerMirror
 from tests.dashboard.ledger.conftest import ago, sum_up
 from tests.factories import EntryFactory, MembershipFactory
 
@@ -85,7 +85,7 @@ def test_of_a_period_far_into_the_future_only_what_was_is_drawn(book, thea):
 def test_the_balance_walks_back_from_what_is_left(book, account, thea):
     book("-96", happened_at=ago(days=1))
     book("+2000", by=None, happened_at=ago(days=2))
-    Ledger.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
+    LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
     chart = told(thea, period="2026-11-17..2026-11-20").balance
     assert chart is not None
     assert [(came, left) for _, came, left in chart.table] == [
@@ -101,7 +101,7 @@ def test_the_balance_walks_back_from_what_is_left(book, account, thea):
 def test_days_after_the_period_count_towards_its_balance(book, account, thea):
     book("-96")
     book("-4", happened_at=ago(days=60))
-    Ledger.objects.filter(pk=account.pk).update(balance_exact=Decimal(1000))
+    LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(1000))
     chart = told(thea, period="2026-09").balance
     assert chart is not None
     assert chart.table[0][2] == 1096
@@ -111,7 +111,7 @@ def test_the_balance_counts_what_came_since_the_last_weighing(book, account, the
     book("-100", by=None, position=0, happened_at=ago(days=1))
     book("+500.25", by=None, position=1)
     weighed = {"balance_exact": Decimal(1000), "weighed_high": 1, "high": 2, "total": 2}
-    Ledger.objects.filter(pk=account.pk).update(**weighed)
+    LedgerMirror.objects.filter(pk=account.pk).update(**weighed)
     chart = told(thea, period="2026-11-18..2026-11-20").balance
     assert chart is not None
     ends = [left for _, _, left in chart.table]
@@ -136,7 +136,7 @@ def test_the_table_of_long_periods_is_by_week_or_by_month(period, head, rows, bo
     book("-96")
     for days, amount in ((4, "+5"), (14, "+10"), (500, "-7")):
         book(amount, by=None, happened_at=ago(days=days))
-    Ledger.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
+    LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
     chart = told(thea, period=period).balance
     assert chart is not None
     assert chart.head == head

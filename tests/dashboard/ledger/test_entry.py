@@ -7,16 +7,16 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi.models import Call, CallOutcome, Entry, Rewrite
+from proxyapi.models import ApiCall, CallOutcome, LedgerConflict, LedgerEntry
 from tests.dashboard.ledger.conftest import ago
 from tests.factories import EntryFactory
 
 
-def address(entry: Entry) -> str:
+def address(entry: LedgerEntry) -> str:
     return f"/ledger/{entry.account_id}/{entry.position}/"
 
 
-def shown(browser, entry: Entry) -> str:
+def shown(browser, entry: LedgerEntry) -> str:
     answer = browser.get(address(entry))
     assert answer.status_code == 200
     return answer.content.decode()
@@ -33,7 +33,7 @@ def test_an_entry_keeps_the_services_own_words(book, client_of, thea):
 
 def test_an_entry_leads_to_its_charge_job_and_member(book, client_of, thea):
     entry = book()
-    Call.objects.create(
+    ApiCall.objects.create(
         vault=entry.account.vault, token=entry.charge.token, operation="faceless.render",
         outcome=CallOutcome.ANSWERED, status=202, milliseconds=640, sent_at=entry.charge.sent_at,
     )  # fmt: skip
@@ -48,7 +48,7 @@ def test_an_entry_leads_to_its_charge_job_and_member(book, client_of, thea):
 
 def test_a_call_that_left_long_after_is_another_one(book, client_of, thea):
     entry = book()
-    Call.objects.create(
+    ApiCall.objects.create(
         vault=entry.account.vault, token=entry.charge.token, operation="faceless.render",
         outcome=CallOutcome.ANSWERED, status=202, milliseconds=640, sent_at=timezone.now(),
     )  # fmt: skip
@@ -76,7 +76,7 @@ def test_what_is_outside_the_portal_says_so(book, client_of, thea):
 
 def test_an_entry_the_service_changed_shows_both_versions(book, client_of, thea):
     entry = book()
-    Rewrite.objects.create(
+    LedgerConflict.objects.create(
         account=entry.account, position=entry.position,
         before={"credit_spend": "-96"}, after={"credit_spend": "-42"},
     )  # fmt: skip

@@ -17,7 +17,7 @@ from dashboard.queries.ledger import export
 from dashboard.queries.ledger.export import HEAD, next_lines, safe, source_of
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.views.ledger_export import name_of
-from proxyapi.models import Entry
+from proxyapi.models import LedgerEntry
 from tests.dashboard.ledger.conftest import ago
 from tests.factories import EntryFactory
 
@@ -168,4 +168,4 @@ def test_no_line_is_lost_while_the_days_of_another_zone_are_counted_anew(mira, m
     while count == 0 or place is not None:
         text, place = export.next_lines(source, place)
         count += text.count("\r\n")
-    assert count == Entry.objects.count()
+    assert count == LedgerEntry.objects.count()

@@ -14,8 +14,8 @@ from dashboard.models import Membership
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from dashboard.queries.ledger.rows import Row
-from proxyapi import day_sums
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
+from proxyapi.rollups import daily_totals
 from tests.dashboard.ledger.conftest import ago, sum_up, whole
 from tests.factories import AccountFactory, EntryFactory, MembershipFactory
 
@@ -94,7 +94,7 @@ def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(book, the
     thea.team.vault.time_zone = zone
     thea.team.vault.save()
     account = book().account
-    Ledger.objects.update(sums_zone=zone)
+    LedgerMirror.objects.update(sums_zone=zone)
     (row,) = rows(page(thea, period="all", after=f"{second}.0.{account.pk.hex}.1"))
     assert row.what == "Render"
 
@@ -107,13 +107,13 @@ def test_a_reader_is_told_while_the_days_are_counted_anew(book, thea):
     (banner,) = page(thea).totals.banners
     assert banner.title == "The days are being counted anew."
     assert "Pacific/Auckland" in banner.text
-    day_sums.recount_all(account)
+    daily_totals.rebuild_all_days(account)
     assert page(thea).totals.banners == ()
 
 
 def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_of(book, thea):
     """As after a view that changed: which sums are of the API is what is counted."""
-    day_sums.want_recount(book(happened_at=ago(minutes=30)).account)
+    daily_totals.request_rebuild(book(happened_at=ago(minutes=30)).account)
     (banner,) = page(thea).totals.banners
     assert banner.text == (
         "Days are those of UTC. Sums that were not made anew yet are the ones of before. "
@@ -122,7 +122,7 @@ def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_
 
 
 def test_without_entries_there_is_nothing_to_count_anew(account, thea):
-    Ledger.objects.update(sums_zone="Pacific/Auckland")
+    LedgerMirror.objects.update(sums_zone="Pacific/Auckland")
     assert page(thea).totals.banners == ()
 
 
@@ -169,7 +169,7 @@ def test_a_filter_leaves_what_it_says(query, left, thea):
 def test_a_member_and_a_job_are_filters_too(thea, luca, priya):
     assert spent(thea, member=luca.user_id) == [-4]
     assert sorted(spent(thea, member=priya.user_id)) == [-96, -14]
-    job = Entry.objects.get(amount=-14).job_id
+    job = LedgerEntry.objects.get(amount=-14).job_id
     assert spent(thea, job=job) == [-14]
     chosen = page(thea, job=job).job
     assert chosen is not None
@@ -194,7 +194,7 @@ def test_a_script_and_a_long_label_stay_text(book, client_of, thea):
 
 def test_a_ledger_that_is_still_being_read_says_how_far(book, thea, client_of):
     account = book().account
-    Ledger.objects.filter(pk=account.pk).update(low=200, high=1_200, total=41_000)
+    LedgerMirror.objects.filter(pk=account.pk).update(low=200, high=1_200, total=41_000)
     (banner,) = page(thea).totals.banners
     assert banner.text.startswith("1,000 of 41,000 entries are here.")
     assert "1,000 of 41,000" in client_of(thea).get("/ledger/").content.decode()
@@ -202,7 +202,7 @@ def test_a_ledger_that_is_still_being_read_says_how_far(book, thea, client_of):
 
 def test_a_ledger_that_is_not_read_on_says_why(book, thea):
     account = book().account
-    Ledger.objects.filter(pk=account.pk).update(problem="Row 7 reads differently now.")
+    LedgerMirror.objects.filter(pk=account.pk).update(problem="Row 7 reads differently now.")
     assert [(one.state, one.text) for one in page(thea).totals.banners] == [
         ("late", "Row 7 reads differently now.")
     ]
@@ -267,7 +267,7 @@ def test_the_very_first_entry_is_marked_too(book, account, thea, client_of):
     ["", "?by=feature", "?period=all&sort=oldest", "?job={job}", "?member={member}", "charts/"],
 )
 def test_a_page_asks_the_database_twelve_times_at_most(path, client_of, thea):
-    entry = Entry.objects.get(amount=-14)
+    entry = LedgerEntry.objects.get(amount=-14)
     for number in range(8):
         MembershipFactory.create(team=thea.team, user__name=f"Person {number}")
     browser = client_of(thea)

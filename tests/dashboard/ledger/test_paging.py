@@ -16,7 +16,7 @@ from dashboard.models import Membership
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from dashboard.queries.ledger.rows import PAGE
-from proxyapi.models import Account, DaySum, DayTotal, Entry
+from proxyapi.models import Account, DailyBreakdown, DailyTotalByLabel, LedgerEntry
 from tests.dashboard.ledger.conftest import sum_up
 from tests.factories import EntryFactory
 
@@ -47,7 +47,7 @@ def places(page: LedgerPage) -> list[str]:
 
 
 def some_filters(ada: Membership, chance: random.Random) -> dict[str, str]:
-    entry = chance.choice(list(Entry.objects.filter(charge__isnull=False)[:200]))
+    entry = chance.choice(list(LedgerEntry.objects.filter(charge__isnull=False)[:200]))
     wanted = {
         "period": ["all", "", "90d", "2026-10"],
         "account": [str(chance.choice(Account.objects.values_list("pk", flat=True)))],
@@ -81,7 +81,7 @@ def test_the_sum_shown_is_that_of_the_rows_listed_over_all_pages(ada):
 
 @pytest.mark.parametrize("sort", ["", "oldest"])
 def test_rows_are_in_order_over_all_pages(ada, sort):
-    names = Entry.objects.values_list("account_id", "position", "happened_at")
+    names = LedgerEntry.objects.values_list("account_id", "position", "happened_at")
     times = {(str(account), position): at for account, position, at in names}
     keys = []
     for page in walk(ada, period="all", sort=sort):
@@ -97,7 +97,9 @@ def test_rows_that_come_meanwhile_move_nothing(ada, account):
     """pitfall_63: a page by number would show rows twice."""
     one = Account.objects.get(name="Archive Studio")
     query = {"period": "all", **({"account": str(one.pk)} if account else {})}
-    before = set(Entry.objects.filter(**{"account": one} if account else {}).values_list("pk"))
+    before = set(
+        LedgerEntry.objects.filter(**{"account": one} if account else {}).values_list("pk")
+    )
     listed: list[str] = []
     for number, page in enumerate(walk(ada, **query)):
         listed += places(page)
@@ -125,7 +127,7 @@ def test_the_seeded_archive_agrees_with_itself(ada):
         assert [row.happened_at for row in rows] == sorted(row.happened_at for row in rows)
         assert account.balance == 250_000 + sum(row.amount for row in rows)
         assert account.ledger.high == len(rows)
-    for sums in (DaySum, DayTotal):
+    for sums in (DailyBreakdown, DailyTotalByLabel):
         assert sum(row.entries for row in sums.objects.all()) == 900
 
 
@@ -136,4 +138,4 @@ def test_no_row_is_lost_while_the_days_of_another_zone_are_counted_anew(ada, zon
     ada.team.vault.save()
     ada.team.refresh_from_db()
     listed = [place for page in walk(ada, period="all", sort=sort) for place in places(page)]
-    assert len(listed) == len(set(listed)) == Entry.objects.count()
+    assert len(listed) == len(set(listed)) == LedgerEntry.objects.count()

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.queries.ledger import search
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
-from proxyapi.models import Job, Ledger
+from proxyapi.models import Job, LedgerMirror
 from tests.dashboard.ledger.conftest import ago
 from tests.dashboard.ledger.test_export import told
 
@@ -127,7 +127,7 @@ def test_of_a_long_ledger_only_the_newest_titles_are_looked_through(book, thea, 
         entry = book(f"-{days + 1}", happened_at=ago(hours=24 * days))
         Job.objects.filter(pk=entry.job_id).update(created_at=ago(hours=24 * days + 1))
     assert amounts(page(thea, q="glacier")) == [-3, -2, -1]
-    Ledger.objects.filter(pk=entry.account_id).update(high=3)
+    LedgerMirror.objects.filter(pk=entry.account_id).update(high=3)
     shown = page(thea, q="glacier")
     assert amounts(shown) == [-2, -1]
     (banner,) = shown.totals.banners

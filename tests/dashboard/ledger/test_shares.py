@@ -12,7 +12,7 @@ from dashboard.queries.ledger.months import whole_months
 from dashboard.queries.ledger.period import Period
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.shares import Share, shares_of
-from proxyapi.models import DayFeature, MonthFeature
+from proxyapi.models import DailyTotalByOperation, MonthlyTotalByOperation
 from tests.dashboard.ledger.conftest import sum_up, whole
 from tests.factories import AccountFactory, EntryFactory
 
@@ -102,11 +102,11 @@ def test_every_row_of_the_period_is_in_them_once(period, rows, book, account, th
 
 def test_of_whole_months_no_day_is_read(book, thea):
     book(happened_at=datetime(2026, 9, 5, tzinfo=UTC))
-    DayFeature.objects.all().delete()
+    DailyTotalByOperation.objects.all().delete()
     assert [one.amount for one in told(thea, period="all")] == [96]
 
 
 def test_the_month_that_is_not_over_is_told_by_its_days(book, thea):
     book()
-    MonthFeature.objects.all().delete()
+    MonthlyTotalByOperation.objects.all().delete()
     assert [one.amount for one in told(thea, period="all")] == [96]

@@ -10,7 +10,7 @@ from django.db.models import F
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.steps import StartOf, Step, step_of
-from proxyapi.models import DayFlow
+from proxyapi.models import DailyTotal
 from tests.dashboard.ledger.conftest import ago, sum_up, whole
 from tests.factories import AccountFactory, EntryFactory
 
@@ -28,10 +28,10 @@ def test_longer_periods_have_longer_steps(days, step):
 def test_the_database_begins_its_steps_on_the_same_days(step, account):
     days = [NEW_YEAR + timedelta(days=number) for number in range(-40, 40)]
     given = {"account": account, "is_credit": False, "is_matched": True, "entries": 1}
-    DayFlow.objects.bulk_create(DayFlow(day=day, amount=-1, **given) for day in days)
-    found = DayFlow.objects.annotate(start=StartOf("day", step)).values_list("day", "start")
+    DailyTotal.objects.bulk_create(DailyTotal(day=day, amount=-1, **given) for day in days)
+    found = DailyTotal.objects.annotate(start=StartOf("day", step)).values_list("day", "start")
     assert dict(found) == {day: step.start(day) for day in days}
-    grouped = DayFlow.objects.annotate(start=StartOf("day", step)).values("start").distinct()
+    grouped = DailyTotal.objects.annotate(start=StartOf("day", step)).values("start").distinct()
     assert len(grouped.order_by(F("start"))) == len({step.start(day) for day in days})
 
 

@@ -12,12 +12,12 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership, Team
-from proxyapi import day_sums, month_costs
 from proxyapi.ledger.matching import off
-from proxyapi.models import Account, Charge, Entry, Job, Ledger, Token
+from proxyapi.models import Account, Charge, Job, LedgerEntry, LedgerMirror, Token
+from proxyapi.rollups import daily_totals, price_counts
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
-Book = Callable[..., Entry]
+Book = Callable[..., LedgerEntry]
 
 
 def ago(**span: float) -> datetime:
@@ -35,23 +35,23 @@ def token(account: Account, priya: Membership) -> Token:
 
 
 @pytest.fixture
-def ledger(account: Account) -> Ledger:
+def ledger(account: Account) -> LedgerMirror:
     """Read to its end, and empty; `book` writes into it."""
     Account.objects.filter(pk=account.pk).update(created_at=ago(days=400))
-    return Ledger.objects.create(account=account, read_at=timezone.now())
+    return LedgerMirror.objects.create(account=account, read_at=timezone.now())
 
 
 @pytest.fixture
-def book(ledger: Ledger) -> Book:
+def book(ledger: LedgerMirror) -> Book:
     """Writes the next row of the ledger, with the sums of its day."""
 
-    def write(amount: float, at: datetime | None = None, **fields: Any) -> Entry:
+    def write(amount: float, at: datetime | None = None, **fields: Any) -> LedgerEntry:
         charge = fields.get("charge")
         if charge is not None:
             given = {"member": charge.member, "job": charge.job, "operation": charge.operation}
             fields = {"confidence": "certain", **given, **fields}
         when = at or timezone.now()
-        entry = Entry.objects.create(
+        entry = LedgerEntry.objects.create(
             account=ledger.account,
             position=ledger.high,
             amount=Decimal(str(amount)),
@@ -60,12 +60,14 @@ def book(ledger: Ledger) -> Book:
             **{"label": "Render", "credit_spend": str(amount), **fields},
         )
         if charge is not None:
-            Entry.objects.filter(pk=entry.pk).update(off=off(entry, charge))
+            LedgerEntry.objects.filter(pk=entry.pk).update(off=off(entry, charge))
         if charge is not None and entry.amount < 0:
             Charge.objects.filter(pk=charge.pk).update(booked_at=when)
         ledger.high = ledger.total = ledger.high + 1
         ledger.save()
-        day_sums.recount(ledger.account, day_sums.days_of(ledger.account, [when]))
+        daily_totals.rebuild_days(
+            ledger.account, daily_totals.days_in_account_zone(ledger.account, [when])
+        )
         return entry
 
     return write
@@ -84,7 +86,7 @@ def charged(token: Token) -> Callable[..., Charge]:
         given["member"] = member.user if member else job.member
         charge = ChargeFactory.create(**given)
         if spent and charge.refunded_at is None:
-            month_costs.count(charge)
+            price_counts.count_charge(charge)
         return charge
 
     return make

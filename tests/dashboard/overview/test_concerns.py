@@ -12,8 +12,8 @@ from dashboard.models import Ask
 from dashboard.queries.overview import concerns
 from dashboard.queries.overview.asks import asks_from
 from dashboard.queries.overview.concerns import concerns_of
-from proxyapi.models import Plan, Rewrite, TokenState
-from proxyapi.models.job import PARKED_AFTER
+from proxyapi.models import AccountPlan, LedgerConflict, TokenState
+from proxyapi.models.job import MAX_JOB_CRASHES
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
 
@@ -29,13 +29,13 @@ def everything(account, token, ledger, book, charged, luca, northlight):
     )
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.REVOKED)
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.PAUSED)
-    Rewrite.objects.create(account=account, position=3, before={}, after={})
+    LedgerConflict.objects.create(account=account, position=3, before={}, after={})
     video(token, state="failed", title="The seventh scene", finished_at=ago(hours=2))
     video(
         token,
         title="Parked",
         state="running",
-        crashes=PARKED_AFTER,
+        crashes=MAX_JOB_CRASHES,
         looked_at=ago(hours=3),
         next_look_at=ago(hours=3),
     )
@@ -92,8 +92,8 @@ def test_another_team_sees_nothing_of_it(everything, account, otto):
 @pytest.mark.parametrize(
     ("plan", "title", "text"),
     [
-        (Plan.TRIAL, "Northlight Trial is on a trial", "paid plans only, not on trials."),
-        (Plan.NONE, "The plan of Northlight Trial lapsed today", "Nothing is lost"),
+        (AccountPlan.TRIAL, "Northlight Trial is on a trial", "paid plans only, not on trials."),
+        (AccountPlan.NONE, "The plan of Northlight Trial lapsed today", "Nothing is lost"),
     ],
 )
 def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):

@@ -21,7 +21,7 @@ from dashboard.queries.overview.window import (
     window_of,
 )
 from dashboard.queries.purse import purse_of
-from proxyapi.models import Ledger, Token, TokenState
+from proxyapi.models import LedgerMirror, Token, TokenState
 from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory
 
 FRIDAY = date(2026, 11, 20)
@@ -120,7 +120,7 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
 def test_the_balance_counts_what_came_since_the_last_weighing(book, mira):
     book(-100, timezone.now() - timedelta(days=1))
     book(500.25)
-    Ledger.objects.update(balance_exact=1000, weighed_high=1)
+    LedgerMirror.objects.update(balance_exact=1000, weighed_high=1)
     told = credits_part(mira, "").credits
     assert told is not None
     yesterday, today = told.days

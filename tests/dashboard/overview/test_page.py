@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi.models import Account, Token, TokenState, TopUp
+from proxyapi.models import Account, AutoTopUp, Token, TokenState
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
 
@@ -144,7 +144,7 @@ def test_the_books_tell_how_far_they_are_read(client_of, vera, token, ledger):
 
 
 def test_a_stopped_top_up_waits_for_a_person(client_of, vera, account, token):
-    TopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
+    AutoTopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
     shown = page(client_of, vera)
     assert "The automatic top-up is switched off" in shown
     assert "does not clear the count" in shown.replace("\n", " ")
@@ -154,7 +154,7 @@ def test_a_stopped_top_up_waits_for_a_person(client_of, vera, account, token):
 def test_a_stopped_top_up_leads_to_a_page_that_the_reader_may_open(
     who, act, request, client_of, account, token
 ):
-    TopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
+    AutoTopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
     browser = client_of(request.getfixturevalue(who))
     html = browser.get("/").content.decode()
     (url,) = re.findall(rf'href="([^"]+)">{act}<span class="visually-hidden">: The auto', html)
@@ -171,14 +171,14 @@ def test_the_file_is_of_the_days_that_are_looked_back_on(
 
 
 def test_a_top_up_that_was_switched_off_here_waits_for_nobody(client_of, vera, account, token):
-    TopUp.objects.create(
+    AutoTopUp.objects.create(
         account=account, enabled=False, consecutive_failures=3, left_enabled=False, left_at=ago()
     )
     assert "automatic top-up" not in page(client_of, vera)
 
 
 def test_a_top_up_that_went_off_by_itself_waits_for_a_person(client_of, vera, account, token):
-    TopUp.objects.create(account=account, left_at=ago(days=2), found_off_at=ago(days=1))
+    AutoTopUp.objects.create(account=account, left_at=ago(days=2), found_off_at=ago(days=1))
     assert "nobody here switched it off" in page(client_of, vera)
 
 

@@ -9,13 +9,13 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.actions import books
-from proxyapi.models import Entry, Rewrite
+from proxyapi.models import LedgerConflict, LedgerEntry
 from proxyapi.refusals import StaleData
 from tests.rings import beside
 
 
 def gone(account, position):
-    return Rewrite.objects.create(account=account, position=position, before={})
+    return LedgerConflict.objects.create(account=account, position=position, before={})
 
 
 def test_the_account_is_locked_before_its_rewrites(thea, account, book):
@@ -41,4 +41,4 @@ def test_two_who_take_two_rows_at_once_do_not_wait_in_a_ring(thea, mira, account
             books.take_version(by=mira, rewrite=second)
 
     beside(account, take_second, lambda: books.take_version(by=thea, rewrite=first))
-    assert not Entry.objects.filter(account=account).exists()
+    assert not LedgerEntry.objects.filter(account=account).exists()

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.actions import books
 from dashboard.models import AuditEvent
 from proxyapi import ledger
-from proxyapi.models import ChargeState, Entry, Ledger, Rewrite
+from proxyapi.models import ChargeState, LedgerConflict, LedgerEntry, LedgerMirror
 from proxyapi.refusals import Refusal, StaleData
 
 
@@ -102,7 +102,7 @@ def rewrite(account, book):
     book(-96)
     words = {"label": "Render", "content_type": "", "transaction_type": "Debit"}
     when = {"created_at": timezone.now().isoformat()}
-    return Rewrite.objects.create(
+    return LedgerConflict.objects.create(
         account=account,
         position=0,
         before={**words, **when, "credit_spend": "-96"},
@@ -116,7 +116,7 @@ def test_the_services_version_is_taken(client_of, thea, rewrite, account):
     assert "−96 Render" in shown
     assert "−90 Render" in shown
     assert client_of(thea).post(url).status_code == 302
-    assert Entry.objects.get(account=account, position=0).amount == -90
+    assert LedgerEntry.objects.get(account=account, position=0).amount == -90
     event = AuditEvent.objects.get(action="ledger.accept")
     assert event.target == "row 1"
     assert event.details["before"]["credit_spend"] == "-96"
@@ -141,7 +141,7 @@ def shifted(account, book):
 
     for position, amount in enumerate((-96, -90, -84)):
         book(amount)
-        Rewrite.objects.create(
+        LedgerConflict.objects.create(
             account=account, position=position, before=words(amount), after=words(amount + 6)
         )
 
@@ -153,9 +153,9 @@ def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted, account
     seen = ledger.standing(account).mark
     said = browser.post(url, {"seen": seen}, follow=True).content.decode()
     assert "3 rows read as the service shows them." in said
-    amounts = Entry.objects.filter(account=account).order_by("position")
+    amounts = LedgerEntry.objects.filter(account=account).order_by("position")
     assert list(amounts.values_list("amount", flat=True)) == [-90, -84, -78]
-    assert not Rewrite.objects.filter(accepted_at=None).exists()
+    assert not LedgerConflict.objects.filter(accepted_at=None).exists()
     assert AuditEvent.objects.get(action="ledger.accept_all").details == {"rows": 3, "gone": 0}
     again = browser.post(url, {"seen": seen}).content.decode()
     assert "Somebody has looked at these rows meanwhile. Nothing was changed." in again
@@ -167,27 +167,27 @@ def test_other_rows_than_were_asked_about_are_not_taken(client_of, thea, shifted
     url = f"/reconciliation/accounts/{account.pk}/acceptances/"
     answer = client_of(thea).post(url, {"seen": seen})
     assert "Other rows were found meanwhile." in answer.content.decode()
-    assert Rewrite.objects.filter(accepted_at=None).count() == 3
+    assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
 
 
 def test_as_many_rows_of_another_page_are_other_rows(client_of, thea, shifted, account):
     """The page beneath differs as well, by as many rows, while the question stands open."""
     seen = ledger.standing(account).mark
-    words = Rewrite.objects.values("account", "position", "before", "after")
-    again = [Rewrite(**{**row, "account": account}) for row in words]
-    Rewrite.objects.update(accepted_at=timezone.now())
-    Rewrite.objects.bulk_create(again)
+    words = LedgerConflict.objects.values("account", "position", "before", "after")
+    again = [LedgerConflict(**{**row, "account": account}) for row in words]
+    LedgerConflict.objects.update(accepted_at=timezone.now())
+    LedgerConflict.objects.bulk_create(again)
     url = f"/reconciliation/accounts/{account.pk}/acceptances/"
     assert "Other rows" in client_of(thea).post(url, {"seen": seen}).content.decode()
-    assert Rewrite.objects.filter(accepted_at=None).count() == 3
+    assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
 
 
 def test_rows_that_are_gone_are_told_by_how_many_they_are(client_of, thea, shifted, account, book):
     """Not all of them are written down."""
     for _ in range(4):
         book(-1)
-    Ledger.objects.update_or_create(account=account, defaults={"high": 7, "total": 7})
-    Rewrite.objects.filter(position=2).update(after=None)
+    LedgerMirror.objects.update_or_create(account=account, defaults={"high": 7, "total": 7})
+    LedgerConflict.objects.filter(position=2).update(after=None)
     browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
     asked = browser.get(url).content.decode()
     assert "2 rows read differently now." in asked
@@ -195,7 +195,7 @@ def test_rows_that_are_gone_are_told_by_how_many_they_are(client_of, thea, shift
     seen = ledger.standing(account).mark
     said = browser.post(url, {"seen": seen}, follow=True).content.decode()
     assert "2 rows read as the service shows them. 5 rows left the mirror." in said
-    assert Entry.objects.filter(account=account).count() == 2
+    assert LedgerEntry.objects.filter(account=account).count() == 2
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import AuditEvent
-from proxyapi.models import Job, Rewrite
+from proxyapi.models import Job, LedgerConflict
 from tests.factories import AccountFactory, TokenFactory
 
 URL = "/reconciliation/"
@@ -30,7 +30,7 @@ def torn(book, charged, lost, weighed, ledger, account, token):
     book(-1, trouble="Its amount cannot be read, so it counts as 0.", credit_spend="much")
     weighed(500, opening=700)
     book(-30)
-    Rewrite.objects.create(
+    LedgerConflict.objects.create(
         account=account,
         position=1,
         before={"label": "Render", "credit_spend": "-1", "created_at": "2024-11-20T14:21:00Z"},
@@ -167,7 +167,7 @@ def test_a_row_has_one_number_on_every_page(client_of, thea, book, account):
     """The first row of the ledger is row 1 to readers, in each list, question and entry."""
     book(-5)
     odd = book(-7, trouble="odd")
-    rewrite = Rewrite.objects.create(
+    rewrite = LedgerConflict.objects.create(
         account=account,
         position=odd.position,
         before={"label": "Render", "credit_spend": "-1", "created_at": "2024-11-20T14:21:00Z"},

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
-from proxyapi.models import Job, JobState, Plan, Token, TokenState
+from proxyapi.models import AccountPlan, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
 from tests.dashboard.studio.conftest import Browser, page
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
@@ -78,7 +78,7 @@ def test_who_had_a_token_is_told_that_it_stopped(
 def test_a_trial_is_told_before_a_draft_is_started(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    token.account.plan = Plan.TRIAL
+    token.account.plan = AccountPlan.TRIAL
     token.account.save()
     assert "paid plans only, not on trials" in page(client_of(priya), LIST)
 
@@ -86,7 +86,7 @@ def test_a_trial_is_told_before_a_draft_is_started(
 def test_a_newer_token_of_a_trial_takes_no_draft_while_another_one_works(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    trial = AccountFactory.create(vault=priya.team.vault, plan=Plan.TRIAL)
+    trial = AccountFactory.create(vault=priya.team.vault, plan=AccountPlan.TRIAL)
     TokenFactory.create(account=trial, owner=priya.user, state=TokenState.PAUSED)
     browser = client_of(priya)
     assert "not on trials" not in page(browser, LIST)

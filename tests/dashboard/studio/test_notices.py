@@ -6,19 +6,19 @@ import re
 from datetime import UTC, datetime
 
 from dashboard.models import Membership
-from proxyapi.models import Job, Plan, TokenState
+from proxyapi.models import AccountPlan, Job, TokenState
 from tests.dashboard.studio.conftest import Browser, at, page
 
 
 def test_a_trial_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
-    ready.account.plan = Plan.TRIAL
+    ready.account.plan = AccountPlan.TRIAL
     ready.account.save()
     html = page(client_of(priya), at(ready, "voice"))
     assert "The service allows its API on paid plans only, not on trials." in html
 
 
 def test_a_lapsed_plan_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
-    ready.account.plan = Plan.NONE
+    ready.account.plan = AccountPlan.NONE
     ready.account.save()
     html = page(client_of(priya), at(ready, "voice"))
     assert "The plan lapsed" in html

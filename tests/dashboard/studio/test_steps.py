@@ -112,7 +112,7 @@ def test_only_what_changed_is_saved(priya: Membership, ready: Job, client_of: Br
     client_of(priya).post(at(ready, "look"), {"genre_id": "941", "image_engine_id": "71"})
     edited = ready.edited_at
     ready.refresh_from_db()
-    assert (ready.edited_at, ready.priced) == (edited, True)
+    assert (ready.edited_at, ready.has_current_estimate) == (edited, True)
 
 
 def test_options_in_either_layer_are_offered(

@@ -17,8 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
-from proxyapi import day_sums, tasks
-from proxyapi.models import Account, Entry, Ledger, TopUp
+from proxyapi import tasks
+from proxyapi.models import Account, AutoTopUp, LedgerEntry, LedgerMirror
+from proxyapi.rollups import daily_totals
 from proxyapi.top_up import Setting
 from tests.factories import AccountFactory, EntryFactory, TokenFactory
 
@@ -31,7 +32,7 @@ HTMX = {"HX-Request": "true"}
 def account(mira: Membership) -> Account:
     account: Account = AccountFactory.create(vault=mira.team.vault, balance=Decimal(4318))
     TokenFactory.create(account=account, owner=mira.user)
-    TopUp.objects.create(account=account, **ON.kept(), read_at=timezone.now())
+    AutoTopUp.objects.create(account=account, **ON.kept(), read_at=timezone.now())
     return account
 
 
@@ -69,13 +70,13 @@ def text_of(response: Any) -> str:
 
 
 @pytest.fixture
-def spend(account: Account) -> Callable[..., Entry]:
+def spend(account: Account) -> Callable[..., LedgerEntry]:
     """An entry so many days ago, and the sums of its day."""
-    Ledger.objects.update_or_create(account=account, defaults={"read_at": timezone.now()})
+    LedgerMirror.objects.update_or_create(account=account, defaults={"read_at": timezone.now()})
 
-    def enter(amount: str, days: float = 1, label: str = "AI video", **more: Any) -> Entry:
+    def enter(amount: str, days: float = 1, label: str = "AI video", **more: Any) -> LedgerEntry:
         at = timezone.now() - timedelta(days=days)
-        entry: Entry = EntryFactory.create(
+        entry: LedgerEntry = EntryFactory.create(
             account=account,
             position=account.entries.count(),
             label=label,
@@ -85,7 +86,7 @@ def spend(account: Account) -> Callable[..., Entry]:
             via_api=more.pop("via_api", True),
             **more,
         )
-        day_sums.recount(account, {at.astimezone(account.vault.zone).date()})
+        daily_totals.rebuild_days(account, {at.astimezone(account.vault.zone).date()})
         return entry
 
     return enter

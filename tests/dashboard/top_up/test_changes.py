@@ -12,7 +12,14 @@ from django.utils import timezone
 
 from dashboard.models import AuditEvent, Membership
 from dashboard.queries.top_up.facts import facts_of, shown_of
-from proxyapi.models import Account, CreditPack, Plan, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import (
+    Account,
+    AccountPlan,
+    AutoTopUp,
+    CreditPack,
+    TopUpChange,
+    TopUpChangeState,
+)
 from proxyapi.top_up import Setting
 from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, press, text_of, wish
 
@@ -25,7 +32,7 @@ def test_a_change_that_ends_while_its_page_is_drawn_is_shown_with_what_it_left(
     """The account with its setting was read before; the form would show that, and stay so."""
     read_before = Account.objects.select_related("vault", "top_up").get(pk=account.pk)
     saved = Setting(True, "dynamic-credits", None, 50)
-    TopUp.objects.update(**saved.kept())
+    AutoTopUp.objects.update(**saved.kept())
     TopUpChange.objects.create(
         account=account,
         token=account.tokens.get(),
@@ -200,9 +207,9 @@ def test_a_form_without_its_nonce_or_with_a_broken_memory_is_refused(
     assert "This form is too old." in text_of(answer)
 
 
-@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
+@pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
 def test_without_a_paid_plan_the_question_answers_with_the_reason(
-    plan: Plan, browser: Client, account: Account, rung: list[str]
+    plan: AccountPlan, browser: Client, account: Account, rung: list[str]
 ) -> None:
     Account.objects.update(plan=plan)
     answer = press(browser, account)
@@ -249,7 +256,7 @@ def test_a_pack_that_nobody_described_stays_choosable_while_it_is_set(
     browser: Client, account: Account, rung: list[str]
 ) -> None:
     seen = Setting(True, "extra-credits", 777, None)
-    TopUp.objects.update(**seen.kept())
+    AutoTopUp.objects.update(**seen.kept())
     assert "nobody has said how much that holds" in text_of(browser.get(PAGE))
     press(browser, account, seen=seen, type="extra-credits", plan_id="777")
     assert len(rung) == 1

@@ -13,13 +13,13 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from proxyapi import calls
-from proxyapi.models import Account, CreditPack, Entry, Ledger, Plan, TopUp
+from proxyapi.models import Account, AccountPlan, AutoTopUp, CreditPack, LedgerEntry, LedgerMirror
 from proxyapi.top_up import Setting
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
 from tests.factories import ChargeFactory, JobFactory
 
 PAGE = "/forecast/"
-Spend = Callable[..., Entry]
+Spend = Callable[..., LedgerEntry]
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def browser(vera: Membership, account: Account, client_of: ClientOf) -> Client:
 
 
 def off() -> None:
-    TopUp.objects.update(**Setting(False, "dynamic-credits", None, 20).kept())
+    AutoTopUp.objects.update(**Setting(False, "dynamic-credits", None, 20).kept())
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_quiet_days_after_older_rows_are_days_that_are_known(
     off()
     spend("-200.0000", days=70)
     spend("-2000.0000", days=8)
-    Ledger.objects.filter(account=account).update(low=low, high=low + 2)
+    LedgerMirror.objects.filter(account=account).update(low=low, high=low + 2)
     page = text_of(browser.get(PAGE))
     assert "out of the last 56" in page
 
@@ -134,7 +134,7 @@ def test_whether_it_lasts_until_the_plan_renews(
 def test_a_pack_that_nobody_described_is_not_counted_and_said(
     browser: Client, account: Account, four_weeks: None
 ) -> None:
-    TopUp.objects.update(**Setting(True, "extra-credits", 301, None).kept())
+    AutoTopUp.objects.update(**Setting(True, "extra-credits", 301, None).kept())
     page = text_of(browser.get(PAGE))
     assert "Top-up buys pack 301, and nobody has said what that holds" in page
     CreditPack.objects.create(vault=account.vault, plan_id=301, name="Small", credits=500)
@@ -142,7 +142,7 @@ def test_a_pack_that_nobody_described_is_not_counted_and_said(
 
 
 def test_an_unpaid_plan_is_said(browser: Client, four_weeks: None) -> None:
-    Account.objects.update(plan=Plan.NONE)
+    Account.objects.update(plan=AccountPlan.NONE)
     assert "The plan is not paid" in text_of(browser.get(PAGE))
 
 

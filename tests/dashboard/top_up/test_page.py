@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.queries.top_up.state import day_words
-from proxyapi.models import Account, Entry, Plan, TokenState, TopUp, Vault
+from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerEntry, TokenState, Vault
 from proxyapi.top_up import inferred_from
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
 from tests.factories import AccountFactory
@@ -38,7 +38,7 @@ def test_pitfalls_76_and_81_failures_are_n_of_3_and_toggling_does_not_clear_them
     browser: Client, account: Account
 ) -> None:
     seen = timezone.now() - timedelta(hours=2)
-    TopUp.objects.update(consecutive_failures=1, failure_seen_at=seen)
+    AutoTopUp.objects.update(consecutive_failures=1, failure_seen_at=seen)
     page = text_of(browser.get(PAGE))
     assert "1 of 3" in page
     assert "Switching it off and on here does not clear the count." in page
@@ -50,7 +50,7 @@ def test_pitfalls_76_and_81_failures_are_n_of_3_and_toggling_does_not_clear_them
 def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothing_on(
     browser: Client, account: Account
 ) -> None:
-    TopUp.objects.update(enabled=False, consecutive_failures=3, found_off_at=timezone.now())
+    AutoTopUp.objects.update(enabled=False, consecutive_failures=3, found_off_at=timezone.now())
     page = text_of(browser.get(PAGE))
     assert "It was on, and since" in page and "it is off." in page
     assert "The service switched it off after three failed payments." in page
@@ -59,7 +59,7 @@ def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothi
 
 def test_switched_off_here_after_three_failures_nobody_blames_the_service(browser: Client) -> None:
     """pitfall_76: the count stays when somebody here switches it on again, and off later."""
-    TopUp.objects.update(enabled=False, consecutive_failures=3, left_enabled=False)
+    AutoTopUp.objects.update(enabled=False, consecutive_failures=3, left_enabled=False)
     page = text_of(browser.get(PAGE))
     assert "The last automatic top-up failed" in page
     assert "switched it off" not in page and "switched top-up off" not in page
@@ -72,7 +72,7 @@ def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
     page = text_of(browser.get(PAGE))
     assert "No token opens this account now. What you see is from" in page
     assert "It can be saved once a member adds a token of this account." in page
-    TopUp.objects.update(read_at=None)
+    AutoTopUp.objects.update(read_at=None)
     assert "within a minute" not in (page := text_of(browser.get(PAGE)))
     assert "At the service not read yet" in page
     account.tokens.update(state=TokenState.WORKING)
@@ -82,12 +82,12 @@ def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
 
 
 def test_drift_without_failures_says_that_somebody_did_it(browser: Client) -> None:
-    TopUp.objects.update(enabled=False, found_off_at=timezone.now())
+    AutoTopUp.objects.update(enabled=False, found_off_at=timezone.now())
     assert "Somebody changed it at the service" in text_of(browser.get(PAGE))
 
 
 def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
-    browser: Client, account: Account, spend: Callable[..., Entry]
+    browser: Client, account: Account, spend: Callable[..., LedgerEntry]
 ) -> None:
     spend("2000.00", days=0, label="Auto top-up")
     spend("98.00", days=0, label="Refund of a clip")
@@ -113,9 +113,9 @@ def test_pitfall_68_the_utc_day_is_told_in_the_teams_zone_too(
     assert words.endswith(sentence)
 
 
-@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
+@pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
 def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
-    plan: Plan, browser: Client, account: Account, spend: Callable[..., Entry]
+    plan: AccountPlan, browser: Client, account: Account, spend: Callable[..., LedgerEntry]
 ) -> None:
     Account.objects.update(plan=plan)
     spend("2000.0000", days=3, label="Auto top-up")
@@ -179,7 +179,7 @@ def test_the_part_that_fetches_itself_brings_the_notices_along(
 def test_the_page_takes_few_queries_however_much_there_is(
     browser: Client,
     account: Account,
-    spend: Callable[..., Entry],
+    spend: Callable[..., LedgerEntry],
     django_assert_max_num_queries: Callable[..., object],
 ) -> None:
     for days in range(20):

@@ -11,18 +11,18 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.queries.forecast import ledger_of
 from proxyapi.forecast import Day
-from proxyapi.models import Account, Entry
+from proxyapi.models import Account, LedgerEntry
 from tests.dashboard.top_up.conftest import ClientOf, text_of
 from tests.factories import ChargeFactory
 
-Spend = Callable[..., Entry]
+Spend = Callable[..., LedgerEntry]
 
 
 @pytest.fixture
 def give_back(account: Account, spend: Spend) -> Spend:
     """A credit that was matched to the charge it is the refund of."""
 
-    def enter(amount: str, days: float = 1) -> Entry:
+    def enter(amount: str, days: float = 1) -> LedgerEntry:
         charge = ChargeFactory.create(job__account=account)
         return spend(amount, days, label="Refund", charge=charge, confidence="certain")
 

@@ -17,12 +17,12 @@ from dashboard.queries.top_up import what_if as query
 from dashboard.queries.top_up import what_if_of
 from dashboard.queries.top_up.what_if import WhatIf
 from proxyapi import calls
-from proxyapi.models import Account, CreditPack, Entry
+from proxyapi.models import Account, CreditPack, LedgerEntry
 from proxyapi.top_up import Setting
 from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, text_of, wish
 from tests.factories import ChargeFactory
 
-Spend = Callable[..., Entry]
+Spend = Callable[..., LedgerEntry]
 REFUND = "Refund"
 
 

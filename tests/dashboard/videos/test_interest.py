@@ -12,8 +12,8 @@ from django.utils import timezone
 from dashboard import live
 from dashboard.tickets import Ticket
 from dashboard.views.live import video_of
+from proxyapi.polling import viewers
 from proxyapi.rate_limiter import redis_connection
-from proxyapi.watching import interest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,13 +36,17 @@ def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, eag
         for _ in range(200):
             await asyncio.sleep(0.01)
             jobs = [(team.vault_id, video), (team.vault_id, other), (uuid4(), video)]
-            weights = await asyncio.to_thread(interest.asked, jobs)
-            if weights[0] > interest.NOBODY:
+            weights = await asyncio.to_thread(viewers.viewer_weights, jobs)
+            if weights[0] > viewers.UNWATCHED_WEIGHT:
                 break
         await hub.close()
         return weights
 
-    assert asyncio.run(scene()) == [interest.A_VIDEO, interest.A_TEAM, interest.NOBODY]
+    assert asyncio.run(scene()) == [
+        viewers.VIDEO_WATCHED_WEIGHT,
+        viewers.TEAM_WATCHED_WEIGHT,
+        viewers.UNWATCHED_WEIGHT,
+    ]
 
 
 @pytest.mark.parametrize("address", ["", "http://testserver/nowhere/", "http://[", "/library/"])
@@ -58,13 +62,13 @@ def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
 
 def test_marks_go_by_themselves():
     vault, job = uuid4(), uuid4()
-    interest.mark([vault], [(vault, job)])
+    viewers.record_viewers([vault], [(vault, job)])
     keys = redis_connection().keys("watching:open:*")
     assert len(keys) == 2
-    assert all(0 < redis_connection().ttl(key) <= interest.LASTS for key in keys)
+    assert all(0 < redis_connection().ttl(key) <= viewers.VIEWER_TTL_S for key in keys)
 
 
 def test_without_redis_nobody_is_preferred(settings, tmp_path):
     settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
-    interest.mark([uuid4()])
-    assert interest.asked([(uuid4(), uuid4())]) == [interest.NOBODY]
+    viewers.record_viewers([uuid4()])
+    assert viewers.viewer_weights([(uuid4(), uuid4())]) == [viewers.UNWATCHED_WEIGHT]

@@ -15,7 +15,7 @@ from dashboard.models import AuditEvent
 from dashboard.queries.videos.acts import page_acts
 from dashboard.views.library import LOOKED_AT
 from proxyapi.models import Job, JobState, TokenState
-from proxyapi.models.job import PARKED_AFTER
+from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.refusals import StaleData, TokenRefused
 from tests.dashboard.videos.conftest import ago
 
@@ -34,7 +34,7 @@ def labels(job, reader, state, charges=()):
     return [button.label for button in page_acts(job, charges, state, reader)]
 
 
-@pytest.mark.parametrize("why", [{"crashes": PARKED_AFTER}, {"next_look_at": FAR}])
+@pytest.mark.parametrize("why", [{"crashes": MAX_JOB_CRASHES}, {"next_look_at": FAR}])
 def test_a_parked_video_is_looked_at_again(why, film, thea, client_of):
     job = film("running", look_error="Looking stopped.", **why)
     assert job.left_alone
@@ -80,13 +80,13 @@ def test_where_nothing_is_open_there_is_nothing_to_look_for(state, film, priya, 
 
 def test_a_token_that_does_not_work_asks_nothing(film, token, priya, client_of):
     type(token).objects.update(state=TokenState.REVOKED)
-    job = film("running", crashes=PARKED_AFTER)
+    job = film("running", crashes=MAX_JOB_CRASHES)
     assert pressed(client_of(priya), job) == [looks.UNUSABLE]
-    assert job.crashes == PARKED_AFTER
+    assert job.crashes == MAX_JOB_CRASHES
 
 
 def test_a_viewer_has_the_service_asked_nothing(film, hold, vera):
-    job = film("running", crashes=PARKED_AFTER)
+    job = film("running", crashes=MAX_JOB_CRASHES)
     charge = hold(job, "unknown")
     for act in (
         lambda: looks.look_at(by=vera, job=job),
@@ -111,7 +111,7 @@ def test_nor_one_whose_token_is_gone(film, hold, token, priya):
 
 def test_the_button_stands_where_looking_stopped_or_told_nothing(film, thea):
     assert "Look again" not in labels(film("running"), thea, "running")
-    for job in (film("running", look_error="No answer."), film("running", crashes=PARKED_AFTER)):
+    for job in (film("running", look_error="No answer."), film("running", crashes=MAX_JOB_CRASHES)):
         assert "Look again" in labels(job, thea, "running")
     assert "Look again" in labels(film("running"), thea, "late")
 

@@ -292,7 +292,7 @@ def test_a_download_has_a_safe_file_name(film, vera, upstream, client_of):
 
 def test_an_expired_address_is_read_again_once(film, vera, upstream, client_of, monkeypatch):
     refresh = Mock(return_value=True)
-    monkeypatch.setattr(view, "refresh_media", refresh)
+    monkeypatch.setattr(view, "refresh_media_url", refresh)
     upstream(MediaGone(), movie())
     job = film("completed")
     assert client_of(vera).get(f"/videos/{job.pk}/media/").status_code == 200
@@ -307,7 +307,7 @@ def test_an_address_that_cannot_be_renewed_is_asked_for_once_a_minute(
     film, vera, upstream, client_of, monkeypatch
 ):
     refresh = Mock(return_value=False)
-    monkeypatch.setattr(view, "refresh_media", refresh)
+    monkeypatch.setattr(view, "refresh_media_url", refresh)
     gone, other = film("completed"), film("completed")
     client = client_of(vera)
     for job in (gone, gone, gone, other):
@@ -321,18 +321,18 @@ def test_an_address_that_was_read_just_now_is_not_read_again_and_one_of_the_futu
     read_ago, asked, film, monkeypatch
 ):
     """A clock that was put back since says nothing of when it was read."""
-    monkeypatch.setattr(view, "refresh_media", lambda job: True)
+    monkeypatch.setattr(view, "refresh_media_url", lambda job: True)
     assert view.renewed(film("completed", media_as_of=ago(read_ago))) is asked
 
 
 def test_without_redis_no_address_is_renewed(film, vera, settings, tmp_path, monkeypatch):
     settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
-    monkeypatch.setattr(view, "refresh_media", lambda job: pytest.fail("it was read again"))
+    monkeypatch.setattr(view, "refresh_media_url", lambda job: pytest.fail("it was read again"))
     assert not view.renewed(film("completed"))
 
 
 def test_a_still_never_costs_a_request_to_the_service(film, vera, upstream, client_of, monkeypatch):
-    monkeypatch.setattr(view, "refresh_media", lambda job: pytest.fail("it was read again"))
+    monkeypatch.setattr(view, "refresh_media_url", lambda job: pytest.fail("it was read again"))
     upstream(MediaGone())
     client = client_of(vera)
     assert client.get(f"/videos/{film('completed').pk}/media/?still=1").status_code == 502

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from dashboard.queries.videos import pages
 from dashboard.queries.videos.usual import usual
-from proxyapi.models import Job, Plan, TokenState
-from proxyapi.models.job import PARKED_AFTER
-from proxyapi.watching.parking import PARKED
+from proxyapi.models import AccountPlan, Job, TokenState
+from proxyapi.models.job import MAX_JOB_CRASHES
+from proxyapi.polling.job_quarantine import POLLING_QUARANTINED_TEXT
 from tests.dashboard.videos.conftest import ago
 from tests.factories import AccountFactory, TokenFactory
 
@@ -75,7 +75,7 @@ def test_a_token_that_stopped_pauses_the_watching_not_the_render(stopped, film, 
 def test_a_trial_did_not_lapse(film, token):
     job = film("running")
     type(token).objects.update(state=TokenState.PAUSED)
-    type(job.account).objects.update(plan=Plan.TRIAL)
+    type(job.account).objects.update(plan=AccountPlan.TRIAL)
     story = video_of(job).story
     assert story.startswith(
         "The service allows its API on paid plans only, not on trials. The balance and the ledger "
@@ -119,9 +119,13 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(film):
 def test_c7_a_parked_video_says_why_nobody_looks_any_more(film):
     for _ in range(5):
         film("completed", started_at=ago(1000), finished_at=ago(940))
-    parked = {"crashes": PARKED_AFTER, "look_error": PARKED, "look_error_since": ago(60)}
+    parked = {
+        "crashes": MAX_JOB_CRASHES,
+        "look_error": POLLING_QUARANTINED_TEXT,
+        "look_error_since": ago(60),
+    }
     video = video_of(film("running", started_at=ago(365), looked_at=ago(90), **parked))
-    assert video.story == PARKED
+    assert video.story == POLLING_QUARANTINED_TEXT
     assert (video.card.fresh.seen, video.card.fresh.tail) == ("rendering", "")
 
 

@@ -17,9 +17,9 @@ from django.utils import timezone
 from proxyapi import drafts, ledger, tokens, top_up
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Account, Job, JobKind, JobState, Token, TokenState
+from proxyapi.polling.poller import poll_job, refresh_media_url
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
-from proxyapi.watching.look import look, refresh_media
 from tests.proxyapi.money.operations import OPERATIONS, READY, path_of, video
 from tests.proxyapi.money.operations import job as row
 from tests.proxyapi.money.stage import Stage
@@ -97,10 +97,10 @@ def of_reads(stage: Stage, token: str, way: str) -> int:
     draft = video(stage, "ai-visuals")
     account = Account.objects.get(pk=stage.token.account_id)
     deeds: list[tuple[str, str, Callable[[], object]]] = [
-        ("faceless.get", RECORD, lambda: look(running.pk)),
-        ("faceless.get", FAILED, lambda: look(failing.pk)),
-        ("faceless.get", COMPLETED, lambda: look(done.pk)),
-        ("faceless.get", COMPLETED, lambda: refresh_media(done)),
+        ("faceless.get", RECORD, lambda: poll_job(running.pk)),
+        ("faceless.get", FAILED, lambda: poll_job(failing.pk)),
+        ("faceless.get", COMPLETED, lambda: poll_job(done.pk)),
+        ("faceless.get", COMPLETED, lambda: refresh_media_url(done)),
         ("faceless.estimate", RECORD, lambda: drafts.quote_draft(draft)),
         ("me.get", RECORD, lambda: refreshed(account)),
         ("credits.costs", RECORD, lambda: refreshed(account)),

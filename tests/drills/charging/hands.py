@@ -21,7 +21,7 @@ from django.utils import timezone
 from proxyapi import tasks
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, ChargeState
-from proxyapi.watching import due
+from proxyapi.polling import due_work
 from tests.outlets import LOGS
 from tests.proxyapi.money.stage import ENDED
 
@@ -130,7 +130,11 @@ def swept(charge: Charge, seconds: float, queue: str = "work") -> float:
     charge.refresh_from_db()
     while charge.state not in ENDED and time.monotonic() - began < seconds:
         now = timezone.now()
-        if Charge.objects.due(now).filter(pk=charge.pk).update(due_at=now + due.LEASE):
+        if (
+            Charge.objects.due(now)
+            .filter(pk=charge.pk)
+            .update(due_at=now + due_work.LEASE_DURATION)
+        ):
             held = charge.state == ChargeState.HELD
             task = tasks.dispatch_charge_task if held else tasks.reconcile_charge_task
             task.apply_async((str(charge.pk),), queue=queue)

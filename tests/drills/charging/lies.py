@@ -16,7 +16,7 @@ import httpx
 from proxyapi import ledger
 from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.charges.transitions import PRICE_DIFFERS
-from proxyapi.models import Charge, Entry
+from proxyapi.models import Charge, LedgerEntry
 from tests.proxyapi.money.operations import OPERATIONS, path_of
 from tests.proxyapi.money.stage import Stage, carried, opened
 from tests.proxyapi.money.verdict import Verdict
@@ -59,7 +59,7 @@ class Lie(NamedTuple):
     @property
     def is_booked(self) -> bool:
         """Whether its debit is known as such."""
-        return Entry.objects.filter(charge=self.charge, amount=-self.taken).count() == 1
+        return LedgerEntry.objects.filter(charge=self.charge, amount=-self.taken).count() == 1
 
     @property
     def is_shown(self) -> bool:

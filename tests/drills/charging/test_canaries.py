@@ -52,7 +52,7 @@ PLACES = frozenset(
         *("a command to Redis", "a key of Redis", "a value in Redis", "the log of a process"),
         *("an error of a call and its variables", "a page", "the CSV file"),
         *("an answer as the client gives it", "a header of a page", "the body of a webhook"),
-        *("a mail", "the table proxyapi_call", "the table proxyapi_token"),
+        *("a mail", "the table proxyapi_apicall", "the table proxyapi_token"),
         *("the table proxyapi_charge", "the table proxyapi_job", "the table dashboard_alertevent"),
     }
 )

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter
 from proxyapi.charges import dispatch_charge, reconcile_charge
-from proxyapi.models import Call, Charge, ChargeState, Job, JobState, Token
+from proxyapi.models import ApiCall, Charge, ChargeState, Job, JobState, Token
 from tests.proxyapi.charges.conftest import SETTINGS
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
 
@@ -67,7 +67,7 @@ def test_a_refusal_while_redis_went_away_is_not_taken_for_a_lost_answer(
 def test_a_refusal_with_a_very_long_code_is_a_refusal(held: Held, upstream: Upstream) -> None:
     upstream.on(*RENDER, refused(403, "X" * 64))
     assert sent(held()).state == ChargeState.REFUSED
-    assert Call.objects.filter(code="X" * 60).count() == 1
+    assert ApiCall.objects.filter(code="X" * 60).count() == 1
 
 
 @pytest.mark.parametrize("cost", [-5, 10**11, "1e30", True, {"credits": 3}, None])

@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges import dispatch_charge
-from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Pace
-from proxyapi.watching.look import look
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, RenderDurations
+from proxyapi.polling.poller import poll_job
 from tests.factories import ChargeFactory
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, charged
@@ -39,7 +39,7 @@ def looked(job: Job) -> Job:
     """The job after its next look."""
     then = timezone.now() - timedelta(seconds=6)
     Job.objects.update(looked_at=then, next_look_at=timezone.now())
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
     return job
 
@@ -61,7 +61,7 @@ def test_law_2_a_draft_that_was_rendered_upstream_is_not_paid_again(
     charge = sent(held())
     job.refresh_from_db()
     assert upstream.asked(*RENDER) == []
-    assert (charge.state, charge.account.held()) == (ChargeState.REFUSED, 0)
+    assert (charge.state, charge.account.held_credits()) == (ChargeState.REFUSED, 0)
     assert charge.reason.endswith("already. Nothing was charged. It is watched now.")
     assert (job.state, job.raw_status) == (JobState.RUNNING, word)
     assert looked(job).state == end
@@ -127,7 +127,7 @@ def test_a_film_that_was_found_done_teaches_nothing_of_how_long_films_take(
 ) -> None:
     upstream.on(*GET, shown("completed"))
     dispatch_charge(held().pk)
-    assert (looked(job).media_url, Pace.objects.count()) == (FILM, 0)
+    assert (looked(job).media_url, RenderDurations.objects.count()) == (FILM, 0)
 
 
 def test_what_another_worker_sends_meanwhile_is_not_ended(held: Held, upstream: Upstream) -> None:
@@ -140,7 +140,7 @@ def test_what_another_worker_sends_meanwhile_is_not_ended(held: Held, upstream: 
 
     upstream.on(*GET, sent_beside)
     assert sent(charge).state == ChargeState.SENDING
-    assert charge.account.held() == charge.hold
+    assert charge.account.held_credits() == charge.hold
 
 
 def test_a_storyboard_that_was_rendered_is_not_paid_again(

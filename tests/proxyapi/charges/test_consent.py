@@ -28,7 +28,7 @@ def intent(job: Job, hold: int = 106, operation: str = "faceless.render") -> Cha
 def test_what_is_asked_for_holds_nothing(job: Job) -> None:
     charge = create_draft_charge(intent(job, hold=5000))
     assert charge.state == ChargeState.DRAFT
-    assert job.account.held() == 0
+    assert job.account.held_credits() == 0
     assert not Charge.objects.due(timezone.now() + timedelta(hours=1)).exists()
 
 
@@ -37,7 +37,7 @@ def test_consent_reserves_the_hold_and_twice_is_once(job: Job) -> None:
     assert approve_draft_charge(charge).state == ChargeState.HELD
     assert approve_draft_charge(charge).state == ChargeState.HELD
     assert charge.held_at
-    assert job.account.held() == 106
+    assert job.account.held_credits() == 106
 
 
 def test_an_ask_that_waited_for_days_is_sent_when_it_is_released(job: Job) -> None:

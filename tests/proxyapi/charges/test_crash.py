@@ -52,7 +52,7 @@ def test_c7_an_unsent_poison_charge_is_given_up_after_five_times(
     handled(charge, dispatch_charge, 1)
     assert (charge.state, charge.code) == (ChargeState.REFUSED, QUARANTINED)
     assert charge.reason.endswith("Nothing was sent.")
-    assert charge.account.held() == 0
+    assert charge.account.held_credits() == 0
 
 
 def test_a_poison_charge_that_cannot_be_given_up_just_now_is_taken_up_again(
@@ -78,7 +78,7 @@ def test_c7_an_unknown_poison_charge_is_parked_and_keeps_its_hold(poison: None, 
     Charge.objects.update(state=ChargeState.UNKNOWN, sent_at=long_ago, due_at=long_ago)
     handled(charge, reconcile_charge, 5)
     assert (charge.state, charge.code) == (ChargeState.UNKNOWN, QUARANTINED)
-    assert charge.account.held() == 106
+    assert charge.account.held_credits() == 106
     assert not Charge.objects.due(timezone.now()).exists()
     assert reconcile_now(charge)
     charge.refresh_from_db()

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi.charges import settle_with_entry, write_off_charge
-from proxyapi.models import Charge, ChargeState, Confidence, DaySum, Entry
+from proxyapi.models import Charge, ChargeState, DailyBreakdown, LedgerEntry, MatchConfidence
 from proxyapi.refusals import StaleData
 from tests.factories import AccountFactory, UserFactory
 
@@ -27,9 +27,9 @@ def unknown(held: Held) -> Charge:
     return charge
 
 
-def entry(of: Charge, amount: int = -94, **fields: Any) -> Entry:
-    row = {"account": of.account, "position": Entry.objects.count(), **fields}
-    return Entry.objects.create(
+def entry(of: Charge, amount: int = -94, **fields: Any) -> LedgerEntry:
+    row = {"account": of.account, "position": LedgerEntry.objects.count(), **fields}
+    return LedgerEntry.objects.create(
         credit_spend=str(amount), amount=Decimal(amount), happened_at=timezone.now(), **row
     )
 
@@ -39,7 +39,7 @@ def test_writing_off_frees_the_hold_and_keeps_who_and_why(unknown: Charge) -> No
     charge = write_off_charge(unknown, thea.pk, "The service confirmed that nothing was taken.")
     assert (charge.state, charge.decided_by) == (ChargeState.WRITTEN_OFF, thea)
     assert charge.reason.startswith("The service confirmed")
-    assert charge.account.held() == 0
+    assert charge.account.held_credits() == 0
     assert charge.settled_at
 
 
@@ -50,7 +50,7 @@ def test_only_an_unknown_charge_is_written_off(held: Held) -> None:
 
 def test_a_debit_that_is_gone_by_now_settles_nothing(unknown: Charge) -> None:
     row = entry(unknown)
-    Entry.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     with pytest.raises(StaleData, match="another one by now"):
         settle_with_entry(unknown, row, UserFactory().pk)
     unknown.refresh_from_db()
@@ -63,14 +63,14 @@ def test_a_claimed_debit_settles_the_charge_at_its_amount(unknown: Charge) -> No
     row.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 94)
     assert (charge.decided_by, charge.booked_at) == (thea, row.happened_at)
-    assert (row.charge, row.confidence) == (charge, Confidence.CERTAIN)
+    assert (row.charge, row.confidence) == (charge, MatchConfidence.CERTAIN)
     assert (row.member, row.operation) == (charge.member, "faceless.render")
-    assert DaySum.objects.get().is_matched
-    assert charge.account.held() == 0
+    assert DailyBreakdown.objects.get().is_matched
+    assert charge.account.held_credits() == 0
 
 
 def test_a_debit_belongs_to_one_charge(unknown: Charge) -> None:
-    row = entry(unknown, charge=unknown, confidence=Confidence.LIKELY)
+    row = entry(unknown, charge=unknown, confidence=MatchConfidence.LIKELY)
     with pytest.raises(StaleData, match="something else"):
         settle_with_entry(unknown, row, UserFactory().pk)
     unknown.refresh_from_db()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from proxyapi import drafts
 from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from proxyapi.watching import due
+from proxyapi.polling import due_work
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history
 
@@ -63,7 +63,7 @@ def test_a_script_that_arrives_keeps_the_choices_that_were_made_meanwhile(
     dispatch_charge(held("faceless.scripts").pk)
     job.refresh_from_db()
     assert job.wanted == {**wanted, "script": "Ice flows."}
-    assert job.unsent() == {"voice_id": 9}
+    assert job.unsent_settings() == {"voice_id": 9}
 
 
 @pytest.mark.parametrize("end", [JobState.COMPLETED, JobState.FAILED])
@@ -109,7 +109,7 @@ def test_a_retry_that_was_seen_running_is_not_called_never_charged_when_it_fails
     dispatch_charge(charge.pk)
     assert settled(charge).state == ChargeState.UNKNOWN
     assert settled(charge, late=True).state == ChargeState.UNKNOWN
-    assert charge.account.held() == 106
+    assert charge.account.held_credits() == 106
 
 
 def test_a_long_wait_for_an_answer_is_no_part_of_the_half_minute(
@@ -164,11 +164,11 @@ def test_credits_that_the_ledger_found_leave_the_balance_that_did_not_know_of_th
     upstream.on(*LEDGER, history(booked))
     assert settled(charge).cost == 94
     job.account.refresh_from_db()
-    assert job.account.free_to_spend() == Decimal(906)
+    assert job.account.available_balance() == Decimal(906)
 
 
 def test_an_abandoned_charge_rings_once_and_not_at_every_tick(held: Held) -> None:
     charge, then = held(), timezone.now() - timedelta(minutes=3)
     Charge.objects.update(state=ChargeState.SENDING, sent_at=then, due_at=then)
-    assert list(due.charges()) == [(charge.pk, ChargeState.SENDING)]
-    assert list(due.charges()) == []
+    assert list(due_work.lease_due_charges()) == [(charge.pk, ChargeState.SENDING)]
+    assert list(due_work.lease_due_charges()) == []

@@ -20,7 +20,7 @@ RENDER = ("POST", "/faceless/7/render")
 
 
 def free() -> Decimal:
-    return Account.objects.get().free_to_spend()
+    return Account.objects.get().available_balance()
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def read_meanwhile(upstream: Upstream) -> Callable[..., list[datetime]]:
         def handle(request: httpx.Request) -> httpx.Response:
             asked.append(timezone.now())
             if balance is not None:
-                Account.objects.get().note_balance(Decimal(balance), asked[0])
+                Account.objects.get().update_balance(Decimal(balance), asked[0])
             return answered
 
         upstream.on(*RENDER, handle)
@@ -56,9 +56,9 @@ def test_nor_when_it_is_told_after_the_charge_was_settled(
     asked = read_meanwhile(None, charged({"id": 7}, 92, remaining=908))
     dispatch_charge(held().pk)
     assert free() == 908
-    job.account.note_balance(Decimal(1000), asked[0])
+    job.account.update_balance(Decimal(1000), asked[0])
     assert free() == 908
-    job.account.note_balance(Decimal(900), timezone.now())
+    job.account.update_balance(Decimal(900), timezone.now())
     assert free() == 900
 
 

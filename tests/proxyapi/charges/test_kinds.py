@@ -115,7 +115,7 @@ def test_a_clip_whose_cost_the_ledger_told_is_no_orphan_and_is_owed_back_when_it
     assert (clip.state, clip.cost, clip.orphan_at) == (ChargeState.MATCHED, 6, None)
     job = Job.objects.get(charges=clip)
     assert (job.remote_id, job.state) == ("88", JobState.RUNNING)
-    Charge.objects.owe(job, timezone.now())
+    Charge.objects.mark_refund_owed(job, timezone.now())
     clip.refresh_from_db()
     assert clip.refund_owed_at
 
@@ -129,13 +129,13 @@ def test_pitfall_45_a_failed_clip_is_owed_back_once(clip: Charge, settled_first:
     if settled_first:
         transitions.mark_charged(clip, ChargeState.MATCHED, Decimal(6))
     Job.objects.filter(charges=clip).update(state=JobState.FAILED, remote_id="88")
-    Charge.objects.owe(Job.objects.get(charges=clip), now)
+    Charge.objects.mark_refund_owed(Job.objects.get(charges=clip), now)
     if not settled_first:
         transitions.mark_charged(clip, ChargeState.MATCHED, Decimal(6))
     clip.refresh_from_db()
     owed_since = clip.refund_owed_at
     assert owed_since
-    Charge.objects.owe(Job.objects.get(charges=clip), timezone.now())
+    Charge.objects.mark_refund_owed(Job.objects.get(charges=clip), timezone.now())
     clip.refresh_from_db()
     assert clip.refund_owed_at == owed_since
 
@@ -143,7 +143,7 @@ def test_pitfall_45_a_failed_clip_is_owed_back_once(clip: Charge, settled_first:
 def test_pitfall_44_a_failed_render_is_not_owed_back(job: Job) -> None:
     now = timezone.now()
     charge = ChargeFactory(job=job, state=ChargeState.CONFIRMED, cost=92, sent_at=now)
-    Charge.objects.owe(job, now)
+    Charge.objects.mark_refund_owed(job, now)
     charge.refresh_from_db()
     assert charge.refund_owed_at is None
 
@@ -248,7 +248,7 @@ def test_pitfall_84_busy_without_a_lost_render_is_watched_and_charged_nothing(
     job.refresh_from_db()
     assert charge.reason.endswith("Nothing was charged. It is watched now.")
     assert job.state == JobState.RUNNING
-    assert charge.account.held() == 0
+    assert charge.account.held_credits() == 0
 
 
 def test_every_charging_operation_names_its_evidence() -> None:

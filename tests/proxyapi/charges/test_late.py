@@ -14,8 +14,8 @@ from django.utils import timezone
 from proxyapi import ledger, tasks
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge
 from proxyapi.ledger.audit import audit
-from proxyapi.models import Charge, ChargeState, Confidence, Entry, Job, JobState
-from proxyapi.models.charge import CHARGED_LATE, NEVER_CHARGED
+from proxyapi.models import Charge, ChargeState, Job, JobState, LedgerEntry, MatchConfidence
+from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import Priority
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
@@ -37,7 +37,7 @@ def uncharged(held: Held) -> Callable[..., Charge]:
         sent_at = timezone.now() - ago
         Charge.objects.filter(pk=charge.pk).update(
             state=ChargeState.REFUSED,
-            code=NEVER_CHARGED,
+            code=NEVER_CHARGED_CODE,
             sent_at=sent_at,
             lost_at=sent_at + timedelta(minutes=1),
             settled_at=sent_at + timedelta(minutes=2),
@@ -74,15 +74,15 @@ def test_a_render_that_arrived_late_has_its_debit_its_cost_and_its_video(
     assert mirrored(job, upstream, debit("-96")) == [charge.pk]
     upstream.on(*VIDEO, answer(video("rendering")))
     settled(charge)
-    entry, booked = Entry.objects.get(), Entry.objects.get().happened_at
+    entry, booked = LedgerEntry.objects.get(), LedgerEntry.objects.get().happened_at
     job.refresh_from_db()
-    assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 96, CHARGED_LATE)
+    assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 96, CHARGED_LATE_CODE)
     assert charge.reason == (
         f"It was called uncharged, and a debit of 96 cr was booked at {booked:%H:%M} UTC: it is "
         "probably its own."
     )
     assert (entry.charge, entry.member, entry.confidence) == (
-        charge, job.member, Confidence.LIKELY,
+        charge, job.member, MatchConfidence.LIKELY,
     )  # fmt: skip
     assert entry.reason.startswith("Probably its own: exactly its 96 cr, booked 10 min after")
     assert job.state == JobState.RUNNING
@@ -106,7 +106,7 @@ def test_a_debit_of_about_its_price_counts_where_the_video_shows_it(
     mirrored(job, upstream, debit("-92"))
     upstream.on(*VIDEO, answer(video("rendering")))
     assert settled(charge).cost == 92
-    assert Entry.objects.get().confidence == Confidence.WEAK
+    assert LedgerEntry.objects.get().confidence == MatchConfidence.WEAK
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_where_the_video_shows_nothing_only_what_a_debit_proves_alone_is_taken(
     mirrored(job, upstream, debit(amount))
     upstream.on(*VIDEO, answer(video(status)))
     assert settled(charge).state == state
-    assert (Entry.objects.get().charge == charge) == (state == ChargeState.MATCHED)
+    assert (LedgerEntry.objects.get().charge == charge) == (state == ChargeState.MATCHED)
 
 
 def test_a_debit_of_exactly_its_price_is_enough_where_the_video_is_gone(
@@ -180,7 +180,7 @@ def test_of_two_presses_that_were_both_paid_both_debits_have_their_charge(
     assert settled(second).state == ChargeState.MATCHED
     assert charges_with_late_debit(job.account_id) == [first.pk]
     assert settled(first).state == ChargeState.MATCHED
-    assert {entry.charge for entry in Entry.objects.all()} == {first, second}
+    assert {entry.charge for entry in LedgerEntry.objects.all()} == {first, second}
     assert first.reason.endswith(
         f" It was done again at {again_at:%H:%M} UTC, which is a charge of its own."
     )
@@ -205,7 +205,9 @@ def test_a_late_answer_counts_what_was_called_uncharged(
     job: Job, held: Held, upstream: Upstream
 ) -> None:
     def meanwhile(request: httpx.Request) -> httpx.Response:
-        Charge.objects.update(state=ChargeState.REFUSED, code=NEVER_CHARGED, lost_at=timezone.now())
+        Charge.objects.update(
+            state=ChargeState.REFUSED, code=NEVER_CHARGED_CODE, lost_at=timezone.now()
+        )
         return charged({"id": 7}, 92)
 
     upstream.on("POST", "/faceless/7/render", meanwhile)
@@ -213,7 +215,7 @@ def test_a_late_answer_counts_what_was_called_uncharged(
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     job.refresh_from_db()
-    assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 92, CHARGED_LATE)
+    assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 92, CHARGED_LATE_CODE)
     assert (
         charge.reason == "It was called uncharged, and the service answered later: it took 92 cr."
     )

@@ -25,8 +25,8 @@ from proxyapi.charges import (
     write_off_charge,
 )
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
+from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
-from proxyapi.watching import due
 from tests.factories import AccountFactory, EntryFactory, JobFactory, TokenFactory, UserFactory
 from tests.proxyapi.charges.conftest import video
 from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
@@ -52,7 +52,7 @@ def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == state
-    assert charge.account.held() == charge.hold
+    assert charge.account.held_credits() == charge.hold
 
 
 def test_a_token_that_took_it_over_meanwhile_has_its_own_turn(
@@ -214,7 +214,7 @@ def test_after_a_lost_script_nothing_is_priced_before_the_services_one_was_read(
         row = EntryFactory(account=charge.account, credit_spend="-4", position=0)
         settle_with_entry(charge, row, UserFactory().pk)
     job.refresh_from_db()
-    assert not job.priced
+    assert not job.has_current_estimate
     assert drafts.has_unread_script(job)
     assert job.quote_due_at is not None
     upstream.on("GET", "/faceless/7", answer({"id": 7, "script": "Ice flows."}))
@@ -273,11 +273,11 @@ def test_after_a_clock_was_put_back_open_charges_are_due(held: Held) -> None:
     Charge.objects.filter(pk=charge.pk).update(
         state=ChargeState.SENDING, sent_at=ahead, alive_at=ahead, due_at=ahead
     )
-    assert list(due.charges()) == []
-    due.mend()
+    assert list(due_work.lease_due_charges()) == []
+    due_work.reschedule_after_clock_rollback()
     charge.refresh_from_db()
     assert charge.alive_at and charge.alive_at <= timezone.now()
-    assert [id for id, _ in due.charges()] == [charge.pk]
+    assert [id for id, _ in due_work.lease_due_charges()] == [charge.pk]
 
 
 def test_an_envelope_may_repeat_its_status_and_name_no_error(

@@ -156,7 +156,7 @@ def test_b6_an_answer_that_names_what_another_job_is_already_is_read_back(
 def judge(deed: Deed, charge: Charge, answered: Mutated) -> None:
     assert charge.state in ("confirmed", "unknown")
     is_told = charge.state == "confirmed"
-    assert charge.account.held() == (0 if is_told else charge.hold)
+    assert charge.account.held_credits() == (0 if is_told else charge.hold)
     assert charge.cost == (spec_says.cost(answered.top) if is_told else None)
     if is_told and charge.job and deed.operation in CREATES:
         assert charge.job.remote_id

@@ -24,7 +24,7 @@ from proxyapi.charges import (
     write_off_charge,
 )
 from proxyapi.models import Account, Charge, ChargeState, Job
-from proxyapi.models.charge import SPENT
+from proxyapi.models.charge import CHARGED_STATES
 from tests.factories import JobFactory
 from tests.proxyapi.charges.test_together import together
 
@@ -57,8 +57,8 @@ def life(chance: Random, jobs: list[Job], seen: list[Decimal]) -> None:
 
 def taken() -> Decimal:
     """Spent and held, in one look."""
-    rows = Charge.objects.filter(state__in=[*SPENT, "held", "sending", "unknown"])
-    costs = {row.pk: row.cost if row.state in SPENT else row.hold for row in rows}
+    rows = Charge.objects.filter(state__in=[*CHARGED_STATES, "held", "sending", "unknown"])
+    costs = {row.pk: row.cost if row.state in CHARGED_STATES else row.hold for row in rows}
     return sum((cost or Decimal(0) for cost in costs.values()), Decimal(0))
 
 
@@ -75,13 +75,13 @@ def one(chance: Random, *states: ChargeState) -> Charge:
 def pay(chance: Random, _: list[Job]) -> None:
     """A worker sends it, and it takes at most what was held."""
     charge = one(chance, ChargeState.HELD)
-    if Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now()):
+    if Charge.objects.transition(charge, ChargeState.SENDING, sent_at=timezone.now()):
         transitions.mark_charged(charge, ChargeState.CONFIRMED, charge.hold)
 
 
 def lose(chance: Random, _: list[Job]) -> None:
     charge = one(chance, ChargeState.HELD)
-    if Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now()):
+    if Charge.objects.transition(charge, ChargeState.SENDING, sent_at=timezone.now()):
         transitions.mark_unknown(charge, None)
 
 
@@ -103,9 +103,9 @@ DEED: Mapping[str, Callable[[Random, list[Job]], object]] = {
 
 def test_the_balance_is_taken_off_by_what_was_spent(job: Job) -> None:
     charge = admit_charge(intend(Random(1), [job]))  # noqa: S311
-    assert Charge.objects.move(charge, ChargeState.SENDING, sent_at=timezone.now())
+    assert Charge.objects.transition(charge, ChargeState.SENDING, sent_at=timezone.now())
     transitions.mark_charged(charge, ChargeState.CONFIRMED, charge.hold)
     account = Account.objects.get()
     spent = Charge.objects.aggregate(sum=Sum("cost"))["sum"]
     assert account.balance == BALANCE - spent
-    assert account.free_to_spend() == BALANCE - spent
+    assert account.available_balance() == BALANCE - spent

@@ -36,8 +36,8 @@ def intent(
 def test_a_charge_reserves_its_hold(job: Job) -> None:
     charge = admit_charge(intent(job))
     assert charge.state == ChargeState.HELD
-    assert job.account.held() == 106
-    assert job.account.free_to_spend() == 894
+    assert job.account.held_credits() == 106
+    assert job.account.available_balance() == 894
 
 
 def test_pitfall_40_the_same_form_twice_is_one_charge(job: Job) -> None:
@@ -92,14 +92,14 @@ def test_free_operations_are_no_charges(job: Job) -> None:
 
 def test_a_charge_takes_only_the_transitions_of_its_table(held: Held) -> None:
     with pytest.raises(ValueError, match="does not go"):
-        Charge.objects.move(held(), ChargeState.MATCHED)
+        Charge.objects.transition(held(), ChargeState.MATCHED)
 
 
 def test_a_transition_that_somebody_else_took_is_not_taken_twice(held: Held) -> None:
     charge = held()
     stale = Charge.objects.get(pk=charge.pk)
-    assert Charge.objects.move(charge, ChargeState.REFUSED)
-    assert not Charge.objects.move(stale, ChargeState.REFUSED)
+    assert Charge.objects.transition(charge, ChargeState.REFUSED)
+    assert not Charge.objects.transition(stale, ChargeState.REFUSED)
 
 
 def test_a_job_that_started_meanwhile_is_not_rendered_again(job: Job) -> None:

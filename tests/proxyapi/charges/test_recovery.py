@@ -23,7 +23,7 @@ from proxyapi.models import (
     Token,
     TopUpChange,
 )
-from proxyapi.models.charge import NEVER_CHARGED
+from proxyapi.models.charge import NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, charged
@@ -74,11 +74,14 @@ def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debi
     dispatch_charge(charge.pk)
     with django_capture_on_commit_callbacks(execute=True):
         transitions.release_hold(
-            Charge.objects.loaded(charge.pk), "It was never charged.", None, NEVER_CHARGED
+            Charge.objects.get_with_relations(charge.pk),
+            "It was never charged.",
+            None,
+            NEVER_CHARGED_CODE,
         )
     forget()
     recovery.recover_if_restored()
-    assert Charge.objects.get().is_called_uncharged
+    assert Charge.objects.get().is_assumed_uncharged
 
 
 def test_a_charge_that_is_held_again_is_not_sent_again(sent, upstream):
@@ -109,7 +112,7 @@ def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent, up
         state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
-    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.current().id))
+    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.get_or_create_current().id))
     dispatch_charge(sent.pk)
     sent.refresh_from_db()
     assert (sent.state, sent.code) == (ChargeState.UNKNOWN, recovery.RESTORED_CODE)
@@ -125,7 +128,7 @@ def test_a_recovery_is_made_once(sent):
 
 def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent):
     forget()
-    first = DatabaseEpoch.objects.current()
+    first = DatabaseEpoch.objects.get_or_create_current()
     recovery.recover_at_startup()
     DatabaseEpoch.objects.exclude(number=first.number).delete()
     Charge.objects.all().delete()
@@ -142,7 +145,7 @@ def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent):
     assert "faceless.render" in told
     assert "number 7 at the service, about 96" in told
     assert told.endswith("this database does not have its token.")
-    assert DatabaseEpoch.objects.current().report["lost"] == [told]
+    assert DatabaseEpoch.objects.get_or_create_current().report["lost"] == [told]
 
 
 def test_another_token_of_the_account_takes_the_place_of_one_that_is_gone(sent):
@@ -217,7 +220,7 @@ def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent, held):
     Charge.objects.all().delete()
     Job.objects.update(state=JobState.DRAFT)
     empty_stores()
-    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.current().id))
+    charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.get_or_create_current().id))
     waiting = held()
     out = StringIO()
     call_command("after_restore", stdout=out)

@@ -109,4 +109,4 @@ def test_a_slot_that_another_teams_clone_may_have_taken_proves_nothing(
 def test_an_answer_that_names_what_another_team_made_is_a_mistake(
     job: Job, job_of_luca: Job
 ) -> None:
-    assert job.is_anothers(job_of_luca.remote_id or "")
+    assert job.is_remote_id_taken(job_of_luca.remote_id or "")

@@ -29,7 +29,7 @@ def test_a_confirmed_render_settles_at_its_cost_and_starts_the_job(
     assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 92)
     assert job.state == JobState.RUNNING
     assert job.account.balance == 908
-    assert job.account.held() == 0
+    assert job.account.held_credits() == 0
 
 
 def test_a_retry_goes_without_a_body_and_starts_the_job_again(
@@ -53,7 +53,7 @@ def test_what_cannot_be_sent_at_all_is_given_up_at_once(held: Held, upstream: Up
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert charge.reason.endswith("Nothing was sent.")
-    assert charge.account.held() == 0
+    assert charge.account.held_credits() == 0
 
 
 def test_pitfall_39_a_task_that_runs_twice_sends_once(held: Held, upstream: Upstream) -> None:
@@ -89,7 +89,7 @@ def test_pitfall_37_a_lost_answer_is_unknown_and_not_sent_again(
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
-    assert charge.account.held() == 106
+    assert charge.account.held_credits() == 106
     assert len(upstream.asked(*RENDER)) == 1
 
 
@@ -189,7 +189,7 @@ def test_a_refusal_frees_the_hold_and_says_why(
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.REFUSED, None)
     assert charge.reason
-    assert charge.account.held() == 0
+    assert charge.account.held_credits() == 0
 
 
 def test_pitfall_58_too_few_credits_tells_the_balance(held: Held, upstream: Upstream) -> None:
@@ -256,4 +256,4 @@ def test_a_connection_to_the_database_that_breaks_meanwhile_does_not_lose_the_an
     charge.refresh_from_db()
     charge.account.refresh_from_db()
     assert (charge.state, charge.cost, charge.crashes) == (state, cost, 0)
-    assert (charge.account.balance, charge.account.held()) == (balance, 0)
+    assert (charge.account.balance, charge.account.held_credits()) == (balance, 0)

@@ -14,10 +14,10 @@ from proxyapi.charges import reconcile_charge
 from proxyapi.models import (
     Charge,
     ChargeState,
-    Confidence,
-    Entry,
     Job,
     JobState,
+    LedgerEntry,
+    MatchConfidence,
     Token,
     TokenState,
 )
@@ -270,7 +270,7 @@ def test_a_debit_from_before_the_sending_neither_proves_nor_clears_a_retry(
     """It is somebody else's, unless clocks differ: nobody is told "charged", nor "not charged"."""
     charge = retried(43)
     assert (charge.state, charge.cost) == (ChargeState.UNKNOWN, None)
-    assert charge.account.held() == charge.hold
+    assert charge.account.held_credits() == charge.hold
 
 
 def test_where_the_services_clock_is_known_to_be_behind_it_is_taken_and_not_for_certain(
@@ -285,8 +285,8 @@ def test_where_the_services_clock_is_known_to_be_behind_it_is_taken_and_not_for_
         booked_at=sent - timedelta(seconds=3),
     )
     charge = retried(43)
-    entry = Entry.objects.get(charge=charge)
-    assert (charge.state, entry.confidence) == (ChargeState.MATCHED, Confidence.LIKELY)
+    entry = LedgerEntry.objects.get(charge=charge)
+    assert (charge.state, entry.confidence) == (ChargeState.MATCHED, MatchConfidence.LIKELY)
     assert "booked before it by our clock" in entry.reason
 
 
@@ -295,7 +295,7 @@ def test_of_two_equal_debits_the_one_after_the_sending_is_its_own(
 ) -> None:
     charge = retried(43, 38)
     assert charge.state == ChargeState.MATCHED
-    taken, outside = Entry.objects.order_by("-happened_at")
+    taken, outside = LedgerEntry.objects.order_by("-happened_at")
     assert (taken.charge, outside.charge) == (charge, None)
 
 
@@ -320,7 +320,7 @@ def test_two_equal_debits_of_neighbouring_seconds_are_shared_out_so_that_both_ch
     reconcile_charge(retry.pk)
     retry.refresh_from_db()
     assert retry.state == ChargeState.MATCHED
-    earlier, later = Entry.objects.order_by("happened_at")
+    earlier, later = LedgerEntry.objects.order_by("happened_at")
     assert (earlier.charge, later.charge) == (first, retry)
 
 
@@ -342,7 +342,7 @@ def test_a_debit_that_what_is_sent_just_now_may_have_made_waits_for_that_ones_an
     reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 100)
-    assert Entry.objects.get(amount=-96).charge == other
+    assert LedgerEntry.objects.get(amount=-96).charge == other
 
 
 def lagging(shown: int, *rows: dict[str, str]) -> Callable[[httpx.Request], httpx.Response]:
@@ -380,7 +380,7 @@ def test_a_debit_that_the_view_shows_late_settles_though_no_other_row_comes(
     reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.UNKNOWN
-    assert not Entry.objects.get(amount=-96).via_api
+    assert not LedgerEntry.objects.get(amount=-96).via_api
     upstream.on(*LEDGER, history(*rows))
     reconcile_charge(charge.pk)
     charge.refresh_from_db()

@@ -23,7 +23,7 @@ def intent(job: Job, hold: int) -> ChargeIntent:
 
 def test_what_one_team_holds_is_not_free_for_another(job: Job, job_of_luca: Job) -> None:
     admit_charge(intent(job, 600))
-    assert job_of_luca.account.free_to_spend() == 400
+    assert job_of_luca.account.available_balance() == 400
     with pytest.raises(NotEnoughCredits) as refusal:
         admit_charge(intent(job_of_luca, 600))
     assert "600 cr are held by another team that uses this account." in refusal.value.sentence
@@ -45,7 +45,7 @@ def test_another_account_or_another_service_is_not_the_same_account(
     value = {"environment": "https://other.example/v2", "upstream_id": 4242}[different]
     Account.objects.filter(pk=job_of_luca.account_id).update(**{different: value})
     admit_charge(intent(job, 600))
-    assert job_of_luca.account.free_to_spend() == 1000
+    assert job_of_luca.account.available_balance() == 1000
 
 
 def test_what_one_team_spent_is_not_free_for_another(job: Job, job_of_luca: Job) -> None:
@@ -53,13 +53,13 @@ def test_what_one_team_spent_is_not_free_for_another(job: Job, job_of_luca: Job)
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=now)
     transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(92))
     job_of_luca.account.refresh_from_db()
-    assert job_of_luca.account.free_to_spend() == 908
+    assert job_of_luca.account.available_balance() == 908
 
 
 def test_a_balance_that_one_team_reads_is_the_balance_of_both(job: Job, job_of_luca: Job) -> None:
-    job.account.note_balance(Decimal(700), timezone.now())
+    job.account.update_balance(Decimal(700), timezone.now())
     job_of_luca.account.refresh_from_db()
-    assert job_of_luca.account.free_to_spend() == 700
+    assert job_of_luca.account.available_balance() == 700
 
 
 def test_a_balance_from_before_the_other_teams_charge_does_not_hide_its_cost(
@@ -69,19 +69,19 @@ def test_a_balance_from_before_the_other_teams_charge_does_not_hide_its_cost(
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=timezone.now())
     transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(92))
     Account.objects.update(balance_as_of=None)
-    job_of_luca.account.note_balance(Decimal(1000), asked_at)
-    assert job_of_luca.account.free_to_spend() == 908
+    job_of_luca.account.update_balance(Decimal(1000), asked_at)
+    assert job_of_luca.account.available_balance() == 908
 
 
 def test_a_team_whose_token_stopped_learns_no_newer_balance(job: Job, job_of_luca: Job) -> None:
     job_of_luca.account.tokens.update(state=TokenState.REVOKED)
-    job.account.note_balance(Decimal(700), timezone.now())
+    job.account.update_balance(Decimal(700), timezone.now())
     job_of_luca.account.refresh_from_db()
     assert job_of_luca.account.balance == 1000
 
 
 def test_a_lock_of_one_row_and_what_is_held_are_one_statement_each(job: Job) -> None:
     with CaptureQueriesContext(connection) as asked:
-        Account.objects.lock(job.account_id)
-        job.account.held()
+        Account.objects.lock_upstream_account(job.account_id)
+        job.account.held_credits()
     assert len(asked) == 2

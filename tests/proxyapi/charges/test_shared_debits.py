@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proxyapi import calls, ledger
 from proxyapi.charges import reconcile_charge, settle_with_entry
-from proxyapi.models import Account, Charge, ChargeState, Entry, Job
+from proxyapi.models import Account, Charge, ChargeState, Job, LedgerEntry
 from proxyapi.rate_limiter import Permit
 from proxyapi.refusals import StaleData
 from tests.factories import ChargeFactory, JobFactory, UserFactory
@@ -75,7 +75,7 @@ def test_two_debits_settle_both(job: Job, job_of_luca: Job, ledger_of: LedgerOf)
     ledger_of(debit(), debit(seconds_ago=35))
     charges = lost(job), lost(job_of_luca)
     assert read_back(*charges) == [ChargeState.MATCHED, ChargeState.MATCHED]
-    places = Entry.objects.filter(charge__in=charges).values_list("position", flat=True)
+    places = LedgerEntry.objects.filter(charge__in=charges).values_list("position", flat=True)
     assert sorted(places) == [0, 1]
 
 
@@ -96,11 +96,11 @@ def test_the_debit_of_a_charge_that_was_answered_settles_no_other_teams(
     answered = confirmed(job)
     if is_mirrored:
         read_back(lost(job, hold=4, quote=4))  # reads the ledger; this one was never charged
-        assert Entry.objects.get(charge=answered).position == 0
+        assert LedgerEntry.objects.get(charge=answered).position == 0
     end = ChargeState.REFUSED if is_mirrored else ChargeState.UNKNOWN
     charge = lost(job_of_luca)
     assert read_back(charge) == [end]
-    assert not Entry.objects.filter(charge=charge).exists()
+    assert not LedgerEntry.objects.filter(charge=charge).exists()
 
 
 def test_what_is_kept_for_another_team_is_let_go_once_its_mirror_shows_it(
@@ -110,7 +110,9 @@ def test_what_is_kept_for_another_team_is_let_go_once_its_mirror_shows_it(
     answered, charge = confirmed(job), lost(job_of_luca)
     assert read_back(charge) == [ChargeState.MATCHED]
     read_back(lost(job, hold=4, quote=4))
-    places = Entry.objects.filter(charge__in=(answered, charge)).values_list("position", flat=True)
+    places = LedgerEntry.objects.filter(charge__in=(answered, charge)).values_list(
+        "position", flat=True
+    )
     assert sorted(places) == [0, 1]
 
 
@@ -121,8 +123,8 @@ def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
     charge = lost(job_of_luca)
     assert read_back(lost(job), charge)[1] == ChargeState.UNKNOWN
     first = Charge.objects.get(job=job)
-    settle_with_entry(first, Entry.objects.get(account=job.account), job.member_id)
-    entry = Entry.objects.get(account=job_of_luca.account)
+    settle_with_entry(first, LedgerEntry.objects.get(account=job.account), job.member_id)
+    entry = LedgerEntry.objects.get(account=job_of_luca.account)
     with pytest.raises(StaleData) as refusal:
         settle_with_entry(charge, entry, UserFactory().pk)
     assert "another team" in refusal.value.sentence
@@ -153,7 +155,7 @@ def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
             ledger.mirror(Account.objects.get(pk=chance.choice(jobs).account_id))
         else:
             reconcile_charge(chance.choice(charges).pk)
-    matched = Entry.objects.filter(charge__isnull=False, amount__lt=0)
+    matched = LedgerEntry.objects.filter(charge__isnull=False, amount__lt=0)
     per_place = matched.values("position").annotate(n=Count("pk"))
     assert [row for row in per_place if row["n"] > 1] == []
     assert matched.count() <= len(rows)

@@ -67,7 +67,7 @@ def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) ->
     ]
     together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
     assert Charge.objects.count() == 2
-    assert Account.objects.get().free_to_spend() == 200
+    assert Account.objects.get().available_balance() == 200
 
 
 def test_teams_at_once_do_not_pass_on_the_same_credits(job: Job, job_of_luca: Job) -> None:
@@ -79,7 +79,7 @@ def test_teams_at_once_do_not_pass_on_the_same_credits(job: Job, job_of_luca: Jo
     ]
     together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 600)) for one in jobs)  # type: ignore[misc]
     assert Charge.objects.count() == 1
-    assert [row.free_to_spend() for row in Account.objects.all()] == [400, 400]
+    assert [row.available_balance() for row in Account.objects.all()] == [400, 400]
 
 
 def test_teams_at_once_that_spend_and_read_balances_do_not_wait_in_a_ring(
@@ -93,7 +93,7 @@ def test_teams_at_once_that_spend_and_read_balances_do_not_wait_in_a_ring(
     def read(one: Job) -> None:
         asked_at = timezone.now() - timedelta(minutes=5)
         for _ in range(10):
-            Account.objects.get(pk=one.account_id).note_balance(Decimal(1000), asked_at)
+            Account.objects.get(pk=one.account_id).update_balance(Decimal(1000), asked_at)
 
     jobs = (job, job_of_luca)
     together([partial(deed, one) for deed in (spend, read) for one in jobs])

@@ -12,7 +12,7 @@ from django.utils import timezone
 from proxyapi import drafts
 from proxyapi.charges import dispatch_charge, settle_with_entry, write_off_charge
 from proxyapi.models import Charge, Job
-from proxyapi.watching import due
+from proxyapi.polling import due_work
 from tests.factories import EntryFactory, UserFactory
 from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
 
@@ -69,7 +69,7 @@ def test_it_comes_to_the_page_and_its_price_is_asked(
     upstream.on(*GET, answer(record("Ice flows.")))
     upstream.on(*ESTIMATE, charged({"credits": 120}, 0))
     assert asked(job).wanted["script"] == "Ice flows."
-    assert job.unsent() == {}
+    assert job.unsent_settings() == {}
     assert asked(job).estimate == 120
     assert not upstream.asked(*PATCH)
 
@@ -82,7 +82,7 @@ def test_while_the_draft_cannot_be_read_it_is_asked_for_again(
     job = decided(page)
     upstream.on(*GET, unreadable)
     assert asked(job).quote_error
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     job.refresh_from_db()
     assert job.quote_due_at is not None
     assert 200 < (job.quote_due_at - timezone.now()).total_seconds() < 300

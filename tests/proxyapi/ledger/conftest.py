@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Permit
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -134,15 +134,15 @@ def lost_retry(confirmed: Confirmed, **fields: Any) -> Charge:
 
 
 def read_to(account: Account, read_at: datetime) -> None:
-    Ledger.objects.update_or_create(account=account, defaults={"read_at": read_at, "low": 0})
+    LedgerMirror.objects.update_or_create(account=account, defaults={"read_at": read_at, "low": 0})
 
 
 def row(
     account: Account, position: int, seconds: int, via_api: bool | None = True, amount: int = -4
-) -> Entry:
+) -> LedgerEntry:
     """A mirrored row, so many seconds after the ledger's start."""
     happened_at = START + timedelta(seconds=seconds)
-    return Entry.objects.create(
+    return LedgerEntry.objects.create(
         account=account, position=position, credit_spend=str(amount), amount=Decimal(amount),
         happened_at=happened_at, booked_at=happened_at.isoformat(), via_api=via_api,
     )  # fmt: skip
@@ -150,13 +150,13 @@ def row(
 
 def matches() -> list[tuple[int, str]]:
     """Positions that have a charge, with the confidence."""
-    rows = Entry.objects.filter(charge__isnull=False).order_by("position")
+    rows = LedgerEntry.objects.filter(charge__isnull=False).order_by("position")
     return list(rows.values_list("position", "confidence"))
 
 
 def mirrored(account: Account) -> list[str]:
     """The mirrored amounts in the service's words, by position."""
-    entries = Entry.objects.filter(account=account).order_by("position")
+    entries = LedgerEntry.objects.filter(account=account).order_by("position")
     assert [entry.position for entry in entries] == list(
         range(entries[0].position, entries[0].position + len(entries)) if entries else []
     )

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.ledger import differences, patrol, turn
-from proxyapi.models import Account, Charge, Entry, Ledger
+from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData
 from tests.factories import UserFactory
@@ -20,14 +20,14 @@ from tests.proxyapi.ledger.conftest import Book, Confirmed, line
 def gap(account: Account) -> Decimal:
     """What the balance differs by from the rows, weighed just now."""
     assert ledger.weigh(account)
-    return differences.of_balance(Ledger.objects.get())
+    return differences.of_balance(LedgerMirror.objects.get())
 
 
 def taken(account: Account) -> None:
     """The patrol goes through all pages, and somebody takes what it finds."""
     for _ in range(4):
         long_ago = timezone.now() - patrol.EVERY
-        Ledger.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
+        LedgerMirror.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
         ledger.mirror(account)
         ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
     assert ledger.mirror(account)
@@ -87,7 +87,7 @@ def test_what_the_view_told_does_not_stay_at_the_place_where_another_row_is_now(
     book.web = {1, 2}
     ledger.mirror(account)
     ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
-    assert Ledger.objects.get().sums_zone == "", "the sums of what was told are counted anew"
+    assert LedgerMirror.objects.get().sums_zone == "", "the sums of what was told are counted anew"
     taken(account)
     ledger.take_turn(account.pk)
     ledger.take_turn(account.pk)
@@ -95,7 +95,7 @@ def test_what_the_view_told_does_not_stay_at_the_place_where_another_row_is_now(
 
 
 def told() -> list[bool | None]:
-    return list(Entry.objects.order_by("position").values_list("via_api", flat=True))
+    return list(LedgerEntry.objects.order_by("position").values_list("via_api", flat=True))
 
 
 def test_a_row_that_was_only_renamed_keeps_its_charge(
@@ -105,10 +105,10 @@ def test_a_row_that_was_only_renamed_keeps_its_charge(
     book.add(line("-96", 1), line("-4", 2))
     ledger.mirror(account)
     ledger.match(account)
-    assert Entry.objects.get(position=0).charge == charge
+    assert LedgerEntry.objects.get(position=0).charge == charge
     book.rows[0] = {**book.rows[0], "label": "Render of a film"}
     taken(account)
-    entry = Entry.objects.get(position=0)
+    entry = LedgerEntry.objects.get(position=0)
     assert (entry.label, entry.charge) == ("Render of a film", charge)
     assert Charge.objects.get().booked_at is not None
 
@@ -119,10 +119,10 @@ def test_an_account_whose_videos_are_looked_at_all_day_is_weighed_each_hour(
 ) -> None:
     book.add(line("-4", 1))
     ledger.take_turn(account.pk)
-    Ledger.objects.update(weighed_at=timezone.now() - timedelta(hours=hours), weighed_high=0)
+    LedgerMirror.objects.update(weighed_at=timezone.now() - timedelta(hours=hours), weighed_high=0)
     lanes: list[str] = []
     monkeypatch.setattr(turn, "weigh", lambda _, lane=Priority.LEDGER_SYNC: lanes.append(lane.name))
     for _ in range(2):
-        Ledger.objects.update(due_at=None)
+        LedgerMirror.objects.update(due_at=None)
         ledger.take_turn(account.pk)
     assert lanes == [lane, "MIRRORING"], "what told nothing is not repeated before the looks"

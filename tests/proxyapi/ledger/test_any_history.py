@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 from proxyapi import ledger
 from proxyapi.ledger import page, patrol, rewrites
 from proxyapi.ledger.audit import SUMS
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line
 
@@ -46,15 +46,15 @@ def test_law_4_the_mirror_is_the_ledger(
         read(account)
     assert ledger.mirror(account)
     assert mirror_of(account) == [(row["credit_spend"], row["created_at"]) for row in book.rows]
-    total = sum(Entry.objects.values_list("amount", flat=True))
+    total = sum(LedgerEntry.objects.values_list("amount", flat=True))
     for sums in SUMS:
         assert sum(sums._default_manager.values_list("amount", flat=True)) == total
-    assert not Entry.objects.filter(via_api=None).exists(), Ledger.objects.values()
+    assert not LedgerEntry.objects.filter(via_api=None).exists(), LedgerMirror.objects.values()
 
 
 def start_anew(book: Book, rows: list[str]) -> None:
-    Ledger.objects.all().delete()
-    Entry.objects.all().delete()
+    LedgerMirror.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     for sums in SUMS:
         sums._default_manager.all().delete()
     book.rows, book.web, book.pages, book.cut_after = [], set(), [], None
@@ -78,5 +78,5 @@ def read(account: Account) -> None:
 
 
 def mirror_of(account: Account) -> list[tuple[str, str]]:
-    rows = Entry.objects.filter(account=account).order_by("position")
+    rows = LedgerEntry.objects.filter(account=account).order_by("position")
     return list(rows.values_list("credit_spend", "booked_at"))

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies
 
 from proxyapi import ledger
 from proxyapi.ledger import page, patrol, rewrites
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import START, Book, line
 from tests.proxyapi.ledger.test_any_history import start_anew
 
@@ -77,8 +77,8 @@ def test_what_a_late_view_hid_is_told_when_it_is_shown(
     for _ in range(6):
         now += timedelta(minutes=1)
         ledger.mirror(account)
-    assert Ledger.objects.get().api_problem == ""
-    told = Entry.objects.values_list("booked_at", "via_api")
+    assert LedgerMirror.objects.get().api_problem == ""
+    told = LedgerEntry.objects.values_list("booked_at", "via_api")
     assert Counter(told) == Counter(
         (row["created_at"], at not in book.web) for at, row in enumerate(book.rows)
     )

@@ -8,9 +8,10 @@ import pytest
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings, strategies
 
-from proxyapi import day_sums, ledger
+from proxyapi import ledger
 from proxyapi.ledger import overlay
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
+from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line
 
@@ -21,12 +22,12 @@ REPEATED = settings(
 
 
 def of_web(account: Account) -> list[int]:
-    rows = Entry.objects.filter(account=account, via_api=False).order_by("position")
+    rows = LedgerEntry.objects.filter(account=account, via_api=False).order_by("position")
     return list(rows.values_list("position", flat=True))
 
 
 def words_of_web(account: Account) -> list[tuple[str, str]]:
-    rows = Entry.objects.filter(account=account, via_api=False).order_by("position")
+    rows = LedgerEntry.objects.filter(account=account, via_api=False).order_by("position")
     return list(rows.values_list("credit_spend", "booked_at"))
 
 
@@ -35,7 +36,7 @@ def test_rows_of_both_kinds_are_told_apart(account: Account, book: Book) -> None
         book.add(line(-number - 1, number), web=number % 3 == 0)
     assert ledger.mirror(account)
     assert of_web(account) == [number for number in range(130) if number % 3 == 0]
-    assert not Entry.objects.filter(via_api=None).exists()
+    assert not LedgerEntry.objects.filter(via_api=None).exists()
 
 
 def test_a_view_that_shows_nothing(account: Account, book: Book) -> None:
@@ -65,14 +66,14 @@ def test_a_row_that_came_between_both_readings_is_waited_for(account: Account, b
     ledger.mirror(account)
     ledger.mirror(account)
     assert of_web(account) == []
-    assert not Entry.objects.filter(via_api=None).exists()
+    assert not LedgerEntry.objects.filter(via_api=None).exists()
 
 
 def test_sums_of_days_know_of_it(account: Account, book: Book) -> None:
     book.add(line(-1))
     book.add(line(-2), web=True)
     ledger.mirror(account)
-    told = DaySum.objects.order_by("amount").values_list("via_api", "amount")
+    told = DailyBreakdown.objects.order_by("amount").values_list("via_api", "amount")
     assert [(via_api, int(amount)) for via_api, amount in told] == [(False, -2), (True, -1)]
 
 
@@ -83,15 +84,15 @@ def test_a_view_that_does_not_fit_is_said_and_left_for_a_while(
     book.add(line(-1, 1), line(-2, 2))
     book.view = [line(-9, minute)]
     assert ledger.mirror(account), "the mirror itself has no trouble"
-    assert Ledger.objects.get().api_problem == overlay.APART
+    assert LedgerMirror.objects.get().api_problem == overlay.APART
     book.pages.clear()
     ledger.mirror(account)
     assert book.pages == [(1, "")]
-    Ledger.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
+    LedgerMirror.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
     book.view = None
     ledger.mirror(account)
-    assert Ledger.objects.get().api_problem == ""
-    assert list(Entry.objects.values_list("via_api", flat=True)) == [True, True]
+    assert LedgerMirror.objects.get().api_problem == ""
+    assert list(LedgerEntry.objects.values_list("via_api", flat=True)) == [True, True]
 
 
 def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
@@ -112,7 +113,7 @@ def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
     book.view = None
     now += timedelta(hours=1)
     ledger.mirror(account)
-    kept = Ledger.objects.get()
+    kept = LedgerMirror.objects.get()
     assert (kept.api_problem, kept.api_problem_at) == ("", None)
 
 
@@ -122,10 +123,10 @@ def test_a_view_of_which_nothing_was_told_is_tried_again_without_a_new_count(
     """Once an hour, for as long as the service has none: a whole ledger would be counted anew."""
     book.add(line(-1, 1), line(-2, 2))
     ledger.mirror(account)
-    Ledger.objects.update(api_problem=overlay.NOT_SHOWN, api_high=2)
-    Entry.objects.update(via_api=None)
+    LedgerMirror.objects.update(api_problem=overlay.NOT_SHOWN, api_high=2)
+    LedgerEntry.objects.update(via_api=None)
     overlay.start_anew(account)
-    assert (Ledger.objects.get().api_high, day_sums.in_another_zone()) == (0, [])
+    assert (LedgerMirror.objects.get().api_high, daily_totals.accounts_with_stale_zone()) == (0, [])
 
 
 def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pays(
@@ -133,13 +134,13 @@ def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pay
 ) -> None:
     book.add(line(-1, 1), line(-2, 2))
     ledger.mirror(account)
-    Ledger.objects.update(api_problem=overlay.APART)
+    LedgerMirror.objects.update(api_problem=overlay.APART)
     overlay.start_anew(account)
-    assert set(DaySum.objects.values_list("via_api", flat=True)) == {True}
-    assert day_sums.in_another_zone() == [account.pk]
-    day_sums.recount_moved(account)
-    assert set(DaySum.objects.values_list("via_api", flat=True)) == {None}
-    assert day_sums.in_another_zone() == []
+    assert set(DailyBreakdown.objects.values_list("via_api", flat=True)) == {True}
+    assert daily_totals.accounts_with_stale_zone() == [account.pk]
+    daily_totals.rebuild_if_zone_changed(account)
+    assert set(DailyBreakdown.objects.values_list("via_api", flat=True)) == {None}
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_a_view_that_changed_under_us_is_laid_anew(account: Account, book: Book) -> None:
@@ -171,8 +172,8 @@ def test_any_mixture_of_twins_is_told_apart_by_its_words(
     cut: int,
 ) -> None:
     monkeypatch.setattr(overlay, "LOT", lot)
-    Ledger.objects.all().delete()
-    Entry.objects.all().delete()
+    LedgerMirror.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     book.rows, book.web, book.pages = [], set(), []
     for at, (web, amount) in enumerate(kinds * 3):
         book.add(line(-amount, at // 4), web=web)
@@ -187,7 +188,7 @@ def test_any_mixture_of_twins_is_told_apart_by_its_words(
     book.cut_after = None
     ledger.mirror(account)
     ledger.mirror(account)
-    assert not Entry.objects.filter(via_api=None).exists()
+    assert not LedgerEntry.objects.filter(via_api=None).exists()
     web_rows = [book.rows[at] for at in sorted(book.web)]
     assert sorted(words_of_web(account)) == sorted(
         (row["credit_spend"], row["created_at"]) for row in web_rows

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from proxyapi import calls, ledger
 from proxyapi.ledger import turn
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger, Token
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, Token
 from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted, redis_connection
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import Book, line
@@ -59,16 +59,16 @@ def test_the_row_of_a_charge_comes_though_mirroring_has_spent_its_share(
     """And it is told that it was spent through the API, without which it is nobody's."""
     spend(account, book)
     ledger.take_turn(account.pk)
-    assert list(Entry.objects.values_list("via_api", flat=True)) == [True, True]
+    assert list(LedgerEntry.objects.values_list("via_api", flat=True)) == [True, True]
     assert set(busy.granted) == {Priority.SETTLEMENT}
     assert busy.granted[Priority.SETTLEMENT] <= 3
 
 
 def test_it_does_not_wait_for_the_anchor(account: Account, book: Book, busy: Busy) -> None:
-    Ledger.objects.update(anchor_balance=None, anchor_high=None, weighed_high=None)
+    LedgerMirror.objects.update(anchor_balance=None, anchor_high=None, weighed_high=None)
     spend(account, book)
     ledger.take_turn(account.pk)
-    assert Entry.objects.count() == 2
+    assert LedgerEntry.objects.count() == 2
 
 
 def test_the_first_charge_of_a_new_account_does_not_wait_for_its_turn(
@@ -82,7 +82,7 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_its_turn(
     spend(account, book)
     assert account.pk in turn.due(timezone.now())
     ledger.take_turn(account.pk)
-    assert list(Entry.objects.values_list("via_api", flat=True)) == [True]
+    assert list(LedgerEntry.objects.values_list("via_api", flat=True)) == [True]
     assert account.pk not in turn.due(timezone.now())
 
 
@@ -93,13 +93,13 @@ def test_law_5_it_goes_before_the_looks_a_few_times_a_minute_only(
     for _ in range(turn.AWAITED * 2):
         spend(account, book)
         ledger.take_turn(account.pk)
-    assert Entry.objects.count() == 1 + turn.AWAITED
+    assert LedgerEntry.objects.count() == 1 + turn.AWAITED
     assert busy.granted[Priority.SETTLEMENT] <= 3 * turn.AWAITED
 
 
 def test_what_others_spent_waits_for_its_turn(account: Account, book: Book, busy: Busy) -> None:
     book.add(line(-4))
-    Ledger.objects.update(read_at=timezone.now() - timedelta(minutes=2))
+    LedgerMirror.objects.update(read_at=timezone.now() - timedelta(minutes=2))
     ledger.take_turn(account.pk)
     assert busy.granted == Counter()
 

@@ -12,11 +12,12 @@ from django.core.management import CommandError, call_command
 from django.db.models import Model
 from django.utils import timezone
 
-from proxyapi import ledger, month_costs
+from proxyapi import ledger
 from proxyapi.ledger import audit, pairs
 from proxyapi.ledger.audit import SUMS
-from proxyapi.models import Account, Charge, ChargeState, Ledger, MonthCost
+from proxyapi.models import Account, Charge, ChargeState, LedgerMirror, MonthlyPriceCount
 from proxyapi.refusals import StaleData
+from proxyapi.rollups import price_counts
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line
 
@@ -36,7 +37,7 @@ def test_the_exact_balance_is_that_of_a_position(account: Account, book: Book) -
     """pitfall_52: `remaining` is the balance; what `total` and `extra` are to it is not shown."""
     book.add(line(-4), line(-5))
     assert ledger.weigh(account)
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     assert (row.balance_exact, row.weighed_high) == (10_000, 2)
     assert (row.anchor_balance, row.anchor_high) == (10_000, 2)
 
@@ -45,7 +46,7 @@ def test_pitfall_52_a_profile_with_extra_credits_has_the_balance_that_remains(
     account: Account,
 ) -> None:
     credits = {"remaining": 800, "total": 1200, "extra": 250}
-    account.note_profile({"id": 5, "credits": credits}, timezone.now())
+    account.save_profile({"id": 5, "credits": credits}, timezone.now())
     account.refresh_from_db()
     assert account.balance == 800
 
@@ -54,7 +55,7 @@ def test_a_row_that_comes_while_weighing_spoils_it(account: Account, book: Book)
     book.add(line(-4))
     book.before_page = lambda: spend(book, "-1")
     assert not ledger.weigh(account)
-    assert Ledger.objects.get().balance_exact is None
+    assert LedgerMirror.objects.get().balance_exact is None
 
 
 def test_opening_and_rows_are_the_balance(account: Account, book: Book) -> None:
@@ -165,7 +166,7 @@ def test_verify_ledger_waits_for_the_debit_of_a_charge_of_just_now(
     spend(book, "-4")
     now = timezone.now()
     charge = confirmed(96, sent_at=now - timedelta(minutes=1), settled_at=now)
-    month_costs.count(charge)
+    price_counts.count_charge(charge)
     assert re.search(r"whose debit is awaited +96\n", verified())
     Charge.objects.update(settled_at=now - pairs.LATE - timedelta(seconds=1))
     out = StringIO()
@@ -201,18 +202,18 @@ def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book)
     verified()
     with pytest.raises(CommandError):
         verified("--reread")
-    assert "Row 4" in Ledger.objects.get().problem
+    assert "Row 4" in LedgerMirror.objects.get().problem
 
 
-@pytest.mark.parametrize("table", [*SUMS, MonthCost])
+@pytest.mark.parametrize("table", [*SUMS, MonthlyPriceCount])
 def test_verify_ledger_does_not_trust_sums_that_were_kept(
     account: Account, book: Book, table: type[Model]
 ) -> None:
     spend(book, "-4")
     verified()
-    if table is MonthCost:
+    if table is MonthlyPriceCount:
         use = {"operation": "faceless.render", "quote": 4, "cost": 4, "times": 1}
-        MonthCost.objects.create(account=account, month=START, **use)
+        MonthlyPriceCount.objects.create(account=account, month=START, **use)
     else:
         table._default_manager.all().delete()
     with pytest.raises(CommandError):

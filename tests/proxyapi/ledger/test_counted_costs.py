@@ -11,9 +11,17 @@ from typing import Any
 
 import pytest
 
-from proxyapi import ledger, month_costs
+from proxyapi import ledger
 from proxyapi.charges import transitions
-from proxyapi.models import Account, Charge, ChargeState, Entry, MonthCost, Rewrite
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    LedgerConflict,
+    LedgerEntry,
+    MonthlyPriceCount,
+)
+from proxyapi.rollups import price_counts
 from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.ledger.conftest import START, Book, line
 
@@ -38,8 +46,8 @@ def settled(account: Account) -> Settled:
 
 
 def counts() -> set[tuple[Any, ...]]:
-    rows = MonthCost.objects.filter(times__gt=0)
-    return set(rows.values_list("account", "month", *month_costs.PRICE, "times"))
+    rows = MonthlyPriceCount.objects.filter(times__gt=0)
+    return set(rows.values_list("account", "month", *price_counts.PRICE_COLUMNS, "times"))
 
 
 def test_equal_prices_are_one_row_and_only_renders_have_a_type(
@@ -60,10 +68,10 @@ def test_months_are_of_utc(settled: Settled) -> None:
     first = datetime(2026, 12, 1, tzinfo=UTC)
     for at in (first - timedelta(seconds=1), first, datetime(2027, 1, 1, tzinfo=UTC)):
         settled(30, sent_at=at)
-    months = MonthCost.objects.order_by("month").values_list("month", flat=True)
+    months = MonthlyPriceCount.objects.order_by("month").values_list("month", flat=True)
     assert list(months) == [date(2026, 11, 1), date(2026, 12, 1), date(2027, 1, 1)]
-    assert month_costs.before(date(2027, 1, 1)) == date(2026, 12, 1)
-    assert month_costs.before(date(2026, 12, 1)) == date(2026, 11, 1)
+    assert price_counts.previous_month(date(2027, 1, 1)) == date(2026, 12, 1)
+    assert price_counts.previous_month(date(2026, 12, 1)) == date(2026, 11, 1)
 
 
 def test_an_answer_that_comes_twice_is_counted_once(settled: Settled) -> None:
@@ -83,7 +91,7 @@ def test_a_refund_is_taken_out_and_comes_back_when_its_row_is_gone(
     assert counts() == set()
     del book.rows[1:]
     ledger.mirror(account)
-    ledger.accept(Rewrite.objects.get(), UserFactory().pk)
+    ledger.accept(LedgerConflict.objects.get(), UserFactory().pk)
     assert counts() == before
 
 
@@ -110,7 +118,7 @@ def some(settled: Settled, seed: int) -> None:
         )
         if chance.random() < 0.2:
             Charge.objects.filter(pk=charge.pk).update(refunded_at=START)
-            month_costs.uncount(charge)
+            price_counts.uncount_charge(charge)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -119,7 +127,7 @@ def test_counted_one_by_one_is_counted_at_once(
 ) -> None:
     some(settled, seed)
     one_by_one = counts()
-    month_costs.recount(account)
+    price_counts.rebuild_price_counts(account)
     assert counts() == one_by_one
 
 
@@ -131,5 +139,5 @@ def test_a_debit_that_differs_from_the_cost_says_by_how_much(
     Charge.objects.update(settled_at=START + timedelta(seconds=3))
     book.add(line(-96), line(-30))
     ledger.mirror(account)
-    off = Entry.objects.order_by("position").values_list("off", flat=True)
+    off = LedgerEntry.objects.order_by("position").values_list("off", flat=True)
     assert list(off) == [Decimal(-2), None]

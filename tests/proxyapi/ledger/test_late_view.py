@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import Book, Confirmed, line, matches
 
 
@@ -20,8 +20,8 @@ def fresh(amount: int, seconds: int) -> dict[str, Any]:
 
 
 def told() -> list[bool | None]:
-    assert Ledger.objects.get().api_problem == ""
-    return list(Entry.objects.order_by("position").values_list("via_api", flat=True))
+    assert LedgerMirror.objects.get().api_problem == ""
+    return list(LedgerEntry.objects.order_by("position").values_list("via_api", flat=True))
 
 
 def test_a_fresh_row_that_it_does_not_show_is_told_when_it_does(
@@ -84,7 +84,7 @@ def test_while_the_newest_row_waits_older_pages_are_not_asked_for_it(
 ) -> None:
     book.add(*[line(-1, number) for number in range(150)])
     ledger.mirror(account)
-    Ledger.objects.update(api_low=100)  # as if the rest of the view were to be read yet
+    LedgerMirror.objects.update(api_low=100)  # as if the rest of the view were to be read yet
     book.add(fresh(-4, 3), web=True)
     book.pages.clear()
     ledger.mirror(account)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from proxyapi.charges.reconcile import decide_charge
 from proxyapi.ledger import matching, overlay, segment, trace
 from proxyapi.ledger.trace import NEAR, Sight
-from proxyapi.models import Account, Charge, ChargeState, Entry, Ledger
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import (
     START,
     Confirmed,
@@ -38,7 +38,7 @@ def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
     lost = lost_retry(confirmed)
     read_to(account, START + HOUR)
     row(account, 0, seconds=68)
-    Ledger.objects.filter(pk=account.pk).update(api_problem=overlay.APART)
+    LedgerMirror.objects.filter(pk=account.pk).update(api_problem=overlay.APART)
     sight = seen(lost)
     overlay.start_anew(account)
     decide_charge(lost, False, {}, sight)
@@ -53,7 +53,7 @@ def test_a_rewrite_that_is_found_between_reading_and_deciding_clears_nothing(
     read_to(account, START + HOUR)
     row(account, 0, seconds=68)
     sight = seen(lost)
-    Ledger.objects.filter(pk=account.pk).update(problem="Row 0 reads differently.")
+    LedgerMirror.objects.filter(pk=account.pk).update(problem="Row 0 reads differently.")
     assert trace.trace_of(lost)
     decide_charge(lost, False, {}, sight)
     lost.refresh_from_db()
@@ -94,7 +94,7 @@ def test_it_takes_no_debit_while_an_equal_one_is_not_told(
     decide_charge(lost, False, {}, Sight(timezone.now(), whole=False))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
-    Entry.objects.filter(pk=own.pk).update(via_api=True)
+    LedgerEntry.objects.filter(pk=own.pk).update(via_api=True)
     decide_charge(lost, False, {}, seen(lost))
     own.refresh_from_db()
     other.refresh_from_db()
@@ -111,4 +111,4 @@ def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_not
     row(account, 0, seconds=240)
     row(account, 1, seconds=300, amount=-5, via_api=told or None)
     assert trace.debit_alone(lost, matching.match(account)) is None
-    assert Entry.objects.filter(charge__isnull=False).exists() is told
+    assert LedgerEntry.objects.filter(charge__isnull=False).exists() is told

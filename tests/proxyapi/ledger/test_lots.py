@@ -11,9 +11,9 @@ from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
 from proxyapi import ledger
-from proxyapi.day_sums import recount_all
 from proxyapi.ledger import changes, overlay
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
+from proxyapi.rollups.daily_totals import rebuild_all_days
 from tests.proxyapi.ledger.conftest import Book, line, row
 
 HOURS = 3600
@@ -39,12 +39,12 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def told() -> list[bool | None]:
-    return list(Entry.objects.order_by("position").values_list("via_api", flat=True))
+    return list(LedgerEntry.objects.order_by("position").values_list("via_api", flat=True))
 
 
 def summed() -> dict[bool | None, tuple[int, int]]:
     """What the days say of each kind: credits and rows."""
-    kinds = DaySum.objects.order_by().values_list("via_api")
+    kinds = DailyBreakdown.objects.order_by().values_list("via_api")
     sums = kinds.annotate(Sum("amount"), Sum("entries"))
     return {kind: (int(amount), rows) for kind, amount, rows in sums}
 
@@ -56,8 +56,8 @@ def test_older_rows_are_told_in_several_transactions_and_all_of_them(
     for number in range(10):
         row(account, number, 7 * HOURS * number, via_api=None)
     row(account, 10, 7 * HOURS * 10, via_api=True)
-    Ledger.objects.create(account=account, high=11, total=11, api_high=1)
-    recount_all(account)
+    LedgerMirror.objects.create(account=account, high=11, total=11, api_high=1)
+    rebuild_all_days(account)
     overlay.finish(account)
     assert noted == [3, 3, 3, 1, 0]
     assert told() == [False] * 10 + [True]
@@ -68,7 +68,7 @@ def test_who_was_interrupted_goes_on_where_it_was(account: Account) -> None:
     for number in range(10):
         row(account, number, number, via_api=None)
     row(account, 10, 10, via_api=True)
-    Ledger.objects.create(account=account, high=11, total=11, api_high=1)
+    LedgerMirror.objects.create(account=account, high=11, total=11, api_high=1)
     assert overlay.finish_some(account)
     assert told() == [None] * 7 + [False] * 3 + [True]
     overlay.finish(account)
@@ -80,7 +80,7 @@ def test_a_view_that_is_not_laid_to_its_beginning_says_nothing_of_older_rows(
 ) -> None:
     row(account, 0, 0, via_api=None)
     row(account, 1, 1, via_api=True)
-    Ledger.objects.create(account=account, high=2, total=2, api_low=1, api_high=2)
+    LedgerMirror.objects.create(account=account, high=2, total=2, api_low=1, api_high=2)
     overlay.finish(account)
     assert told() == [None, True]
 
@@ -120,12 +120,12 @@ def test_what_is_told_ends_above_the_first_row_that_is_not(account: Account) -> 
     """There are no gaps; should there be one, it is looked at again with what lies beneath."""
     for number, via_api in enumerate([False, None, False, True, False, None]):
         row(account, number, number, via_api=via_api)
-    ours = Ledger.objects.create(account=account, high=6, total=6, api_high=1)
+    ours = LedgerMirror.objects.create(account=account, high=6, total=6, api_high=1)
     assert overlay.lowest_told(ours) == 2
-    Entry.objects.filter(via_api=True).update(via_api=False)
+    LedgerEntry.objects.filter(via_api=True).update(via_api=False)
     ours.api_high = 0
     assert overlay.lowest_told(ours) == 2
-    Entry.objects.filter(position=1).update(via_api=False)
+    LedgerEntry.objects.filter(position=1).update(via_api=False)
     assert overlay.lowest_told(ours) == 0
-    Entry.objects.update(via_api=None)
+    LedgerEntry.objects.update(via_api=None)
     assert overlay.lowest_told(ours) is None

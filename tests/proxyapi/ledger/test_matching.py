@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from proxyapi import ledger
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
 
@@ -16,13 +16,13 @@ def test_an_exact_debit_in_time_is_certain(
     charge = confirmed(4)
     book.add(line(-4), line(-5))
     ledger.mirror(account)
-    entry = Entry.objects.get(position=0)
+    entry = LedgerEntry.objects.get(position=0)
     assert (entry.charge_id, entry.confidence) == (charge.pk, "certain")
     assert entry.reason == "Exactly its 4 cr, in its time; nothing else fits."
     assert (entry.member_id, entry.job_id, entry.operation) == (
         charge.member_id, charge.job_id, "faceless.scripts",
     )  # fmt: skip
-    assert Entry.objects.get(position=1).charge_id is None
+    assert LedgerEntry.objects.get(position=1).charge_id is None
 
 
 def test_the_sums_of_the_day_know_the_match(
@@ -31,7 +31,7 @@ def test_the_sums_of_the_day_know_the_match(
     charge = confirmed(4)
     book.add(line(-4))
     ledger.mirror(account)
-    row = DaySum.objects.get()
+    row = DailyBreakdown.objects.get()
     assert (row.is_matched, row.member_id) == (True, charge.member_id)
 
 
@@ -52,8 +52,8 @@ def test_pitfall_62_twins_have_a_charge_each_and_say_that_they_are_twins(
     book.add(*[line(-4) for _ in range(5)])
     ledger.mirror(account)
     assert [sure for _, sure in matches()] == ["likely"] * 3
-    assert set(Entry.objects.values_list("charge", flat=True)) == {*charges, None}
-    assert "5 equal debits and 3 equal charges" in Entry.objects.get(position=4).reason
+    assert set(LedgerEntry.objects.values_list("charge", flat=True)) == {*charges, None}
+    assert "5 equal debits and 3 equal charges" in LedgerEntry.objects.get(position=4).reason
 
 
 def test_a_charge_takes_the_debit_of_its_own_time_before_an_outsiders(
@@ -105,7 +105,7 @@ def test_a_debit_far_off_its_time_is_taken_when_it_stands_alone(
     book.add(line(-96, minute=-6), line(-4, minute=1))
     ledger.mirror(account)
     assert matches() == [(0, "likely")]
-    assert "outside of its time" in Entry.objects.get(position=0).reason
+    assert "outside of its time" in LedgerEntry.objects.get(position=0).reason
 
 
 def test_a_cost_that_differs_from_its_debit_is_flagged(
@@ -134,7 +134,7 @@ def test_a_weak_match_waits_until_nothing_better_can_come(
     account: Account, book: Book, confirmed: Confirmed
 ) -> None:
     """The debit of a charge of just now may still be booked."""
-    now = Ledger(account=account).read_at
+    now = LedgerMirror(account=account).read_at
     assert now is None
     from django.utils import timezone
 
@@ -189,7 +189,7 @@ def test_two_refunds_of_one_amount_go_to_two_charges(
     book.add(*[line(30, minute=25, transaction_type="Refund") for _ in range(3)])
     ledger.mirror(account)
     assert [sure for _, sure in matches()] == ["certain", "certain", "likely", "likely"]
-    assert Entry.objects.get(position=4).charge_id is None
+    assert LedgerEntry.objects.get(position=4).charge_id is None
 
 
 def test_a_row_that_the_service_rewrote_looks_for_its_charge_anew(

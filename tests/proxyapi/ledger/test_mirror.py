@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxyapi import ledger
-from proxyapi.models import Account, DaySum, Entry, Ledger
+from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line, mirrored
 
@@ -36,7 +36,7 @@ def test_an_up_to_date_mirror_asks_one_page(account: Account, book: Book) -> Non
     book.pages.clear()
     assert ledger.mirror(account)
     assert book.pages == [(4, "")]
-    assert Entry.objects.count() == 200
+    assert LedgerEntry.objects.count() == 200
 
 
 def test_new_rows_are_read_on_from_the_last_known_one(account: Account, book: Book) -> None:
@@ -86,7 +86,7 @@ def test_reading_that_was_cut_off_goes_on_where_it_was(
 def test_days_are_summed_as_rows_come(account: Account, book: Book) -> None:
     book.add(line("-4"), line("-0.68"), line("100"))
     ledger.mirror(account)
-    amounts = sorted(DaySum.objects.values_list("amount", flat=True))
+    amounts = sorted(DailyBreakdown.objects.values_list("amount", flat=True))
     assert [str(amount) for amount in amounts] == ["-4.6800", "100.0000"]
 
 
@@ -95,7 +95,7 @@ def test_how_far_it_is_can_be_told(account: Account, book: Book) -> None:
     book.cut_after = 5  # two of the view source=api among them
     with pytest.raises(errors.UpstreamError):
         ledger.mirror(account)
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     assert (row.low, row.high, row.total) == (150, 223, 223)
     assert row.read_at is not None
-    assert not row.is_whole
+    assert not row.is_complete

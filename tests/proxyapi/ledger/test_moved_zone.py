@@ -11,11 +11,12 @@ from django.db import connection, transaction
 from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
-from proxyapi import day_sums, ledger
-from proxyapi.day_sums import recount, recount_all
+from proxyapi import ledger
 from proxyapi.ledger import changes
 from proxyapi.ledger.segment import of
-from proxyapi.models import Account, DayFlow, Ledger, Vault
+from proxyapi.models import Account, DailyTotal, LedgerMirror, Vault
+from proxyapi.rollups import daily_totals
+from proxyapi.rollups.daily_totals import rebuild_all_days, rebuild_days
 from tests.factories import EntryFactory
 from tests.proxyapi.ledger.conftest import Book, line
 from tests.rings import beside
@@ -31,11 +32,11 @@ KIRITIMATI, PAGO_PAGO = "Pacific/Kiritimati", "Pacific/Pago_Pago"
 def move(account: Account, zone: str) -> None:
     """The owner chooses it, and a worker counts all days anew; `account` still has the old one."""
     Vault.objects.filter(pk=account.vault_id).update(time_zone=zone)
-    recount_all(Account.objects.get(pk=account.pk))
+    rebuild_all_days(Account.objects.get(pk=account.pk))
 
 
 def kept(account: Account) -> dict[date, Decimal]:
-    days = DayFlow.objects.filter(account=account).order_by("day").values_list("day")
+    days = DailyTotal.objects.filter(account=account).order_by("day").values_list("day")
     return dict(days.annotate(sum=Sum("amount")))
 
 
@@ -74,7 +75,7 @@ def test_the_old_day_of_a_row_that_is_gone_goes_as_well(account: Account) -> Non
     entry.delete()
     with transaction.atomic():
         changes.note(account, [BETWEEN])
-    recount_all(account)
+    rebuild_all_days(account)
     assert kept(account) == {}
 
 
@@ -86,16 +87,16 @@ def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
     EntryFactory(account=account, happened_at=BETWEEN + timedelta(days=30))
     of(account)
     move(account, "UTC")
-    before, weeks = kept(account), iter([recount])
+    before, weeks = kept(account), iter([rebuild_days])
     with monkeypatch.context() as patch, pytest.raises(StopIteration):
-        patch.setattr(day_sums, "recount", lambda *given: next(weeks)(*given))
+        patch.setattr(daily_totals, "rebuild_days", lambda *given: next(weeks)(*given))
         move(account, KIRITIMATI)
     Vault.objects.update(time_zone="UTC")
     assert kept(account) != before
-    assert day_sums.in_another_zone() == [account.pk]
-    recount_all(Account.objects.get(pk=account.pk))
+    assert daily_totals.accounts_with_stale_zone() == [account.pk]
+    rebuild_all_days(Account.objects.get(pk=account.pk))
     assert kept(account) == before
-    assert day_sums.in_another_zone() == []
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
@@ -106,27 +107,27 @@ def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
     of(account)
 
     def want(*given: Any) -> None:
-        recount(*given)
-        day_sums.want_recount(account)
+        rebuild_days(*given)
+        daily_totals.request_rebuild(account)
 
     with monkeypatch.context() as patch:
-        patch.setattr(day_sums, "recount", want)
-        recount_all(account)
-    assert day_sums.in_another_zone() == [account.pk]
-    recount_all(account)
-    assert day_sums.in_another_zone() == []
+        patch.setattr(daily_totals, "rebuild_days", want)
+        rebuild_all_days(account)
+    assert daily_totals.accounts_with_stale_zone() == [account.pk]
+    rebuild_all_days(account)
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_a_new_ledger_has_no_days_of_another_zone(account: Account) -> None:
     Vault.objects.update(time_zone=AUCKLAND)
     of(Account.objects.get(pk=account.pk))
-    assert day_sums.in_another_zone() == []
+    assert daily_totals.accounts_with_stale_zone() == []
 
 
 def test_a_count_locks_the_account_first(account: Account) -> None:
     """As whoever lays a page does, and only then anything of its ledger."""
     with transaction.atomic(), CaptureQueriesContext(connection) as asked:
-        recount(account, [SECOND])
+        rebuild_days(account, [SECOND])
     first = asked[0]["sql"]
     assert 'FROM "proxyapi_account"' in first
     assert connection.vendor == "sqlite" or 'FOR UPDATE OF "proxyapi_account"' in first
@@ -135,6 +136,6 @@ def test_a_count_locks_the_account_first(account: Account) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_counting_and_laying_a_page_at_once_do_not_wait_in_a_ring(account: Account) -> None:
     EntryFactory(account=account, happened_at=BETWEEN)
-    mirror = Ledger.objects.create(account=account)
-    beside(account, lambda: recount_all(account), lambda: mirror.save(update_fields=["high"]))
+    mirror = LedgerMirror.objects.create(account=account)
+    beside(account, lambda: rebuild_all_days(account), lambda: mirror.save(update_fields=["high"]))
     assert kept(account) == {SECOND: -96}

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.models import Account, Charge, ChargeState, Entry, Job, JobState
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState, LedgerEntry
 from tests.factories import TokenFactory, of_another_team
 from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
 
@@ -30,7 +30,7 @@ def test_a_refund_is_of_what_was_booked_where_another_price_was_told(
     assert charge.refunded_at == START + timedelta(minutes=5)
     assert matches() == [(0, "weak"), (1, "likely")]
     told = "Gives back the 96 cr that were booked for it, though 94 cr were told."
-    assert Entry.objects.get(position=1).reason == told
+    assert LedgerEntry.objects.get(position=1).reason == told
     assert ledger.books(account).refunds_owed == []
 
 
@@ -47,10 +47,10 @@ def test_nobody_takes_anothers_refund_for_what_was_told(
     other, equal = owed(94, minute=0), owed(94, minute=20)
     book.add(line(-96, 0), line(-94, 20), refund(94, 25))
     ledger.mirror(account)
-    assert Entry.objects.get(position=2).charge_id == equal.pk
+    assert LedgerEntry.objects.get(position=2).charge_id == equal.pk
     book.add(refund(96, 26))
     ledger.mirror(account)
-    assert Entry.objects.get(position=3).charge_id == other.pk
+    assert LedgerEntry.objects.get(position=3).charge_id == other.pk
 
 
 @pytest.fixture
@@ -119,10 +119,10 @@ def test_a_refund_waits_for_the_end_of_another_clip_that_it_may_be_of(
     assert matches() == [(0, "certain"), (1, "certain")]
     jobs.update(state=state)
     if state == JobState.FAILED:
-        Charge.objects.owe(jobs.get(), now)
+        Charge.objects.mark_refund_owed(jobs.get(), now)
     ledger.mirror(account)
     expected = other if state == JobState.FAILED else lost
-    assert Entry.objects.get(position=2).charge_id == expected.pk
+    assert LedgerEntry.objects.get(position=2).charge_id == expected.pk
 
 
 def test_a_refund_that_may_be_of_a_clip_outside_the_portal_stays_where_it_is(
@@ -147,8 +147,8 @@ def test_what_was_given_back_to_another_team_is_given_back_to_nobody_else(
     book.add(line(-30), line(-30, 0.01), refund())
     for one in (account, theirs, account):
         ledger.mirror(one)
-    given = Entry.objects.get(charge__isnull=False, amount__gt=0)
+    given = LedgerEntry.objects.get(charge__isnull=False, amount__gt=0)
     assert (given.charge, given.confidence) == (first, "likely")
     book.add(refund(minute=6))
     ledger.mirror(theirs)
-    assert Entry.objects.filter(charge=second, amount__gt=0).count() == 1
+    assert LedgerEntry.objects.filter(charge=second, amount__gt=0).count() == 1

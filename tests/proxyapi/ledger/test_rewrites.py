@@ -10,7 +10,7 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.ledger import growth, patrol, rewrites, segment
 from proxyapi.ledger.page import reader
-from proxyapi.models import Account, Entry, Ledger, Rewrite
+from proxyapi.models import Account, LedgerConflict, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import Book, line, mirrored
@@ -28,7 +28,7 @@ def whole(account: Account, book: Book) -> Book:
 def patrolled(account: Account) -> None:
     """A reading ten minutes after the last page was compared."""
     long_ago = timezone.now() - patrol.EVERY
-    Ledger.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
+    LedgerMirror.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
     ledger.mirror(account)
 
 
@@ -36,11 +36,11 @@ def test_law_4_a_row_that_reads_differently_stops_the_mirror(account: Account, w
     whole.rows[119] = line("-119.5", 119)
     whole.add(line("-7", 200))
     assert not ledger.mirror(account)
-    rewrite = Rewrite.objects.get()
+    rewrite = LedgerConflict.objects.get()
     assert (rewrite.position, rewrite.before["credit_spend"]) == (119, "-120")
     assert rewrite.after is not None
     assert rewrite.after["credit_spend"] == "-119.5"
-    problem = Ledger.objects.get().problem
+    problem = LedgerMirror.objects.get().problem
     assert problem.startswith("Row 120 of the service's ledger reads differently now: it was “-120")
     assert len(mirrored(account)) == 120
 
@@ -58,27 +58,27 @@ def test_the_services_version_can_be_taken(account: Account, whole: Book) -> Non
     whole.rows[119] = line("-119.5", 119)
     whole.add(line("-7", 200))
     ledger.mirror(account)
-    ledger.accept(Rewrite.objects.get(), mira.pk)
+    ledger.accept(LedgerConflict.objects.get(), mira.pk)
     assert ledger.mirror(account)
     assert mirrored(account)[-2:] == ["-119.5", "-7"]
-    rewrite = Rewrite.objects.get()
+    rewrite = LedgerConflict.objects.get()
     assert rewrite.accepted_by_id == mira.pk
-    assert Ledger.objects.get().problem == ""
+    assert LedgerMirror.objects.get().problem == ""
 
 
 def test_a_ledger_that_got_shorter_stops_the_mirror(account: Account, whole: Book) -> None:
     del whole.rows[117:]
     assert not ledger.mirror(account)
-    gone = Rewrite.objects.order_by("position")
+    gone = LedgerConflict.objects.order_by("position")
     assert [(one.position, one.after) for one in gone] == [(117, None), (118, None), (119, None)]
-    assert "it had 120 rows, now it has 117" in Ledger.objects.get().problem
+    assert "it had 120 rows, now it has 117" in LedgerMirror.objects.get().problem
     assert len(mirrored(account)) == 120
 
 
 def test_a_shorter_ledger_can_be_taken(account: Account, whole: Book) -> None:
     del whole.rows[117:]
     ledger.mirror(account)
-    ledger.accept(Rewrite.objects.order_by("position")[0], UserFactory().pk)
+    ledger.accept(LedgerConflict.objects.order_by("position")[0], UserFactory().pk)
     whole.add(line("-8", 300))
     assert ledger.mirror(account)
     assert mirrored(account) == [row["credit_spend"] for row in whole.rows]
@@ -92,8 +92,8 @@ def test_a_ledger_that_lost_most_of_its_rows_stops_the_mirror_all_the_same(
     high = len(whole.rows)
     whole.rows[:] = whole.rows[:2]
     ledger.mirror(account)
-    assert f"it had {high} rows, now it has 2" in Ledger.objects.get().problem
-    assert list(Rewrite.objects.values_list("position", flat=True)) == [2, 3, 4]
+    assert f"it had {high} rows, now it has 2" in LedgerMirror.objects.get().problem
+    assert list(LedgerConflict.objects.values_list("position", flat=True)) == [2, 3, 4]
 
 
 def test_an_empty_ledger_after_a_full_one_is_noticed(account: Account, whole: Book) -> None:
@@ -101,7 +101,7 @@ def test_an_empty_ledger_after_a_full_one_is_noticed(account: Account, whole: Bo
     assert not ledger.mirror(account)
     ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
     assert ledger.mirror(account)
-    assert not Entry.objects.exists()
+    assert not LedgerEntry.objects.exists()
 
 
 def test_a_row_that_was_taken_out_of_the_middle_is_found_to_its_place(
@@ -130,7 +130,7 @@ def test_an_older_row_that_reads_differently_is_found_by_the_patrol(
     whole.rows[3] = line("-3.99", 3)
     patrolled(account)
     patrolled(account)
-    assert Rewrite.objects.get().position == 3
+    assert LedgerConflict.objects.get().position == 3
 
 
 def test_a_late_answer_does_not_make_the_ledger_shorter(account: Account, whole: Book) -> None:
@@ -141,12 +141,12 @@ def test_a_late_answer_does_not_make_the_ledger_shorter(account: Account, whole:
     whole.add(*[line("-9", 400 + minute) for minute in range(3)])
     ledger.mirror(account)
     segment.lay(account, late)
-    assert Ledger.objects.get().problem == ""
+    assert LedgerMirror.objects.get().problem == ""
     assert len(mirrored(account)) == 123
 
 
 def test_a_patrol_that_is_not_due_asks_nothing(account: Account, whole: Book) -> None:
-    Ledger.objects.update(patrolled_at=timezone.now() - patrol.EVERY + timedelta(seconds=30))
+    LedgerMirror.objects.update(patrolled_at=timezone.now() - patrol.EVERY + timedelta(seconds=30))
     ledger.mirror(account)
     assert whole.pages == [(3, "")]
 
@@ -163,7 +163,7 @@ def test_all_that_was_read_may_be_gone_while_older_rows_are_still_to_be_read(
     del book.rows[60:]
     assert not ledger.mirror(account)
     ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
-    assert not Ledger.objects.get().is_whole
+    assert not LedgerMirror.objects.get().is_complete
     assert ledger.mirror(account)
     assert mirrored(account) == [row["credit_spend"] for row in book.rows]
 
@@ -178,7 +178,7 @@ def test_an_anchor_whose_rows_are_gone_is_forgotten_though_another_row_waits(
     whole.balance += 1 + 118 + 119 + 120
     assert not ledger.mirror(account)
     for position in (117, 110):
-        ledger.accept(Rewrite.objects.get(position=position), UserFactory().pk)
+        ledger.accept(LedgerConflict.objects.get(position=position), UserFactory().pk)
     assert ledger.mirror(account)
     assert ledger.weigh(account)
     assert ledger.books(account).difference == 0

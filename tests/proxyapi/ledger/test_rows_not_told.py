@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.ledger import matching, trace
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import (
     HISTORY,
     START,
@@ -56,7 +56,7 @@ def test_where_the_view_cannot_be_had_nothing_waits_for_it(
     book.add(line(-4, 1))
     book.view = [line(-9)]
     ledger.mirror(account)
-    assert Ledger.objects.get(pk=account.pk).api_problem
+    assert LedgerMirror.objects.get(pk=account.pk).api_problem
     assert matches() == [(0, "certain")]
 
 
@@ -70,9 +70,9 @@ def test_an_equal_row_that_is_not_told_keeps_the_next_one_for_it(
     assert matching.match(account) == {near.pk}
     assert trace.debit_alone(lost, matching.match(account)) is None
     assert trace.trace_of(lost)
-    Entry.objects.filter(pk=dark.pk).update(via_api=True)
+    LedgerEntry.objects.filter(pk=dark.pk).update(via_api=True)
     assert matching.match(account) == set()
-    assert Entry.objects.get(charge=known) == dark
+    assert LedgerEntry.objects.get(charge=known) == dark
     assert trace.debit_alone(lost, matching.match(account)) == near
 
 
@@ -86,7 +86,7 @@ def test_a_charge_that_was_answered_after_the_reading_waits_for_the_next(
     own = row(account, 1, seconds=89)
     read_to(account, timezone.now())
     matching.match(account)
-    assert Entry.objects.get(charge=slow) == own
+    assert LedgerEntry.objects.get(charge=slow) == own
 
 
 def test_a_slow_call_keeps_no_row_from_a_charge_that_ended_before(
@@ -102,7 +102,7 @@ def test_a_slow_call_keeps_no_row_from_a_charge_that_ended_before(
     row(account, 2, seconds=199)
     read_to(account, START + timedelta(hours=1))
     matching.match(account)
-    assert Entry.objects.get(charge=first) == own
+    assert LedgerEntry.objects.get(charge=first) == own
 
 
 def test_while_it_waits_it_is_no_difference(account: Account, confirmed: Confirmed) -> None:
@@ -112,7 +112,7 @@ def test_while_it_waits_it_is_no_difference(account: Account, confirmed: Confirm
     row(account, 1, seconds=70)
     matching.match(account)
     assert ledger.books(account).differences == []
-    Entry.objects.all().delete()
+    LedgerEntry.objects.all().delete()
     assert len(ledger.books(account).differences) == 1
 
 
@@ -130,14 +130,14 @@ def test_a_service_without_the_view_holds_nothing_up(
     upstream.on(*HISTORY, history)
     assert ledger.mirror(account)
     assert matches() == [(1, "certain")]
-    assert "does not show its view" in Ledger.objects.get(pk=account.pk).api_problem
+    assert "does not show its view" in LedgerMirror.objects.get(pk=account.pk).api_problem
 
 
 def test_many_charges_that_wait_cost_few_queries(account: Account, confirmed: Confirmed) -> None:
     for number in range(20):
         confirmed(4, minute=1 + number / 30)
         row(account, 5 + number, seconds=60 + 2 * number)
-    Ledger.objects.update_or_create(
+    LedgerMirror.objects.update_or_create(
         account=account, defaults={"read_at": START, "low": 5, "high": 25}
     )
     with CaptureQueriesContext(connection) as asked:
@@ -153,6 +153,6 @@ def test_only_the_times_of_the_charges_are_looked_at_and_not_what_lies_between(
     between = row(account, 0, seconds=60 * 60, amount=-7)
     near = row(account, 1, seconds=60 * 60 * 24, amount=-9)
     read_to(account, START)
-    claims = matching.claims_of(Ledger.objects.get(pk=account.pk))
-    assert list(matching.free(Ledger.objects.get(pk=account.pk), claims)) == [near]
+    claims = matching.claims_of(LedgerMirror.objects.get(pk=account.pk))
+    assert list(matching.free(LedgerMirror.objects.get(pk=account.pk), claims)) == [near]
     assert between.charge is None

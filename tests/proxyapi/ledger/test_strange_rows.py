@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from proxyapi import ledger
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import HISTORY, Book, line
 from tests.proxyapi.upstream_script import Upstream, answer
@@ -35,11 +35,11 @@ def test_a_strange_row_keeps_its_words_and_its_place(
     """pitfall_68: a time without its offset is nobody's time."""
     book.rows = [line("-1", 1), raw, line("-2", 2)]
     assert ledger.mirror(account)
-    entry = Entry.objects.get(position=1)
+    entry = LedgerEntry.objects.get(position=1)
     assert entry.credit_spend == words
     assert str(entry.amount.normalize()) == str(amount)
     assert trouble in entry.trouble
-    assert Entry.objects.count() == 3
+    assert LedgerEntry.objects.count() == 3
     assert ledger.mirror(account), "it reads the same every time"
 
 
@@ -47,7 +47,7 @@ def test_a_row_without_a_time_stands_at_its_neighbours(account: Account, book: B
     lost = line("-2", created_at=None)
     book.rows = [lost, line("-1", 1), lost, line("-3", 3), lost]
     ledger.mirror(account)
-    times = Entry.objects.order_by("position").values_list("happened_at__minute", flat=True)
+    times = LedgerEntry.objects.order_by("position").values_list("happened_at__minute", flat=True)
     assert list(times) == [1, 1, 1, 3, 3]
 
 
@@ -64,7 +64,7 @@ def test_pitfall_60_amounts_are_exact_and_signed(account: Account, book: Book) -
     amounts = ["-0.68", "-12.16", "+100", "1,250", "-96", "0"]
     book.add(*[line(amount) for amount in amounts])
     ledger.mirror(account)
-    read = Entry.objects.order_by("position").values_list("amount", flat=True)
+    read = LedgerEntry.objects.order_by("position").values_list("amount", flat=True)
     assert [f"{amount.normalize():f}" for amount in read] == [
         "-0.68", "-12.16", "100", "1250", "-96", "0",
     ]  # fmt: skip
@@ -76,7 +76,7 @@ def test_words_that_are_too_long_are_cut_and_stay_the_same_row(
     book.add(line("-4", label="x" * 900, content_type="y" * 900, transaction_type="z" * 900))
     assert ledger.mirror(account)
     assert ledger.mirror(account)
-    assert len(Entry.objects.get().label) == 200
+    assert len(LedgerEntry.objects.get().label) == 200
 
 
 @pytest.mark.parametrize(
@@ -100,5 +100,5 @@ def test_a_page_that_is_not_what_was_asked_for_teaches_nothing(
     upstream.on(*HISTORY, page)
     with pytest.raises(errors.AnswerLost):
         ledger.mirror(account)
-    assert not Entry.objects.exists()
-    assert Ledger.objects.get().read_at is None
+    assert not LedgerEntry.objects.exists()
+    assert LedgerMirror.objects.get().read_at is None

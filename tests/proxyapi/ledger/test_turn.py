@@ -13,7 +13,7 @@ from dashboard.celery import app
 from proxyapi import calls, ledger, tasks
 from proxyapi.events import EventType
 from proxyapi.ledger import changes, turn
-from proxyapi.models import Account, ChargeState, Entry, Ledger, Token, TokenState
+from proxyapi.models import Account, ChargeState, LedgerEntry, LedgerMirror, Token, TokenState
 from proxyapi.rate_limiter import (
     Permit,
     Priority,
@@ -34,7 +34,7 @@ def test_a_new_account_is_read_and_weighed_at_once(account: Account, book: Book)
     book.add(line(-4))
     assert is_due(account)
     ledger.take_turn(account.pk)
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     assert (row.high, row.anchor_high, row.held_until) == (1, 1, None)
 
 
@@ -50,7 +50,7 @@ def test_a_turn_for_older_rows_does_not_put_off_the_newest(
     account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger.take_turn(account.pk)
-    Ledger.objects.update(read_at=timezone.now() - timedelta(seconds=40))
+    LedgerMirror.objects.update(read_at=timezone.now() - timedelta(seconds=40))
     monkeypatch.setattr(turn, "mirror_and_weigh", lambda _: None)
     ledger.take_turn(account.pk)
     assert not is_due(account, 14)
@@ -90,7 +90,7 @@ def test_an_allowance_that_ran_out_is_waited_for(
 
     monkeypatch.setattr(calls, "acquire_permit", admit)
     ledger.take_turn(account.pk)
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     assert 0 < row.low < row.high == 500
     assert row.troubles == 0
     assert not is_due(account, 5)
@@ -119,13 +119,13 @@ def test_one_request_a_turn_is_enough_for_a_long_history(
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     assert turns_until_told(account, book, bucket) <= 24
     book.add(*[line(-2, 900) for _ in range(120)])
-    Ledger.objects.update(read_at=timezone.now() - timedelta(minutes=2))
+    LedgerMirror.objects.update(read_at=timezone.now() - timedelta(minutes=2))
     assert turns_until_told(account, book, bucket) <= 8
 
 
 def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
     for number in range(50):
-        if is_told(account) and Entry.objects.count() == len(book.rows):
+        if is_told(account) and LedgerEntry.objects.count() == len(book.rows):
             return number
         bucket.left = 1
         ledger.take_turn(account.pk)
@@ -154,7 +154,7 @@ def test_the_request_that_is_lent_while_videos_run_fills_the_history(
     bucket = Lent()
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     assert turns_until_told(account, book, bucket) <= 16
-    assert Ledger.objects.get().anchor_balance is None
+    assert LedgerMirror.objects.get().anchor_balance is None
 
 
 def test_with_room_for_it_the_anchor_goes_before_the_history(
@@ -166,14 +166,14 @@ def test_with_room_for_it_the_anchor_goes_before_the_history(
     bucket.left = 4  # one more tells where the end is
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     ledger.take_turn(account.pk)
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     assert (row.anchor_balance, row.anchor_high, row.low) == (10_000, 230, 200)
 
 
 def is_told(account: Account) -> bool:
-    row = Ledger.objects.filter(pk=account.pk).first()
-    told = not Entry.objects.filter(via_api=None).exists()
-    return row is not None and row.is_whole and row.high == row.total and told
+    row = LedgerMirror.objects.filter(pk=account.pk).first()
+    told = not LedgerEntry.objects.filter(via_api=None).exists()
+    return row is not None and row.is_complete and row.high == row.total and told
 
 
 def test_trouble_makes_the_turns_rare_and_one_good_one_ends_it(
@@ -183,20 +183,20 @@ def test_trouble_makes_the_turns_rare_and_one_good_one_ends_it(
     waits = []
     for _ in range(6):
         ledger.take_turn(account.pk)
-        due_at = Ledger.objects.get().due_at
+        due_at = LedgerMirror.objects.get().due_at
         assert due_at is not None
         waits.append(round((due_at - timezone.now()).total_seconds() / 60))
     assert waits == [2, 4, 8, 15, 15, 15]
     book.cut_after = None
     ledger.take_turn(account.pk)
-    assert Ledger.objects.get().troubles == 0
+    assert LedgerMirror.objects.get().troubles == 0
     assert is_due(account, 65)
 
 
 def test_two_workers_do_not_read_one_ledger_at_once(account: Account, book: Book) -> None:
     book.add(line(-4))
     ledger.take_turn(account.pk)
-    Ledger.objects.update(held_until=timezone.now() + timedelta(seconds=30), due_at=None)
+    LedgerMirror.objects.update(held_until=timezone.now() + timedelta(seconds=30), due_at=None)
     book.pages.clear()
     assert not is_due(account)
     ledger.take_turn(account.pk)
@@ -206,11 +206,11 @@ def test_two_workers_do_not_read_one_ledger_at_once(account: Account, book: Book
 def test_the_turn_of_a_dead_worker_is_taken_over(account: Account, book: Book) -> None:
     book.add(line(-4))
     ledger.take_turn(account.pk)
-    Ledger.objects.update(held_until=timezone.now() - timedelta(seconds=1), due_at=None)
+    LedgerMirror.objects.update(held_until=timezone.now() - timedelta(seconds=1), due_at=None)
     book.add(line(-5))
     assert is_due(account)
     ledger.take_turn(account.pk)
-    assert Entry.objects.count() == 2
+    assert LedgerEntry.objects.count() == 2
 
 
 def test_an_account_that_no_token_opens_is_left(account: Account, book: Book) -> None:
@@ -227,7 +227,7 @@ def test_a_token_that_does_not_open_leaves_the_ledger_to_another_members(
     TokenFactory(account=account)
     book.add(line(-4))
     ledger.take_turn(account.pk)
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     assert (row.high, row.anchor_high, row.troubles) == (1, 1, 0)
 
 
@@ -236,7 +236,7 @@ def test_pitfall_66_several_tokens_read_one_ledger_once(account: Account, book: 
     book.add(line(-4))
     assert ledger.due(timezone.now()) == [account.pk]
     ledger.take_turn(account.pk)
-    assert Entry.objects.count() == 1
+    assert LedgerEntry.objects.count() == 1
 
 
 def test_the_beat_rings_for_ledgers_that_are_due(
@@ -272,8 +272,8 @@ def test_rows_are_read_though_the_balance_cannot_be(
     upstream.on("GET", "/me", httpx.ReadError)
     book.add(line(-4))
     ledger.take_turn(account.pk)
-    assert Entry.objects.count() == 1
-    assert Ledger.objects.get().balance_exact is None
+    assert LedgerEntry.objects.count() == 1
+    assert LedgerMirror.objects.get().balance_exact is None
 
 
 @pytest.mark.parametrize(

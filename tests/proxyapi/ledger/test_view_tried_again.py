@@ -10,11 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi import day_sums, ledger
+from proxyapi import ledger
 from proxyapi.ledger import overlay
 from proxyapi.ledger.page import API, Page
 from proxyapi.ledger.row import row
-from proxyapi.models import Account, Entry, Ledger
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
+from proxyapi.rollups import daily_totals
 from tests.proxyapi.ledger.conftest import HISTORY, Book, line
 from tests.proxyapi.upstream_script import Upstream, refused
 
@@ -22,7 +23,7 @@ STRANGE = 20  # position of the view's row that the ledger does not have
 
 
 def told() -> list[bool | None]:
-    return list(Entry.objects.order_by("position").values_list("via_api", flat=True))
+    return list(LedgerEntry.objects.order_by("position").values_list("via_api", flat=True))
 
 
 def of_the_view(book: Book) -> list[int]:
@@ -30,7 +31,7 @@ def of_the_view(book: Book) -> list[int]:
 
 
 def read_after_an_hour(account: Account, book: Book) -> None:
-    Ledger.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
+    LedgerMirror.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
     book.pages.clear()
     ledger.mirror(account)
 
@@ -63,24 +64,27 @@ def test_a_view_that_is_refused_once_is_gone_on_with(
     book.add(line(-300, 900))
     upstream.on(*HISTORY, refuse)
     ledger.mirror(account)
-    assert Ledger.objects.get().api_problem == overlay.NOT_SHOWN
+    assert LedgerMirror.objects.get().api_problem == overlay.NOT_SHOWN
     upstream.on(*HISTORY, book.history)
     read_after_an_hour(account, book)
     assert (told(), of_the_view(book)) == ([True] * 161, [4])
-    assert (Ledger.objects.get().api_problem, day_sums.in_another_zone()) == ("", [])
+    assert (LedgerMirror.objects.get().api_problem, daily_totals.accounts_with_stale_zone()) == (
+        "",
+        [],
+    )
 
 
 def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
     account: Account, book: Book, laid: list[bool | None]
 ) -> None:
-    assert (told(), Ledger.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
+    assert (told(), LedgerMirror.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
     read_after_an_hour(account, book)
-    assert (told(), Ledger.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
-    assert (len(of_the_view(book)), day_sums.in_another_zone()) == (2, [])
+    assert (told(), LedgerMirror.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
+    assert (len(of_the_view(book)), daily_totals.accounts_with_stale_zone()) == (2, [])
     book.view = None
     read_after_an_hour(account, book)
-    assert (told(), Ledger.objects.get().api_problem) == ([True] * 160, "")
-    assert (len(of_the_view(book)), day_sums.in_another_zone()) == (2, [])
+    assert (told(), LedgerMirror.objects.get().api_problem) == ([True] * 160, "")
+    assert (len(of_the_view(book)), daily_totals.accounts_with_stale_zone()) == (2, [])
 
 
 def test_while_it_does_not_fit_beneath_new_rows_are_told_all_the_same(
@@ -94,7 +98,7 @@ def test_while_it_does_not_fit_beneath_new_rows_are_told_all_the_same(
         book.pages.clear()
         ledger.mirror(account)
         assert len(of_the_view(book)) == 1, "of what lies beneath nothing is asked"
-    assert (told(), Ledger.objects.get().api_problem) == (
+    assert (told(), LedgerMirror.objects.get().api_problem) == (
         [*laid, True, False, True],
         overlay.APART_BENEATH,
     )
@@ -104,22 +108,25 @@ def test_a_view_that_is_mended_within_the_hour_is_whole_again(account: Account, 
     book.add(*[line(-1 - number, number) for number in range(5)])
     book.view = [line(-999, 0), *book.rows[1:]]
     ledger.mirror(account)
-    assert Ledger.objects.get().api_problem == overlay.APART_BENEATH
+    assert LedgerMirror.objects.get().api_problem == overlay.APART_BENEATH
     book.view = None
     book.add(line(-5, 900))
     ledger.mirror(account)
-    assert (told(), Ledger.objects.get().api_problem) == ([True] * 6, "")
+    assert (told(), LedgerMirror.objects.get().api_problem) == ([True] * 6, "")
 
 
 def test_only_rows_beneath_are_never_told(laid: list[bool | None]) -> None:
     """A newer one that is not told yet may be anybody's, and is waited for."""
-    Entry.objects.filter(position=159).update(via_api=None)
-    unknown = Entry.objects.filter(overlay.never_told(Ledger.objects.get()))
+    LedgerEntry.objects.filter(position=159).update(via_api=None)
+    unknown = LedgerEntry.objects.filter(overlay.never_told(LedgerMirror.objects.get()))
     assert [one.position for one in unknown.order_by("position")] == list(range(STRANGE + 1))
-    Ledger.objects.update(api_problem=overlay.APART)
-    assert Entry.objects.filter(overlay.never_told(Ledger.objects.get())).count() == STRANGE + 2
-    Ledger.objects.update(api_problem="")
-    assert not Entry.objects.filter(overlay.never_told(Ledger.objects.get())).exists()
+    LedgerMirror.objects.update(api_problem=overlay.APART)
+    assert (
+        LedgerEntry.objects.filter(overlay.never_told(LedgerMirror.objects.get())).count()
+        == STRANGE + 2
+    )
+    LedgerMirror.objects.update(api_problem="")
+    assert not LedgerEntry.objects.filter(overlay.never_told(LedgerMirror.objects.get())).exists()
 
 
 @pytest.mark.parametrize(("step", "is_past"), [(-1, overlay.is_before), (1, overlay.is_after)])
@@ -129,7 +136,9 @@ def test_a_row_that_fits_nowhere_is_not_looked_for_in_years_of_others(
     strange = row(line(-999, 0))
     start = strange.happened_at
     assert start is not None
-    free = iter([Entry(happened_at=start + timedelta(days=step * day)) for day in range(-3, 900)])
+    free = iter(
+        [LedgerEntry(happened_at=start + timedelta(days=step * day)) for day in range(-3, 900)]
+    )
     assert overlay.place([strange], free, is_past) == ([], [])
     assert len(list(free)) > 890
 
@@ -141,12 +150,12 @@ def test_a_view_whose_newest_rows_did_not_fit_is_laid_anew_from_its_end(
     book.add(line(-300, 900))
     book.view = [*book.rows[:160], line(-999, 900)]
     ledger.mirror(account)
-    assert Ledger.objects.get().api_problem == overlay.APART
+    assert LedgerMirror.objects.get().api_problem == overlay.APART
     book.view = None
     read_after_an_hour(account, book)
-    assert (told(), Ledger.objects.get().api_problem) == ([True] * 161, "")
+    assert (told(), LedgerMirror.objects.get().api_problem) == ([True] * 161, "")
     assert of_the_view(book) == [1, 4, 3, 2, 1]  # the first page tells where its end is
-    assert day_sums.in_another_zone() == [account.pk]
+    assert daily_totals.accounts_with_stale_zone() == [account.pk]
 
 
 @pytest.mark.parametrize("count", [50, 100])
@@ -167,7 +176,7 @@ def the_end(total: int) -> Page:
 def test_its_end_is_remembered_for_the_request_that_asks_for_it(account: Account) -> None:
     with CaptureQueriesContext(connection) as asked:
         overlay.remember_end(account, the_end(120))
-    kept = Ledger.objects.get()
+    kept = LedgerMirror.objects.get()
     assert (kept.api_low, kept.api_high) == (120, 120)
     locked = next(one["sql"] for one in asked if one["sql"].startswith("SELECT"))
     assert 'FROM "proxyapi_account"' in locked
@@ -180,5 +189,5 @@ def test_its_end_is_not_remembered_over_what_another_laid_meanwhile(
     book.add(line(-1, 1), line(-2, 2))
     ledger.mirror(account)
     overlay.remember_end(account, the_end(120))
-    kept = Ledger.objects.get()
+    kept = LedgerMirror.objects.get()
     assert (kept.api_low, kept.api_high) == (0, 2)

@@ -14,7 +14,7 @@ from proxyapi.charges.reconcile import decide_charge
 from proxyapi.ledger import segment, trace
 from proxyapi.ledger.row import AMOUNT, TIME
 from proxyapi.ledger.trace import NEAR, Sight
-from proxyapi.models import Account, Charge, ChargeState, Confidence, Entry
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, MatchConfidence
 from tests.proxyapi.ledger.conftest import START, Confirmed, lost_retry, read_to, row
 
 SENT = 66  # seconds after START, as `lost_retry` is
@@ -58,13 +58,15 @@ def test_what_is_known_to_be_done_looks_for_its_debit_for_an_hour(
     assert decided(lost, done=True) == state
 
 
-@pytest.mark.parametrize(("late", "sure"), [(120, Confidence.CERTAIN), (121, Confidence.LIKELY)])
+@pytest.mark.parametrize(
+    ("late", "sure"), [(120, MatchConfidence.CERTAIN), (121, MatchConfidence.LIKELY)]
+)
 def test_a_debit_of_minutes_later_is_not_its_own_for_certain(
     late: int, sure: str, account: Account, lost: Charge
 ) -> None:
     row(account, 0, seconds=GIVEN_UP + late)
     assert decided(lost) == MATCHED
-    assert Entry.objects.get(charge=lost).confidence == sure
+    assert LedgerEntry.objects.get(charge=lost).confidence == sure
 
 
 @pytest.mark.parametrize(("late", "state"), [(HOUR, UNKNOWN), (HOUR + 1, REFUSED)])
@@ -72,7 +74,7 @@ def test_a_debit_of_minutes_later_is_not_its_own_for_certain(
 def test_no_row_of_another_time_is_waited_for(
     late: int, state: str, dark: dict[str, Any], account: Account, lost: Charge
 ) -> None:
-    Entry.objects.filter(pk=row(account, 0, seconds=GIVEN_UP + late).pk).update(**dark)
+    LedgerEntry.objects.filter(pk=row(account, 0, seconds=GIVEN_UP + late).pk).update(**dark)
     assert decided(lost) == state
 
 
@@ -80,7 +82,7 @@ def test_a_row_whose_own_time_cannot_be_read_may_be_of_any_time(
     account: Account, lost: Charge
 ) -> None:
     strange = row(account, 0, seconds=GIVEN_UP + 2 * HOUR)
-    Entry.objects.filter(pk=strange.pk).update(trouble=f"{AMOUNT} {TIME}")
+    LedgerEntry.objects.filter(pk=strange.pk).update(trouble=f"{AMOUNT} {TIME}")
     assert decided(lost) == UNKNOWN
 
 
@@ -111,7 +113,7 @@ def test_a_wide_margin_of_the_hold_is_never_left_out(
 ) -> None:
     lost = lost_retry(confirmed, quote=Decimal(10), hold=Decimal(18))
     row(account, 0, seconds=SENT + 1, amount=-3)
-    assert lost.may_cost(Decimal(3))
+    assert lost.can_cost(Decimal(3))
     assert trace.trace_of(lost)
 
 
@@ -144,7 +146,7 @@ def test_what_another_lost_charge_cannot_have_taken_is_its_own(
     wide, exact = two_lost(confirmed, prices=(96, 100), holds=(106, 100))
     own = row(account, 0, seconds=SENT + 1, amount=-92)
     assert (decided(wide), decided(exact)) == (MATCHED, REFUSED)
-    assert Entry.objects.get(charge=wide) == own
+    assert LedgerEntry.objects.get(charge=wide) == own
 
 
 @pytest.mark.parametrize(

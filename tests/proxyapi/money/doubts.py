@@ -12,8 +12,8 @@ from decimal import Decimal
 
 from proxyapi.charges import settle_with_entry, write_off_charge
 from proxyapi.charges.dispatch import build_path_params
-from proxyapi.models import Charge, ChargeState, Entry
-from proxyapi.models.charge import SPENT
+from proxyapi.models import Charge, ChargeState, LedgerEntry
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.upstream.catalog import operation
 from tests.proxyapi.money.stage import Stage
 
@@ -38,13 +38,13 @@ def is_doubtful(charge: Charge) -> bool:
     """Whether the debits that nobody has are too few for all the lost charges that they fit."""
     of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
     lost = of_all_teams.filter(state=ChargeState.UNKNOWN)
-    its = [-entry.amount for entry in nobodys(charge) if charge.may_cost(-entry.amount)]
-    rivals = [one for one in lost if any(one.may_cost(amount) for amount in its)]
+    its = [-entry.amount for entry in nobodys(charge) if charge.can_cost(-entry.amount)]
+    rivals = [one for one in lost if any(one.can_cost(amount) for amount in its)]
     return charge in rivals and len(its) < len(rivals)
 
 
-def nobodys(charge: Charge) -> list[Entry]:
-    rows = Entry.objects.without_charge().filter(account_id=charge.account_id, via_api=True)
+def nobodys(charge: Charge) -> list[LedgerEntry]:
+    rows = LedgerEntry.objects.without_charge().filter(account_id=charge.account_id, via_api=True)
     return list(rows.filter(amount__lt=0))
 
 
@@ -71,6 +71,6 @@ def decide(stage: Stage) -> tuple[list[str], list[str]]:
 
 def unexplained(charge: Charge, theirs: list[Decimal]) -> Counter[Decimal]:
     """What was taken where it went and is no settled charge's cost."""
-    settled = Charge.objects.of_upstream_account(charge.account_id).filter(state__in=SPENT)
+    settled = Charge.objects.of_upstream_account(charge.account_id).filter(state__in=CHARGED_STATES)
     ours = [one.cost for one in settled.select_related("job") if where(one) == where(charge)]
     return Counter(filter(None, theirs)) - Counter(filter(None, ours))

@@ -22,10 +22,10 @@ from dashboard.models import AlertEvent, Team
 from proxyapi import ledger, rate_limiter, tasks
 from proxyapi.charges import ChargeIntent, admit_charge, charges_with_late_debit
 from proxyapi.models import Charge, ChargeState, Upload
-from proxyapi.models.charge import CHARGED_LATE, NEVER_CHARGED
+from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
+from proxyapi.polling import due_work
 from proxyapi.refusals import Refusal
 from proxyapi.upstream.catalog import operation as row_of
-from proxyapi.watching import due
 from tests.factories import TeamFactory
 from tests.proxyapi.money.indoors import Indoors, staged
 from tests.proxyapi.money.operations import OPERATIONS, path_of
@@ -74,9 +74,9 @@ def arrive_in_time(house: Indoors, operation: str, delays: list[float], found: A
             told = f"{operation}, {delay:.0f} s late: {described(charges)}, it took {taken}"
             if len(taken) > 1:
                 found.twice.append(told)
-            if any(charge.code in (NEVER_CHARGED, CHARGED_LATE) for charge in charges):
+            if any(charge.code in (NEVER_CHARGED_CODE, CHARGED_LATE_CODE) for charge in charges):
                 found.false_uncharged.append(told)
-            if [charge.cost for charge in charges if charge.is_spent] != (taken or [Decimal(0)]):
+            if [charge.cost for charge in charges if charge.is_charged] != (taken or [Decimal(0)]):
                 found.wrong.append(told)
         weigh(stage, operation, found)
 
@@ -89,17 +89,17 @@ def arrive_too_late(
     with opened(house) as (stage, team):
         charges, taken = pressed(house, stage, operation, delay, found, again=again)
         told = f"{operation}, {delay:.0f} s late: {described(charges)}, it took {taken}"
-        costs = [charge.cost for charge in charges if charge.is_spent and charge.cost]
+        costs = [charge.cost for charge in charges if charge.is_charged and charge.cost]
         if sorted(costs) != sorted(taken):
             found.wrong.append(told)
-        if charges[0].code == CHARGED_LATE:
+        if charges[0].code == CHARGED_LATE_CODE:
             found.matched_late += 1
             evaluate(team.pk)
             alert = AlertEvent.objects.filter(subject=str(charges[0].pk), member=charges[0].member)
             is_twice = len(taken) > 1
             if [("charged twice" in one.text) for one in alert] != [is_twice]:
                 found.wrong.append(f"{told}: {[one.text for one in alert]}")
-        elif charges[0].code != NEVER_CHARGED:
+        elif charges[0].code != NEVER_CHARGED_CODE:
             found.wrong.append(f"{told}: not called uncharged")
         weigh(stage, told, found)
 
@@ -136,7 +136,7 @@ def pressed(
         beat(house, stage, BEAT_SECONDS if any(one.is_open for one in charges) else REST_SECONDS)
         for charge in charges:
             charge.refresh_from_db()
-        if len(charges) == 1 and again and charges[0].code == NEVER_CHARGED:
+        if len(charges) == 1 and again and charges[0].code == NEVER_CHARGED_CODE:
             waited = (house.now() - sent_at).total_seconds()
             found.longest_wait = max(found.longest_wait, waited)
             charges += press_again(intent)
@@ -146,7 +146,7 @@ def pressed(
 def is_over(house: Indoors, charges: list[Charge]) -> bool:
     """Whether the request arrived, and every press has its end; one that was called uncharged
     before that may change yet."""
-    is_called = charges[0].code == NEVER_CHARGED
+    is_called = charges[0].code == NEVER_CHARGED_CODE
     return not (house.world.in_flight or is_called or any(one.is_open for one in charges))
 
 
@@ -180,7 +180,7 @@ def beat(house: Indoors, stage: Stage, seconds: int) -> None:
         house.clock.advance(max(0.0, in_flight[0].at - now))
         stage.control.get("clock")
     house.clock.advance(now + seconds - house.clock.now())
-    for id, state in due.charges():
+    for id, state in due_work.lease_due_charges():
         task = (
             tasks.dispatch_charge_task if state == ChargeState.HELD else tasks.reconcile_charge_task
         )

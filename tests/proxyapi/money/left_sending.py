@@ -17,8 +17,8 @@ from dashboard.queries.overview.concerns import concerns_of
 from proxyapi import tasks
 from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState
+from proxyapi.polling import due_work
 from proxyapi.upstream.catalog import operation as row_of
-from proxyapi.watching import due
 from tests.factories import TeamFactory
 from tests.proxyapi.money.indoors import Indoors, staged
 from tests.proxyapi.money.operations import OPERATIONS
@@ -121,7 +121,7 @@ def beaten(house: Indoors, charge: Charge, ages: Ages, time: timedelta) -> float
     died_at = house.now()
     while charge.state not in ENDED and house.now() < died_at + time:
         house.clock.advance(BEAT)
-        for id, state in due.charges():
+        for id, state in due_work.lease_due_charges():
             task = (
                 tasks.dispatch_charge_task
                 if state == ChargeState.HELD

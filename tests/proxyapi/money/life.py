@@ -28,16 +28,25 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from proxyapi import costs, drafts, ledger, tasks, top_up
+from proxyapi import drafts, ledger, pricing, tasks, top_up
 from proxyapi.charges import ChargeIntent, admit_charge
-from proxyapi.models import Charge, ChargeState, Entry, Job, JobKind, JobState, TopUp, TopUpChange
-from proxyapi.models.charge import SPENT
+from proxyapi.models import (
+    AutoTopUp,
+    Charge,
+    ChargeState,
+    Job,
+    JobKind,
+    JobState,
+    LedgerEntry,
+    TopUpChange,
+)
+from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.polling import due_work
+from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
 from proxyapi.sandbox import audit
 from proxyapi.top_up import Setting
-from proxyapi.watching import due
-from proxyapi.watching.look import look
 from tests.contract.staging import PROMPT
 from tests.proxyapi.money.indoors import Indoors, staged
 from tests.proxyapi.money.operations import READY, SCRIPT, intent, job, path_of
@@ -158,15 +167,18 @@ class Life(RuleBasedStateMachine):
             body = {"caption_effect": "karaoke"}
             return intent(chosen, "faceless.export", 5, self.stage, body=body)
         if chosen.state == JobState.DRAFT:
-            operation, price = "faceless.render", chosen.estimate if chosen.priced else None
+            operation, price = (
+                "faceless.render",
+                chosen.estimate if chosen.has_current_estimate else None,
+            )
         else:
-            operation, price = "faceless.retry", costs.retry(chosen)
+            operation, price = "faceless.retry", pricing.estimate_retry_price(chosen)
         return intent(chosen, operation, price, self.stage) if price is not None else None
 
     @rule(units=st.sampled_from([1, 2, 5]), enabled=st.booleans(), lost=st.booleans())
     def turn_top_up(self, units: int, enabled: bool, lost: bool) -> None:
         top_up.refresh(self.account)
-        row = TopUp.objects.filter(account=self.account).first()
+        row = AutoTopUp.objects.filter(account=self.account).first()
         seen = Setting.of_row(row) if row else Setting()
         wanted = Setting(enabled=enabled, type="dynamic-credits", units=units)
         if lost:
@@ -211,7 +223,7 @@ class Life(RuleBasedStateMachine):
         if lost:
             self.bells.clear()
         self.house.away = away and dies == ""
-        for id, state in due.charges():
+        for id, state in due_work.lease_due_charges():
             task = (
                 tasks.dispatch_charge_task
                 if state == ChargeState.HELD
@@ -227,8 +239,8 @@ class Life(RuleBasedStateMachine):
     def watch(self, seconds: int, away: bool) -> None:
         self.house.clock.advance(seconds)
         self.house.away = away
-        for lease in due.jobs():
-            look(lease.job, lease.until)
+        for lease in due_work.lease_due_jobs():
+            poll_job(lease.job_id, lease.until)
         self.house.away = False
 
     @rule(kind=st.sampled_from(["faceless", "text-to-video"]))
@@ -297,12 +309,12 @@ class Life(RuleBasedStateMachine):
             told = f"{charge.operation} {charge.state} {charge.cost}, the sandbox took {taken}"
             assert len(taken) <= 1, told
             if charge.state in ENDED:
-                cost = charge.cost if charge.state in SPENT else 0
+                cost = charge.cost if charge.state in CHARGED_STATES else 0
                 assert cost == sum(taken), told
         free = [
             charge
             for id, charge in charges.items()
-            if charge.state in SPENT and charge.cost and id not in self.taken
+            if charge.state in CHARGED_STATES and charge.cost and id not in self.taken
         ]
         assert not free, "it took nothing"
 
@@ -328,7 +340,7 @@ class Life(RuleBasedStateMachine):
         outside = self.outside + self.undecided()
         assert ours.outside == outside, f"{ours.outside} cr are outside, not {outside}"
         charges = Charge.objects.filter(entries__amount__lt=0).distinct().count()
-        debits = Entry.objects.filter(amount__lt=0, charge__isnull=False).count()
+        debits = LedgerEntry.objects.filter(amount__lt=0, charge__isnull=False).count()
         assert charges == debits, f"{debits} debits for {charges} charges"
         self.weighed = self.moved()
 
@@ -336,7 +348,7 @@ class Life(RuleBasedStateMachine):
         """What the books are made of, theirs and ours. Some things come late: here and there the
         minute, too, and at the end of every life."""
         charges = Charge.objects.order_by("pk").values_list("pk", "state", "cost")
-        entries = Entry.objects.order_by("pk").values_list("pk", "amount", "charge")
+        entries = LedgerEntry.objects.order_by("pk").values_list("pk", "amount", "charge")
         world, account = self.house.world, self.stage.account_id
         balance = world.accounts.rows[account].balance
         rows = [(row.id, row.credits) for row in world.ledgers[account]]

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from proxyapi import costs
+from proxyapi import pricing
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
@@ -53,14 +53,14 @@ def intent(
     job: Job | None, operation: str, quote: object, stage: Stage, **more: Any
 ) -> ChargeIntent:
     price = Decimal(str(quote))
-    exact = operation in costs.EXACT
+    exact = operation in pricing.EXACT_PRICE_OPERATIONS
     token = stage.token
     return ChargeIntent(
         job=job,
         member_id=token.owner_id,
         operation=operation,
         nonce=uuid.uuid4(),
-        hold=price if exact else costs.hold_for(price),
+        hold=price if exact else pricing.hold_for_estimate(price),
         quote=price,
         token=None if job else token,
         **more,

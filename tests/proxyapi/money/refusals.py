@@ -69,10 +69,10 @@ def said(refusal: Refusal) -> dict[str, Any]:
 
 def problem(charge: Charge, refusal: Refusal) -> str:
     if refusal.status == 429:
-        return "" if charge.is_spent else f"it is {charge.state}: {charge.reason}"
+        return "" if charge.is_charged else f"it is {charge.state}: {charge.reason}"
     if charge.state != ChargeState.REFUSED or charge.cost is not None:
         return f"it is {charge.state} at {charge.cost}: {charge.reason}"
     if refusal.words not in charge.reason:
         return f"it says: {charge.reason}"
-    held = charge.account.held()
+    held = charge.account.held_credits()
     return f"{held} are held" if held else ""

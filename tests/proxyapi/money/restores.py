@@ -26,10 +26,10 @@ from django.db.models import QuerySet
 from proxyapi import ledger, rate_limiter, tasks
 from proxyapi.charges import ChargeIntent, admit_charge, recovery
 from proxyapi.models import Charge, ChargeState, Job
-from proxyapi.models.charge import HOLDING, SPENT
+from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
+from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
-from proxyapi.watching import due
 from tests.proxyapi.money.indoors import Indoors, staged
 from tests.proxyapi.money.operations import OPERATIONS
 from tests.proxyapi.money.stage import ENDED, Stage
@@ -173,7 +173,7 @@ def press(intent: ChargeIntent) -> None:
 
 def is_done(intent: ChargeIntent) -> bool:
     """Whether the page shows that it was done: nobody presses again then."""
-    return charges_of(intent).filter(state__in=SPENT).exists()
+    return charges_of(intent).filter(state__in=CHARGED_STATES).exists()
 
 
 def charges_of(intent: ChargeIntent) -> QuerySet[Charge]:
@@ -186,14 +186,14 @@ def beat(house: Indoors) -> None:
     for _ in range(BEATS):
         house.clock.advance(BEAT_S)
         tasks.check_database_restored()
-        for id, state in due.charges():
+        for id, state in due_work.lease_due_charges():
             task = (
                 tasks.dispatch_charge_task
                 if state == ChargeState.HELD
                 else tasks.reconcile_charge_task
             )
             task(str(id))
-        if not Charge.objects.filter(state__in=HOLDING).exists():
+        if not Charge.objects.filter(state__in=HOLDING_STATES).exists():
             return
 
 
@@ -204,7 +204,7 @@ def judge(
     found.rounds += 1
     price = max([charge.hold for charge in charges], default=taken)
     left = charges.exclude(state__in=ENDED).count()
-    costs = sum(charge.cost or 0 for charge in charges.filter(state__in=SPENT))
+    costs = sum(charge.cost or 0 for charge in charges.filter(state__in=CHARGED_STATES))
     account = stage.token.account
     account.refresh_from_db()
     ledger.mirror(account, Priority.PERSON, 5)

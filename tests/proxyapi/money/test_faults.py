@@ -76,7 +76,7 @@ def test_what_never_started_is_free_again_and_charged_nowhere(
     settled(charge)
     assert charge.state == ChargeState.REFUSED
     assert money()["ledger_sum"] == 0
-    assert job.account.held() == 0
+    assert job.account.held_credits() == 0
 
 
 def test_a_429_before_a_render_costs_a_wait_and_nothing_else(

@@ -55,7 +55,7 @@ def test_what_never_started_is_free_again(operation: str, stage: Stage) -> None:
     charge = carried(admit_charge(intent))
     assert charge.state == ChargeState.REFUSED
     assert stage.spent() == already
-    assert charge.account.held() == Decimal(0)
+    assert charge.account.held_credits() == Decimal(0)
 
 
 def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(

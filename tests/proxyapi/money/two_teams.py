@@ -13,8 +13,8 @@ from django.db.models import Count
 
 from proxyapi import ledger, tokens
 from proxyapi.charges import admit_charge, dispatch_charge
-from proxyapi.models import Account, Charge, Entry
-from proxyapi.models.charge import SPENT
+from proxyapi.models import Account, Charge, LedgerEntry
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.operation import Evidence
@@ -88,7 +88,8 @@ def judge(charges: list[Charge], taken: Decimal, what: str, verdict: Verdict) ->
     """Of two charges on one account only the sum of what was taken is known."""
     verdict.charges += len(charges)
     ours = sum(
-        (charge.cost or Decimal(0) for charge in charges if charge.state in SPENT), Decimal()
+        (charge.cost or Decimal(0) for charge in charges if charge.state in CHARGED_STATES),
+        Decimal(),
     )
     states = ", ".join(f"{charge.state} {charge.cost}" for charge in charges)
     told = f"{what}: {states}, the sandbox took {taken}"
@@ -111,6 +112,6 @@ def weigh(teams: tuple[Stage, Stage], verdict: Verdict) -> None:
                 f"mirrored {found.entries}, {found.unexplained} without rows"
             )
     accounts = Account.objects.same_upstream_account(teams[0].token.account_id)
-    matched = Entry.objects.filter(account__in=accounts, charge__isnull=False, amount__lt=0)
+    matched = LedgerEntry.objects.filter(account__in=accounts, charge__isnull=False, amount__lt=0)
     places = matched.values("position").annotate(charges=Count("pk")).filter(charges__gt=1)
     verdict.double += [f"the debit in row {row['position']} has two charges" for row in places]

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from proxyapi import ledger
 from proxyapi.models import Account, Charge, ChargeState
-from proxyapi.models.charge import SPENT
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import Priority
 from tests.proxyapi.money.stage import ENDED, Stage
 
@@ -56,9 +56,9 @@ class Verdict:
         told = f"{what}: {charge.state} {charge.cost} {charge.code}, the sandbox took {taken}"
         if charge.state not in ENDED:
             self.open.append(told)
-        elif charge.state not in SPENT and taken:
+        elif charge.state not in CHARGED_STATES and taken:
             self.false_failed.append(told)
-        elif charge.state in SPENT and charge.cost != taken:
+        elif charge.state in CHARGED_STATES and charge.cost != taken:
             self.unexplained.append(told)
 
     def weigh(self, stage: Stage, what: str, *, untrue: Decimal = NOTHING) -> None:

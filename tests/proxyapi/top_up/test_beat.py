@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.celery import app
 from proxyapi import tasks
-from proxyapi.models import Account, Token, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import Account, AutoTopUp, Token, TopUpChange, TopUpChangeState
 from tests.proxyapi.top_up.conftest import MORE, OFF, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer
 
@@ -39,7 +39,7 @@ def test_it_rings_for_what_is_due_and_for_nothing_else(
     )
     tasks.sweep_top_ups()
     assert rung == [save, read]
-    TopUp.objects.create(account=account, due_at=now + timedelta(minutes=4))
+    AutoTopUp.objects.create(account=account, due_at=now + timedelta(minutes=4))
     TopUpChange.objects.update(state=TopUpChangeState.SENDING, due_at=now + timedelta(minutes=2))
     tasks.sweep_top_ups()
     assert rung == [save, read]
@@ -54,7 +54,7 @@ def test_a_lost_doorbell_costs_time_and_not_the_change(
     tasks.refresh_top_up_task(str(token.account_id))
     change.refresh_from_db()
     assert change.state == TopUpChangeState.SAVED
-    assert TopUp.objects.get().enabled
+    assert AutoTopUp.objects.get().enabled
 
 
 def test_pitfall_77_switched_off_by_three_failures_no_beat_and_no_reading_switches_it_on(
@@ -64,9 +64,9 @@ def test_pitfall_77_switched_off_by_three_failures_no_beat_and_no_reading_switch
         monkeypatch.setattr(task, "delay", task.run)
     upstream.on("GET", PATH, answer(preference()), answer(preference(OFF, failures=3)))
     for _ in range(3):
-        TopUp.objects.update(due_at=timezone.now())
+        AutoTopUp.objects.update(due_at=timezone.now())
         tasks.sweep_top_ups()
-    row = TopUp.objects.get()
-    assert (row.enabled, row.consecutive_failures, row.has_drifted) == (False, 3, True)
+    row = AutoTopUp.objects.get()
+    assert (row.enabled, row.consecutive_failures, row.is_disabled_elsewhere) == (False, 3, True)
     assert [request.method for request in upstream.requests] == ["GET"] * 3
     assert not TopUpChange.objects.exists()

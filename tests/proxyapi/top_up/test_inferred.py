@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proxyapi.models import Account, Entry, TopUp
+from proxyapi.models import Account, AutoTopUp, LedgerEntry
 from proxyapi.top_up import Setting, infer, stopped_by_failures
 from proxyapi.top_up.setting import MOST_UNITS, PRESETS, is_legal
 from tests.factories import ChargeFactory
@@ -16,8 +16,8 @@ from tests.factories import ChargeFactory
 NOW = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)  # 02:30 in Berlin, half an hour before it is again
 
 
-def enter(account: Account, at: datetime, amount: str, label: str) -> Entry:
-    return Entry.objects.create(
+def enter(account: Account, at: datetime, amount: str, label: str) -> LedgerEntry:
+    return LedgerEntry.objects.create(
         account=account,
         position=account.entries.count(),
         label=label,
@@ -64,7 +64,7 @@ def test_what_gives_back_a_charge_of_ours_is_no_top_up(account: Account) -> None
 
 def test_pitfall_81_it_rests_a_day_after_the_failure_that_was_seen(account: Account) -> None:
     seen = NOW - timedelta(hours=3)
-    row = TopUp(account=account, consecutive_failures=1, failure_seen_at=seen)
+    row = AutoTopUp(account=account, consecutive_failures=1, failure_seen_at=seen)
     assert infer(account, row, NOW).resting_until == seen + timedelta(hours=24)
     assert infer(account, row, NOW + timedelta(hours=21)).resting_until is None
     row.consecutive_failures = 0
@@ -85,7 +85,7 @@ def test_pitfall_81_it_rests_a_day_after_the_failure_that_was_seen(account: Acco
 def test_pitfall_76_the_count_alone_does_not_say_who_switched_it_off(
     fields: dict[str, Any], by_the_service: bool
 ) -> None:
-    row = TopUp(**{"enabled": False, "consecutive_failures": 3, **fields})
+    row = AutoTopUp(**{"enabled": False, "consecutive_failures": 3, **fields})
     assert stopped_by_failures(row) is by_the_service
 
 

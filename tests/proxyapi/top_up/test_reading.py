@@ -12,7 +12,15 @@ from django.utils import timezone
 
 from proxyapi import top_up
 from proxyapi.events import EventType
-from proxyapi.models import Account, Plan, Token, TokenState, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import (
+    Account,
+    AccountPlan,
+    AutoTopUp,
+    Token,
+    TokenState,
+    TopUpChange,
+    TopUpChangeState,
+)
 from proxyapi.top_up import Reading, Setting, reading
 from proxyapi.top_up.save import token_for
 from tests.factories import TokenFactory
@@ -28,13 +36,13 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
     return events
 
 
-def read(account: Account, upstream: Upstream, *answers: Any) -> TopUp:
+def read(account: Account, upstream: Upstream, *answers: Any) -> AutoTopUp:
     """Each answer in turn, each due."""
     for one in answers:
         upstream.on("GET", PATH, one)
-        TopUp.objects.filter(account=account).update(due_at=timezone.now())
+        AutoTopUp.objects.filter(account=account).update(due_at=timezone.now())
         top_up.refresh(Account.objects.get(pk=account.pk))
-    return TopUp.objects.get(account=account)
+    return AutoTopUp.objects.get(account=account)
 
 
 def test_a_reading_is_kept_and_announced_once(
@@ -63,16 +71,18 @@ def test_it_was_on_and_now_it_is_off_is_seen_and_announced(
 ) -> None:
     on, off = answer(preference(ON)), answer(preference(OFF, failures=3))
     row = read(account, upstream, on, off)
-    assert row.has_drifted
+    assert row.is_disabled_elsewhere
     assert row.found_off_at == row.read_at
     assert told == [EventType.TOP_UP] * 2
-    assert not read(account, upstream, on).has_drifted
+    assert not read(account, upstream, on).is_disabled_elsewhere
 
 
 def test_off_from_the_first_reading_is_no_drift(
     account: Account, token: Token, upstream: Upstream
 ) -> None:
-    assert not read(account, upstream, answer(preference(OFF)), answer(preference(OFF))).has_drifted
+    assert not read(
+        account, upstream, answer(preference(OFF)), answer(preference(OFF))
+    ).is_disabled_elsewhere
 
 
 def test_a_failure_is_dated_by_the_reading_that_first_saw_it(
@@ -90,7 +100,7 @@ def test_a_late_answer_undoes_nothing_newer(account: Account) -> None:
     now = timezone.now()
     reading.note(account, Reading(ON, None, 0), now)
     reading.note(account, Reading(OFF, None, 0), now - timedelta(seconds=1))
-    assert TopUp.objects.get(account=account).enabled
+    assert AutoTopUp.objects.get(account=account).enabled
 
 
 def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
@@ -100,7 +110,7 @@ def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
     reading.note(account, Reading(ON, None, 0), now)
     reading.note(account, Reading(OFF, None, 1), now + timedelta(seconds=2))
     row = reading.note(account, Reading(OFF, None, 0), now + timedelta(seconds=1), ours=True)
-    assert (row.has_drifted, row.left_enabled) == (False, False)
+    assert (row.is_disabled_elsewhere, row.left_enabled) == (False, False)
     assert row.left_at == now + timedelta(seconds=1)
     assert row.consecutive_failures == 1  # of the newer reading
     assert told == [EventType.TOP_UP] * 3
@@ -111,7 +121,7 @@ def test_switched_on_here_and_found_off_since_is_not_our_deed(account: Account) 
     reading.note(account, Reading(ON, None, 0), now)
     reading.note(account, Reading(OFF, None, 0), now + timedelta(seconds=2))
     row = reading.note(account, Reading(MORE, None, 0), now + timedelta(seconds=1), ours=True)
-    assert (row.has_drifted, row.left_enabled) == (True, True)
+    assert (row.is_disabled_elsewhere, row.left_enabled) == (True, True)
 
 
 def test_nobody_reads_beside_a_change_that_is_on_its_way(
@@ -120,7 +130,7 @@ def test_nobody_reads_beside_a_change_that_is_on_its_way(
     change = asked(OFF)
     top_up.refresh(account)
     assert upstream.requests == []
-    TopUpChange.objects.move(change, TopUpChangeState.REFUSED)
+    TopUpChange.objects.transition(change, TopUpChangeState.REFUSED)
     top_up.refresh(account)
     assert len(upstream.requests) == 1
 
@@ -142,12 +152,12 @@ def test_a_failed_reading_changes_nothing_but_its_reason(
     row = read(account, upstream, answer(preference(ON)), failure)
     assert Setting.of_row(row) == ON
     assert sentence in row.read_error
-    assert not row.has_drifted
+    assert not row.is_disabled_elsewhere
 
 
-@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
+@pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
 def test_pitfall_80_without_a_paid_plan_nobody_asks_and_the_row_says_why(
-    plan: Plan, account: Account, token: Token, upstream: Upstream
+    plan: AccountPlan, account: Account, token: Token, upstream: Upstream
 ) -> None:
     Account.objects.filter(pk=account.pk).update(plan=plan)
     row = read(account, upstream, answer(preference()))
@@ -179,7 +189,7 @@ def test_a_count_that_fell_is_a_failure_since_the_last_reading_too(
     """A top-up that went off begins the count anew: of 2, then 1, the 1 is new."""
     now = timezone.now()
     earlier = now - timedelta(days=2)
-    TopUp.objects.create(
+    AutoTopUp.objects.create(
         account=account, consecutive_failures=2, failure_seen_at=earlier, read_at=earlier
     )
     row = reading.note(account, reading.Reading(ON, None, failures), now)

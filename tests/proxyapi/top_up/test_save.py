@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from proxyapi import top_up
-from proxyapi.models import Account, Plan, Token, TopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import Account, AccountPlan, AutoTopUp, Token, TopUpChange, TopUpChangeState
 from proxyapi.refusals import AlreadyInProgress, NotReady
 from proxyapi.top_up import Setting
 from proxyapi.top_up.save import ABANDONED_AFTER, ARRIVED_WITHIN, GIVE_UP_AFTER
@@ -48,9 +48,9 @@ def test_pitfalls_69_to_71_only_what_decides_is_sent(
     change = after(asked(wanted))
     assert upstream.asked("PUT", PATH) == [body]
     assert (change.state, change.reason[:6]) == (TopUpChangeState.SAVED, "Saved.")
-    row = TopUp.objects.get(account=account)
+    row = AutoTopUp.objects.get(account=account)
     assert Setting.of_row(row) == wanted
-    assert (row.left_enabled, row.has_drifted) == (wanted.enabled, False)
+    assert (row.left_enabled, row.is_disabled_elsewhere) == (wanted.enabled, False)
 
 
 def test_pitfall_79_somebody_changed_it_meanwhile_and_nothing_is_sent(
@@ -60,7 +60,7 @@ def test_pitfall_79_somebody_changed_it_meanwhile_and_nothing_is_sent(
     assert upstream.asked("PUT", PATH) == []
     assert change.state == TopUpChangeState.REFUSED
     assert "it was off when you opened the page, now it is on, 2,000 cr each time" in change.reason
-    assert Setting.of_row(TopUp.objects.get(account=account)) == ON
+    assert Setting.of_row(AutoTopUp.objects.get(account=account)) == ON
 
 
 def test_what_it_would_buy_counts_as_changed_while_it_is_off(
@@ -89,7 +89,7 @@ def test_pitfall_75_each_refusal_ends_in_its_own_sentence(
     change = after(asked())
     assert (change.state, len(upstream.asked("PUT", PATH))) == (TopUpChangeState.REFUSED, 1)
     assert change.reason.startswith("Not saved.") and sentence in change.reason
-    assert Setting.of_row(TopUp.objects.get(account=account)) == ON
+    assert Setting.of_row(AutoTopUp.objects.get(account=account)) == ON
 
 
 def test_a_pack_that_the_service_does_not_sell_is_named(asked: Asked, upstream: Upstream) -> None:
@@ -210,8 +210,8 @@ def test_one_nonce_is_one_change_and_one_account_has_one_on_its_way(token: Token
 SHAPES: dict[str, Any] = {"wanted": MORE.kept(), "seen": ON.kept()}
 
 
-@pytest.mark.parametrize("plan", [Plan.TRIAL, Plan.NONE])
-def test_without_a_paid_plan_nothing_is_even_asked_for(plan: Plan, token: Token) -> None:
+@pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
+def test_without_a_paid_plan_nothing_is_even_asked_for(plan: AccountPlan, token: Token) -> None:
     Account.objects.filter(pk=token.account_id).update(plan=plan)
     with pytest.raises(NotReady, match="Not saved"):
         top_up.ask(token, token.owner_id, uuid.uuid4(), MORE, ON)

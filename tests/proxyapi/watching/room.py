@@ -22,9 +22,9 @@ from django.utils import timezone
 
 from proxyapi import calls, rate_limiter
 from proxyapi.models import Job, JobKind, JobState, Token
+from proxyapi.polling import circuit_breaker, due_work
+from proxyapi.polling.poller import poll_job
 from proxyapi.upstream.client import Client
-from proxyapi.watching import due, outage
-from proxyapi.watching.look import look
 from tests.bench.watching.service import Limiter
 from tests.factories import AccountFactory, TokenFactory
 from tests.proxyapi.upstream_script import BASE
@@ -80,11 +80,11 @@ class Room:
         """Ticks, a second apart; whatever they ring for is done within the second."""
         for second in range(seconds):
             self.now += timedelta(seconds=1)
-            if second % outage.PROBE_EVERY == 0:
+            if second % circuit_breaker.PROBE_INTERVAL_S == 0:
                 self._expire()
-            for lease in due.jobs():
-                self.taken[lease.job] = self.seconds
-                look(lease.job, lease.until)
+            for lease in due_work.lease_due_jobs():
+                self.taken[lease.job_id] = self.seconds
+                poll_job(lease.job_id, lease.until)
 
     def _expire(self) -> None:
         environment = self.tokens[0].account.environment

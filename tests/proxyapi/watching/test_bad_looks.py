@@ -12,10 +12,10 @@ from django.utils import timezone
 from proxyapi import rate_limiter
 from proxyapi.events import EventType
 from proxyapi.models import Job, JobState
-from proxyapi.models.job import PARKED_AFTER
+from proxyapi.models.job import MAX_JOB_CRASHES
+from proxyapi.polling import circuit_breaker, due_work, job_quarantine
+from proxyapi.polling import poller as looking
 from proxyapi.rate_limiter import Priority
-from proxyapi.watching import due, outage, parking
-from proxyapi.watching import look as looking
 from tests.factories import TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer, refused
 from tests.proxyapi.watching.conftest import ago
@@ -28,7 +28,7 @@ def seen(job: Job, lane: Priority = Priority.PERSON) -> Job:
     """The job after a look whose time came; people's lane has no pace to keep."""
     rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), job.token.bucket, 30, 30)
     Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
-    looking.look(job.pk, lane=lane)
+    looking.poll_job(job.pk, lane=lane)
     job.refresh_from_db()
     return job
 
@@ -89,12 +89,12 @@ def test_b5_after_three_looks_without_an_answer_one_asks_for_all(running, seeing
         upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for job in jobs[:3]:
         seen(job)
-    assert len(due.jobs()) == 1
-    assert due.jobs() == [], "and only every five seconds"
+    assert len(due_work.lease_due_jobs()) == 1
+    assert due_work.lease_due_jobs() == [], "and only every five seconds"
     told = Job.objects.exclude(look_error="").count()
     assert told == len(jobs), "the page of each says since when nobody answers"
-    outage.answered(token.account.environment)
-    assert len(due.jobs()) >= 4, "the first answer lets all tokens go on"
+    circuit_breaker.close_circuit(token.account.environment)
+    assert len(due_work.lease_due_jobs()) >= 4, "the first answer lets all tokens go on"
 
 
 def test_who_rests_for_long_and_was_told_of_an_outage_is_looked_at_when_it_is_over(
@@ -121,13 +121,13 @@ def test_videos_for_which_alone_the_service_breaks_do_not_keep_up_an_outage(
         seen(job)
     fine = running(age=60)
     upstream.on("GET", f"/faceless/{fine.remote_id}", RENDERING)
-    assert outage.is_away(token.account.environment)
+    assert circuit_breaker.is_circuit_open(token.account.environment)
     of_broken = Job.objects.filter(pk__in=[job.pk for job in broken])
     of_broken.update(looked_at=ago(3000), next_look_at=ago(1))
     Job.objects.filter(pk=fine.pk).update(next_look_at=ago(2))
-    assert [lease.job for lease in due.jobs()] == [fine.pk]
+    assert [lease.job_id for lease in due_work.lease_due_jobs()] == [fine.pk]
     seen(fine)
-    assert not outage.is_away(token.account.environment)
+    assert not circuit_breaker.is_circuit_open(token.account.environment)
 
 
 def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream: Upstream):
@@ -138,7 +138,7 @@ def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream
         seen(broken)
         Job.objects.filter(pk=fine.pk).update(looked_at=ago(9))
         seen(fine)
-    assert not outage.is_away(fine.account.environment)
+    assert not circuit_breaker.is_circuit_open(fine.account.environment)
 
 
 @pytest.mark.parametrize("videos", [1, 2])
@@ -149,13 +149,13 @@ def test_the_only_ones_that_break_the_service_are_an_outage_for_a_day_and_then_b
     alone = [running(look_error="A fault.", look_error_since=ago(23 * 3600)) for _ in range(videos)]
     for job in alone:
         upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
-    for _ in range(outage.AWAY_AFTER):
+    for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT):
         waits = [wait_of(seen(job)) for job in alone]
     assert all(5 <= wait <= 18 for wait in waits)
-    assert outage.is_away(alone[0].account.environment)
+    assert circuit_breaker.is_circuit_open(alone[0].account.environment)
     time_machine.move_to(timezone.now() + timedelta(hours=2), tick=False)
     assert all(wait_of(seen(job)) > 700 for job in alone)
-    assert not outage.is_away(alone[0].account.environment)
+    assert not circuit_breaker.is_circuit_open(alone[0].account.environment)
 
 
 def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: Upstream):
@@ -163,7 +163,7 @@ def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: Upst
     for job in (*jobs, *jobs):
         upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
         seen(job)
-    assert outage.is_away(job.account.environment)
+    assert circuit_breaker.is_circuit_open(job.account.environment)
 
 
 @pytest.mark.parametrize(("since", "least", "most"), [(0, 5, 9), (120, 90, 150), (9000, 700, 1100)])
@@ -182,8 +182,8 @@ def test_who_fails_for_long_is_asked_often_while_the_service_is_away(running, up
     """Else it was looked at a quarter of an hour after the others when that is over."""
     job = running(look_error="Away.", look_error_since=ago(9000))
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
-    for _ in range(outage.AWAY_AFTER - 1):
-        outage.failed(job.account.environment)
+    for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT - 1):
+        circuit_breaker.record_unanswered_poll(job.account.environment)
     assert 5 < wait_of(seen(job)) <= 18
 
 
@@ -194,9 +194,9 @@ def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
     """Those who waited it out have failed for long, and all of them did."""
     job = running(age=31 * 86400, look_error="Away.", look_error_since=ago(26 * 3600))
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(502))
-    for _ in range(outage.AWAY_AFTER):
-        outage.failed(job.account.environment)
-    outage.answered(job.account.environment)
+    for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT):
+        circuit_breaker.record_unanswered_poll(job.account.environment)
+    circuit_breaker.close_circuit(job.account.environment)
     time_machine.move_to(timezone.now() + timedelta(minutes=minutes), tick=False)
     assert least < wait_of(seen(job)) < most
     assert not job.left_alone
@@ -218,9 +218,9 @@ def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_someb
     since = ago(hours * 3600) if hours else None
     job = running(age=days * 86400, look_error="A fault.", look_error_since=since)
     upstream.on("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
-    for _ in range(outage.AWAY_AFTER - 1 if is_away else 0):
+    for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT - 1 if is_away else 0):
         running()
-        outage.failed(job.account.environment)
+        circuit_breaker.record_unanswered_poll(job.account.environment)
     assert seen(job).state == JobState.RUNNING
     assert job.left_alone is rests
 
@@ -235,21 +235,24 @@ def test_c7_a_poison_row_is_parked_after_five_tries_and_the_others_go_on(
     def broken(*_: object) -> None:
         raise RuntimeError("a row that nobody foresaw")
 
-    monkeypatch.setattr(looking, "read", broken)
-    for _ in range(PARKED_AFTER):
+    monkeypatch.setattr(looking, "parse_status_reading", broken)
+    for _ in range(MAX_JOB_CRASHES):
         with pytest.raises(RuntimeError):
             seen(poison)
     poison.refresh_from_db()
-    assert (poison.state, poison.look_error) == (JobState.RUNNING, parking.PARKED)
+    assert (poison.state, poison.look_error) == (
+        JobState.RUNNING,
+        job_quarantine.POLLING_QUARANTINED_TEXT,
+    )
     Job.objects.update(next_look_at=timezone.now())
-    assert [lease.job for lease in due.jobs()] == [fine.pk]
+    assert [lease.job_id for lease in due_work.lease_due_jobs()] == [fine.pk]
 
 
 def test_a_parked_video_is_looked_at_again_by_hand(running, seeing, upstream: Upstream):
     seeing()
-    job = running(crashes=PARKED_AFTER, look_error=parking.PARKED)
+    job = running(crashes=MAX_JOB_CRASHES, look_error=job_quarantine.POLLING_QUARANTINED_TEXT)
     upstream.on("GET", f"/faceless/{job.remote_id}", RENDERING)
-    assert looking.again(job)
+    assert looking.poll_soon(job)
     assert seen(job).look_error == ""
     assert job.crashes == 0
 
@@ -260,37 +263,37 @@ def test_pitfall_18_after_a_month_looking_stops_until_a_person_asks(running, ups
     assert seen(job).state == JobState.RUNNING
     assert wait_of(job) > 86400 * 365
     assert job.look_error.startswith("Still rendering after 30 days, so looking stopped")
-    assert looking.again(job)
+    assert looking.poll_soon(job)
     job.refresh_from_db()
     assert wait_of(job) <= 5
 
 
 def test_again_does_nothing_for_a_video_that_ended(running):
-    assert not looking.again(running(state=JobState.COMPLETED))
+    assert not looking.poll_soon(running(state=JobState.COMPLETED))
 
 
 def test_a_doorbell_that_rings_twice_looks_once(running, seeing, upstream: Upstream):
     seeing()
     job = running()
     upstream.on("GET", f"/faceless/{job.remote_id}", RENDERING)
-    lease = due.jobs()[0]
+    lease = due_work.lease_due_jobs()[0]
     for _ in range(3):
-        looking.look(lease.job, lease.until)
+        looking.poll_job(lease.job_id, lease.until)
     assert len(upstream.requests) == 1
 
 
 def test_a_late_doorbell_of_a_lapsed_lease_does_nothing(running, seeing, upstream: Upstream):
     seeing()
     job = running()
-    lease = due.jobs()[0]
+    lease = due_work.lease_due_jobs()[0]
     Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now() + timedelta(seconds=3))
-    looking.look(lease.job, lease.until)
+    looking.poll_job(lease.job_id, lease.until)
     assert upstream.requests == []
 
 
 def test_law_5_no_resource_is_asked_within_five_seconds(running, upstream: Upstream):
     job = running(seen=1)
-    looking.look(job.pk)
+    looking.poll_job(job.pk)
     job.refresh_from_db()
     assert upstream.requests == []
     assert 3 < wait_of(job) <= 4
@@ -306,7 +309,7 @@ def test_without_an_allowance_the_look_waits_and_nothing_is_said(
 
 
 def test_the_command_takes_parked_videos_up_again(running, capsys):
-    parked = running(crashes=PARKED_AFTER, look_error=parking.PARKED)
+    parked = running(crashes=MAX_JOB_CRASHES, look_error=job_quarantine.POLLING_QUARANTINED_TEXT)
     over = running(state=JobState.COMPLETED)
     call_command("look_again", str(parked.pk), str(over.pk))
     parked.refresh_from_db()
@@ -328,7 +331,7 @@ def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
     def breaks(*_: object) -> None:
         raise RuntimeError("the database went away")
 
-    monkeypatch.setattr(looking, "learn", breaks)
+    monkeypatch.setattr(looking, "record_run_duration", breaks)
     job = running()
     film = {"status": "completed", "url": "http://127.0.0.1/a.mp4"}
     upstream.on("GET", f"/faceless/{job.remote_id}", answer({"id": 1, "video": film}))

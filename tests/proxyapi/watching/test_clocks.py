@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter
 from proxyapi.models import Job, JobState
+from proxyapi.polling import due_work
+from proxyapi.polling import poller as looking
 from proxyapi.rate_limiter import Permit, Priority
-from proxyapi.watching import due
-from proxyapi.watching import look as looking
 from tests.proxyapi.upstream_script import Upstream, answer
 
 NOW, HOUR = 10**13, 3_600_000
@@ -88,8 +88,8 @@ def test_a_job_that_was_looked_at_in_the_future_is_due_again(running, seeing):
     ahead = running()
     Job.objects.update(looked_at=timezone.now() + hour, next_look_at=timezone.now() + hour)
     fine = running(next_look_at=timezone.now() + hour)
-    assert due.jobs() == []
-    assert due.mend() == 1
+    assert due_work.lease_due_jobs() == []
+    assert due_work.reschedule_after_clock_rollback() == 1
     soon = timezone.now() + timedelta(seconds=6)
     assert list(Job.objects.due(soon)) == [ahead]
     fine.refresh_from_db()
@@ -111,7 +111,7 @@ def test_a_look_that_failed_in_the_future_is_due_again(running, next_look, age, 
     """Its job was seen before the clock was wrong: the next look alone tells."""
     now = timezone.now()
     job = running(next_look_at=now + next_look, started_at=now - age)
-    assert due.mend() == mended
+    assert due_work.reschedule_after_clock_rollback() == mended
     job.refresh_from_db()
     assert (job.next_look_at < now + timedelta(minutes=1)) is bool(mended)
     assert job.looked_at < now
@@ -133,7 +133,7 @@ def test_five_seconds_run_from_the_sending_however_long_the_counter_took(
 
     monkeypatch.setattr(rate_limiter, "acquire", slow)
     monkeypatch.setattr(timezone, "now", lambda: clock[0])
-    looking.look(job.pk)
+    looking.poll_job(job.pk)
     job.refresh_from_db()
     assert job.looked_at == clock[0]
     assert job.next_look_at is not None

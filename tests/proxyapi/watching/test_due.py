@@ -11,16 +11,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import calls, rate_limiter
-from proxyapi.models import Job, JobKind, JobState, Pace, Token, TokenState
+from proxyapi.models import Job, JobKind, JobState, RenderDurations, Token, TokenState
+from proxyapi.polling import due_work, viewers
 from proxyapi.rate_limiter import Priority
-from proxyapi.watching import due, interest
 from tests.factories import TokenFactory
 
 pytestmark = pytest.mark.django_db
 
 
 def taken() -> list[UUID]:
-    return [lease.job for lease in due.jobs()]
+    return [lease.job_id for lease in due_work.lease_due_jobs()]
 
 
 def test_pitfall_19_a_token_gives_as_many_looks_as_it_has_requests(running, seeing, token):
@@ -40,7 +40,7 @@ def test_the_longest_unseen_comes_first_where_nothing_is_learned(running, seeing
 def test_experience_puts_the_one_that_is_about_to_end_first(running, seeing):
     seeing()
     new, near, old = running(age=30), running(age=100), running(age=900)
-    Pace.objects.create(
+    RenderDurations.objects.create(
         environment=new.account.environment, kind=JobKind.FACELESS, seconds=[98.0] * 9 + [99.0] * 9
     )
     assert taken()[0] == near.pk
@@ -50,7 +50,7 @@ def test_experience_puts_the_one_that_is_about_to_end_first(running, seeing):
 def test_what_somebody_has_open_comes_first(running, seeing):
     seeing()
     jobs = [running(age=100, seen=12) for _ in range(6)]
-    interest.mark([], [(jobs[4].vault_id, jobs[4].pk)])
+    viewers.record_viewers([], [(jobs[4].vault_id, jobs[4].pk)])
     assert taken()[0] == jobs[4].pk
 
 
@@ -122,7 +122,7 @@ def test_c1_after_a_flush_every_job_is_due_again_and_asked_for_slowly(running, s
         running()
     rate_limiter.redis_connection().flushall()
     assert len(taken()) == 1
-    lease = timezone.now() + due.HEARD_WITHIN + timedelta(seconds=1)
+    lease = timezone.now() + due_work.PICKUP_TIMEOUT + timedelta(seconds=1)
     assert Job.objects.due(lease).count() == 100
 
 

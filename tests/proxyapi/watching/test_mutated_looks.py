@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from dashboard.models import Membership, Team
 from proxyapi import rate_limiter
 from proxyapi.models import Job, Token
-from proxyapi.watching.look import look
+from proxyapi.polling.poller import poll_job
 from tests.factories import TokenFactory
 from tests.proxyapi import spec_says
 from tests.proxyapi.mutated import EXAMPLES, LOOKED_AT, Mutated, answers
@@ -56,7 +56,7 @@ def seen(running: Running, upstream: Upstream) -> Callable[[str], Callable[[Muta
             rate_limiter.redis_connection().flushall()
             upstream.requests.clear()
             upstream.on("GET", PATHS[kind], answer.response)
-            look(job.pk)
+            poll_job(job.pk)
             assert len(upstream.requests) == 1
             return Job.objects.get(pk=job.pk)
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter
 from proxyapi.models import Job
+from proxyapi.polling import circuit_breaker, due_work
+from proxyapi.polling import poller as looking
 from proxyapi.rate_limiter import RateLimitExhausted
-from proxyapi.watching import due, outage
-from proxyapi.watching import look as looking
 from tests.proxyapi.upstream_script import Upstream, answer
 
 pytestmark = pytest.mark.django_db
@@ -26,13 +26,13 @@ def environment(token) -> str:
 
 @pytest.fixture
 def away(environment: str) -> str:
-    for _ in range(outage.AWAY_AFTER):
-        outage.failed(environment)
+    for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT):
+        circuit_breaker.record_unanswered_poll(environment)
     return environment
 
 
 def may_look(environment: str) -> bool:
-    with outage.one_at_a_time(environment) as may:
+    with circuit_breaker.half_open_slot(environment) as may:
         return may
 
 
@@ -41,12 +41,12 @@ def meanwhile(running, upstream: Upstream) -> Job:
     first, second = running(), running()
 
     def unanswered(_: httpx.Request) -> httpx.Response:
-        looking.look(second.pk)
+        looking.poll_job(second.pk)
         raise httpx.ConnectError("the wire broke")
 
     upstream.on("GET", f"/faceless/{first.remote_id}", unanswered)
     upstream.on("GET", f"/faceless/{second.remote_id}", answer({"id": 2}))
-    looking.look(first.pk)
+    looking.poll_job(first.pk)
     second.refresh_from_db()
     return second
 
@@ -59,7 +59,7 @@ def test_a_look_beside_the_one_that_asks_is_not_sent_and_put_off(
     assert len(upstream.requests) == 1
     assert second.next_look_at is not None
     wait = (second.next_look_at - timezone.now()).total_seconds()
-    assert outage.PROBE_EVERY - 1 < wait <= outage.PROBE_EVERY
+    assert circuit_breaker.PROBE_INTERVAL_S - 1 < wait <= circuit_breaker.PROBE_INTERVAL_S
     assert second.crashes == 0
 
 
@@ -75,35 +75,35 @@ def test_while_one_is_out_the_tick_takes_none_and_after_it_one(running, seeing, 
     seeing()
     running()
     running()
-    with outage.one_at_a_time(away) as may:
+    with circuit_breaker.half_open_slot(away) as may:
         assert may
-        assert due.jobs() == []
-    assert len(due.jobs()) == 1
+        assert due_work.lease_due_jobs() == []
+    assert len(due_work.lease_due_jobs()) == 1
 
 
 def test_a_look_that_had_no_allowance_leaves_the_turn_to_the_next(running, away, token, upstream):
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
-    looking.look(running().pk)
+    looking.poll_job(running().pk)
     assert upstream.requests == []
     assert may_look(away)
 
 
 @pytest.mark.parametrize("trouble", [RuntimeError, RateLimitExhausted(20)])
 def test_a_look_that_broke_leaves_the_turn_to_the_next(away, trouble):
-    with pytest.raises((RuntimeError, RateLimitExhausted)), outage.one_at_a_time(away):
+    with pytest.raises((RuntimeError, RateLimitExhausted)), circuit_breaker.half_open_slot(away):
         assert not may_look(away)
         raise trouble
     assert may_look(away)
 
 
 def test_who_was_turned_away_does_not_end_the_turn_of_the_one_who_asks(away):
-    with outage.one_at_a_time(away):
+    with circuit_breaker.half_open_slot(away):
         assert not may_look(away)
         assert not may_look(away)
 
 
 def test_of_two_services_the_one_that_is_there_is_asked(away):
-    with outage.one_at_a_time(away):
+    with circuit_breaker.half_open_slot(away):
         assert may_look("https://api.videos.example/v2")
 
 
@@ -114,7 +114,7 @@ def test_without_redis_nobody_asks_a_service_that_is_away_and_nothing_is_raised(
     """It may go between the question whether it is away and the next."""
     settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
     if was_away:
-        monkeypatch.setattr(outage, "is_away", lambda _: True)
+        monkeypatch.setattr(circuit_breaker, "is_circuit_open", lambda _: True)
     assert may_look(away) is not was_away
-    assert not outage.may_probe(away)
-    assert outage.over_for(away) == inf
+    assert not circuit_breaker.acquire_probe_turn(away)
+    assert circuit_breaker.seconds_since_outage(away) == inf

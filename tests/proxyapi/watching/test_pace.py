@@ -9,12 +9,12 @@ from django.db import connections
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxyapi.models import Job, JobKind, JobState, Pace
-from proxyapi.models.pace import KEPT
-from proxyapi.models.sort import LENGTHS, sort_of
-from proxyapi.watching import look as looking
-from proxyapi.watching.experience import Experience, Sort
-from proxyapi.watching.lag import MIDDLE
+from proxyapi.models import Job, JobKind, JobState, RenderDurations
+from proxyapi.models.duration_class import LENGTH_CLASSES_S, duration_class_of
+from proxyapi.models.render_durations import MAX_KEPT_DURATIONS
+from proxyapi.polling import poller as looking
+from proxyapi.polling.duration_history import DurationHistory, DurationKey
+from proxyapi.polling.duration_model import PRIOR_MEDIAN_S
 from tests.proxyapi.upstream_script import answer
 
 DONE = answer({"id": 1, "video": {"status": "completed", "url": "http://127.0.0.1:8001/a.mp4"}})
@@ -26,8 +26,8 @@ FAILED = answer({"id": 1, "video": {"status": "failed", "failure": {"code": "X"}
 def test_an_end_teaches_how_long_it_took(running, upstream, end):
     job = running(age=100, seen=10, variety="ai-visuals", length=60)
     upstream.on("GET", f"/faceless/{job.remote_id}", end)
-    looking.look(job.pk)
-    pace = Pace.objects.get()
+    looking.poll_job(job.pk)
+    pace = RenderDurations.objects.get()
     assert (pace.kind, pace.variety, pace.length) == (JobKind.FACELESS, "ai-visuals", 60)
     assert pace.seconds == [pytest.approx(95, abs=1)], "halfway between the last two looks"
 
@@ -39,8 +39,8 @@ def test_the_time_that_reelroom_slept_is_no_duration(running, upstream, end):
     job = running(age=8 * 3600, seen=8 * 3600 - 60)
     seen_running_at = job.looked_at
     upstream.on("GET", f"/faceless/{job.remote_id}", end)
-    looking.look(job.pk)
-    assert not Pace.objects.exists()
+    looking.poll_job(job.pk)
+    assert not RenderDurations.objects.exists()
     job.refresh_from_db()
     assert job.finished_at is not None
     assert job.looked_at == seen_running_at, "so that others know how near the end was seen"
@@ -55,16 +55,16 @@ def test_an_end_that_was_noted_before_teaches_nothing_twice(running, upstream):
         return DONE
 
     upstream.on("GET", f"/faceless/{job.remote_id}", meanwhile)
-    looking.look(job.pk)
-    assert not Pace.objects.exists()
+    looking.poll_job(job.pk)
+    assert not RenderDurations.objects.exists()
 
 
 @pytest.mark.django_db
 def test_the_newest_durations_are_kept(running):
     job = running()
-    for seconds in range(KEPT + 6):
-        Pace.objects.learn(job, seconds)
-    assert Pace.objects.get().seconds == list(range(6, KEPT + 6))
+    for seconds in range(MAX_KEPT_DURATIONS + 6):
+        RenderDurations.objects.add_duration(job, seconds)
+    assert RenderDurations.objects.get().seconds == list(range(6, MAX_KEPT_DURATIONS + 6))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -73,13 +73,13 @@ def test_workers_that_learn_at_once_lose_nothing(running):
 
     def learn(seconds: int) -> None:
         try:
-            Pace.objects.learn(job, seconds)
+            RenderDurations.objects.add_duration(job, seconds)
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(learn, range(40)))
-    assert sorted(Pace.objects.get().seconds) == list(range(40))
+    assert sorted(RenderDurations.objects.get().seconds) == list(range(40))
 
 
 @pytest.mark.django_db
@@ -87,16 +87,16 @@ def test_few_of_a_length_are_helped_by_the_other_lengths_of_the_type(running):
     job = running(variety="ai-visuals", length=60)
     other = running(variety="ai-visuals", length=300)
     for seconds in range(50, 60):
-        Pace.objects.learn(other, seconds)
+        RenderDurations.objects.add_duration(other, seconds)
     assert middle_of(job) == pytest.approx(54.5)
     for _ in range(5):
-        Pace.objects.learn(job, 20)
+        RenderDurations.objects.add_duration(job, 20)
     assert middle_of(job) == 20
-    assert middle_of(running(variety="b-roll", length=60)) == MIDDLE
+    assert middle_of(running(variety="b-roll", length=60)) == PRIOR_MEDIAN_S
 
 
 def middle_of(job: Job) -> float:
-    return Experience({job.kind}).durations(Sort.of(job)).middle
+    return DurationHistory({job.kind}).model_for(DurationKey.for_job(job)).middle
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def middle_of(job: Job) -> float:
     ],
 )
 def test_a_sort_is_type_or_engine_and_a_class_of_length(wanted, sort):
-    assert sort_of(wanted) == sort
+    assert duration_class_of(wanted) == sort
 
 
 @given(
@@ -122,6 +122,6 @@ def test_a_sort_is_type_or_engine_and_a_class_of_length(wanted, sort):
     )
 )
 def test_no_settings_are_too_odd_for_a_sort(wanted):
-    variety, length = sort_of(wanted)
+    variety, length = duration_class_of(wanted)
     assert len(variety) <= 60
-    assert length in (0, *LENGTHS)
+    assert length in (0, *LENGTH_CLASSES_S)

@@ -6,9 +6,9 @@ import pytest
 
 from proxyapi import rate_limiter
 from proxyapi.models import Job, JobKind, JobState
+from proxyapi.polling import due_work
+from proxyapi.polling import poller as looking
 from proxyapi.rate_limiter import Priority
-from proxyapi.watching import due
-from proxyapi.watching import look as looking
 from tests.factories import JobFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 from tests.proxyapi.watching.conftest import ago
@@ -30,7 +30,7 @@ def test_pitfall_8_where_no_failing_word_is_shown_no_word_fails(
     seeing()
     job = running(kind=kind)
     upstream.on("GET", path, answer(data))
-    looking.look(job.pk)
+    looking.poll_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.raw_status) == (JobState.RUNNING, "failed")
 
@@ -39,7 +39,7 @@ def test_pitfall_9_drafts_are_not_watched(seeing, token):
     seeing()
     JobFactory.create(token=token, account=token.account, vault=token.vault, remote_id="7")
     Job.objects.update(next_look_at=ago(60))
-    assert due.jobs() == []
+    assert due_work.lease_due_jobs() == []
 
 
 def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token):
@@ -60,6 +60,6 @@ def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
     seeing(token, other)
     job = running()
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 60)
-    assert due.jobs() == []
-    looking.look(job.pk)
+    assert due_work.lease_due_jobs() == []
+    looking.poll_job(job.pk)
     assert upstream.requests == []

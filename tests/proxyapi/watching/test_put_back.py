@@ -17,18 +17,18 @@ from proxyapi.charges import dispatch_charge
 from proxyapi.ledger import differences
 from proxyapi.models import (
     Account,
+    AccountPlan,
+    AutoTopUp,
     Charge,
     ChargeState,
     Job,
-    Ledger,
-    Plan,
+    LedgerMirror,
     Token,
-    TopUp,
     TopUpChange,
     TopUpChangeState,
 )
+from proxyapi.polling import due_work
 from proxyapi.top_up import Reading, Setting, reading
-from proxyapi.watching import due
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream
 
@@ -67,19 +67,23 @@ def changing(token: Token, state: TopUpChangeState, **times: datetime) -> TopUpC
 
 
 def test_a_ledger_has_its_turn(account: Account) -> None:
-    Ledger.objects.create(account=account, read_at=ahead(), due_at=ahead(), held_until=ahead())
+    LedgerMirror.objects.create(
+        account=account, read_at=ahead(), due_at=ahead(), held_until=ahead()
+    )
     assert ledger.due(timezone.now()) == []
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     assert ledger.due(timezone.now()) == [account.pk]
 
 
 def test_a_charge_of_now_is_not_missed_in_a_ledger_that_was_read_then(
     account: Account, token: Token
 ) -> None:
-    row = Ledger.objects.create(account=account, read_at=ahead(), due_at=timezone.now() + SOON)
+    row = LedgerMirror.objects.create(
+        account=account, read_at=ahead(), due_at=timezone.now() + SOON
+    )
     settled(token, timezone.now())
     assert differences.overdue(row).exists()
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     row.refresh_from_db()
     assert not differences.overdue(row).exists()
     assert ledger.due(timezone.now()) == [account.pk]
@@ -88,9 +92,9 @@ def test_a_charge_of_now_is_not_missed_in_a_ledger_that_was_read_then(
 def test_charges_of_then_do_not_have_the_ledger_read_all_the_time(
     account: Account, token: Token
 ) -> None:
-    Ledger.objects.create(account=account, read_at=ahead(), due_at=timezone.now() + SOON)
+    LedgerMirror.objects.create(account=account, read_at=ahead(), due_at=timezone.now() + SOON)
     settled(token, ahead())
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     assert ledger.due(timezone.now()) == []
 
 
@@ -98,11 +102,11 @@ def test_a_balance_of_now_is_taken_and_what_is_spent_is_taken_off(
     account: Account, token: Token
 ) -> None:
     Account.objects.update(balance=1000, balance_as_of=ahead())
-    due.mend()
-    account.note_spent(settled(token, timezone.now()))
+    due_work.reschedule_after_clock_rollback()
+    account.deduct_charge(settled(token, timezone.now()))
     account.refresh_from_db()
     assert account.balance == 996
-    account.note_balance(Decimal(500), timezone.now())
+    account.update_balance(Decimal(500), timezone.now())
     assert account.balance == 500
 
 
@@ -111,7 +115,7 @@ def test_a_lapsed_account_is_refreshed_so_that_its_token_resumes(
 ) -> None:
     rung: list[str] = []
     monkeypatch.setattr(tasks.refresh_account_task, "delay", rung.append)
-    Account.objects.update(plan=Plan.NONE, refreshed_at=ahead())
+    Account.objects.update(plan=AccountPlan.NONE, refreshed_at=ahead())
     tasks.refresh_due_accounts()
     later = timezone.now() + 2 * MINUTE
     monkeypatch.setattr(timezone, "now", lambda: later)
@@ -122,9 +126,9 @@ def test_a_lapsed_account_is_refreshed_so_that_its_token_resumes(
 
 def test_a_top_up_is_read_and_what_it_says_is_taken(account: Account) -> None:
     reading.note(account, Reading(Setting(True), None, 0), ahead())
-    TopUp.objects.update(due_at=ahead())
+    AutoTopUp.objects.update(due_at=ahead())
     assert top_up.due(timezone.now()) == []
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     assert top_up.due(timezone.now()) == [account.pk]
     assert not reading.note(account, Reading(Setting(False), None, 0), timezone.now()).enabled
 
@@ -137,7 +141,7 @@ def test_a_change_of_a_top_up_goes_on_and_is_not_sent_beside_its_worker(
     token: Token, state: TopUpChangeState, minutes: int
 ) -> None:
     change = changing(token, state, asked_at=ahead(), sent_at=ahead(), due_at=ahead())
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     change.refresh_from_db()
     now = timezone.now()
     assert change.sent_at is not None
@@ -147,9 +151,9 @@ def test_a_change_of_a_top_up_goes_on_and_is_not_sent_beside_its_worker(
 
 def test_a_price_is_asked(token: Token) -> None:
     job = JobFactory.create(token=token, account=token.account, quote_due_at=ahead())
-    assert list(due.quotes()) == []
-    due.mend()
-    assert list(due.quotes()) == [job.pk]
+    assert list(due_work.lease_due_quotes()) == []
+    due_work.reschedule_after_clock_rollback()
+    assert list(due_work.lease_due_quotes()) == [job.pk]
 
 
 def test_a_charge_that_cannot_be_sent_is_given_up_within_its_time(
@@ -158,7 +162,7 @@ def test_a_charge_that_cannot_be_sent_is_given_up_within_its_time(
     upstream.on("POST", "/faceless", httpx.ConnectError)
     job = JobFactory.create(token=token, account=token.account)
     charge = ChargeFactory.create(job=job, held_at=ahead())
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     later = timezone.now() + 16 * MINUTE
     monkeypatch.setattr(timezone, "now", lambda: later)
     dispatch_charge(charge.pk)
@@ -172,16 +176,20 @@ def test_a_clock_that_nobody_put_back_mends_nothing(account: Account, token: Tok
     now = timezone.now()
     seen, long = now + timedelta(seconds=5), now + timedelta(minutes=15)
     Account.objects.update(refreshed_at=seen, balance_as_of=seen)
-    Ledger.objects.create(account=account, read_at=seen, due_at=long, held_until=now + 2 * MINUTE)
-    TopUp.objects.create(account=account, read_at=seen, due_at=now + reading.EVERY)
+    LedgerMirror.objects.create(
+        account=account, read_at=seen, due_at=long, held_until=now + 2 * MINUTE
+    )
+    AutoTopUp.objects.create(account=account, read_at=seen, due_at=now + reading.EVERY)
     changing(token, TopUpChangeState.SENDING, sent_at=seen, due_at=now + 2.5 * MINUTE)
-    job = JobFactory.create(token=token, account=account, quote_due_at=now + due.LEASE)
+    job = JobFactory.create(
+        token=token, account=account, quote_due_at=now + due_work.LEASE_DURATION
+    )
     ChargeFactory.create(job=job, held_at=seen, alive_at=seen, due_at=long)
     before = kept()
-    due.mend()
+    due_work.reschedule_after_clock_rollback()
     assert kept() == before
 
 
 def kept() -> list[Any]:
-    models = (Account, Charge, Job, Ledger, TopUp, TopUpChange)
+    models = (Account, Charge, Job, LedgerMirror, AutoTopUp, TopUpChange)
     return [list(model.objects.order_by("pk").values()) for model in models]

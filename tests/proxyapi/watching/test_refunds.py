@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
-from proxyapi.watching import due
-from proxyapi.watching.look import look
+from proxyapi.polling import due_work
+from proxyapi.polling.poller import poll_job
 from tests.factories import ChargeFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 from tests.proxyapi.watching.conftest import Running, ago
@@ -28,7 +28,7 @@ def paid(job: Job, operation: str = CREATE, cost: int | None = 6, **more: Any) -
 def seen(job: Job, upstream: Upstream, status: str) -> None:
     asset = {"id": 1, "status": status, "failure": "Not allowed.", "url": "http://127.0.0.1/a.mp4"}
     upstream.on("GET", f"/text-to-video/{job.remote_id}", answer({"asset": asset}))
-    look(job.pk)
+    poll_job(job.pk)
     job.refresh_from_db()
 
 
@@ -47,7 +47,7 @@ def test_a_clip_that_succeeds_is_owed_nothing(running: Running, upstream: Upstre
     job = running(kind=JobKind.CLIP)
     charge = paid(job)
     seen(job, upstream, "success")
-    assert due.owe() == 0
+    assert due_work.mark_missed_refunds() == 0
     charge.refresh_from_db()
     assert (job.state, charge.refund_owed_at) == (JobState.COMPLETED, None)
 
@@ -77,14 +77,14 @@ def test_clips_that_failed_without_a_note_are_owed_back_once(
     first, again = running(**ended), running(**ended)
     charge, other = paid(first), paid(again, cost=9)
     paid(running(**ended, variety="free"), cost=0)
-    assert due.owe() == 2
+    assert due_work.mark_missed_refunds() == 2
     charge.refresh_from_db()
     other.refresh_from_db()
     assert charge.refund_owed_at
     assert other.cost == Decimal(9)
     assert other.refund_owed_at
     with django_assert_num_queries(3):  # with the two of its savepoint
-        assert due.owe() == 0
+        assert due_work.mark_missed_refunds() == 0
 
 
 def test_a_charge_whose_clip_nobody_knows_is_not_owed_what_another_ones_failure_took(
@@ -93,8 +93,8 @@ def test_a_charge_whose_clip_nobody_knows_is_not_owed_what_another_ones_failure_
     """Its answer was lost, it was paid for anew, and that one's cost is not known yet."""
     clip = running(state=JobState.FAILED, finished_at=timezone.now(), kind=JobKind.CLIP)
     orphan = paid(clip, effect_at=None, orphan_at=ago(50))
-    Charge.objects.owe(clip, timezone.now())
-    assert due.owe() == 0
+    Charge.objects.mark_refund_owed(clip, timezone.now())
+    assert due_work.mark_missed_refunds() == 0
     orphan.refresh_from_db()
     assert orphan.refund_owed_at is None
 
@@ -102,6 +102,6 @@ def test_a_charge_whose_clip_nobody_knows_is_not_owed_what_another_ones_failure_
 def test_pitfall_44_only_clips_are_owed_back(running: Running) -> None:
     film = running(state=JobState.FAILED, finished_at=timezone.now())
     charge = paid(film, "faceless.render")
-    assert due.owe() == 0
+    assert due_work.mark_missed_refunds() == 0
     charge.refresh_from_db()
     assert charge.refund_owed_at is None

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from proxyapi import rate_limiter
-from proxyapi.models import Job, JobState, Pace
-from proxyapi.watching.look import age_of
+from proxyapi.models import Job, JobState, RenderDurations
+from proxyapi.polling.poller import run_age_s
 from tests.bench.watching.rows import Rows
 from tests.bench.watching.world import World
 
@@ -27,12 +27,12 @@ def test_what_it_learns_lies_between_the_two_looks_that_saw_the_end(watcher: Row
     """B1: and nobody is refused. Each length has its own experience."""
     tally = World(jobs=JOBS, kind="sliding", seed=SEED, watcher=watcher).run(MINUTES * 60)
     assert tally.refusals == 0
-    learned = {pace.length: list(pace.seconds) for pace in Pace.objects.all()}
+    learned = {pace.length: list(pace.seconds) for pace in RenderDurations.objects.all()}
     assert sum(map(len, learned.values())) > 10
     for row in Job.objects.filter(state=JobState.COMPLETED).order_by("finished_at"):
         assert row.looked_at is not None
         assert row.finished_at is not None
-        running, ended = age_of(row, row.looked_at), age_of(row, row.finished_at)
+        running, ended = run_age_s(row, row.looked_at), run_age_s(row, row.finished_at)
         assert running <= watcher.took(row.pk) <= ended
         assert running <= learned[row.length].pop(0) <= ended
     assert not any(learned.values())

@@ -12,8 +12,8 @@ import pytest
 from django.db import connection, connections, transaction
 
 from proxyapi.models import Job
-from proxyapi.watching import due
-from proxyapi.watching import look as looking
+from proxyapi.polling import due_work
+from proxyapi.polling import poller as looking
 from tests.factories import TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 from tests.proxyapi.watching.conftest import ago
@@ -43,7 +43,9 @@ def test_ticks_at_the_same_moment_share_no_job(running, seeing, token):
     jobs = {running(of=one).pk for one in (token, *others)}
     for _ in range(5):
         Job.objects.update(next_look_at=ago(1))
-        taken = Counter(lease.job for leases in at_once(due.jobs) for lease in leases)
+        taken = Counter(
+            lease.job for leases in at_once(due_work.lease_due_jobs) for lease in leases
+        )
         assert set(taken) == jobs
         assert set(taken.values()) == {1}
 
@@ -55,17 +57,17 @@ def test_a_row_that_somebody_has_locked_is_left_to_the_next_tick(running, seeing
     locked, free = running(), running()
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         Job.objects.select_for_update().get(pk=locked.pk)
-        leases = pool.submit(at_once, due.jobs, 1).result(20)[0]
+        leases = pool.submit(at_once, due_work.lease_due_jobs, 1).result(20)[0]
     assert [lease.job for lease in leases] == [free.pk]
-    assert [lease.job for lease in due.jobs()] == [locked.pk]
+    assert [lease.job_id for lease in due_work.lease_due_jobs()] == [locked.pk]
 
 
 def test_a_doorbell_heard_by_four_workers_is_one_look(running, seeing, upstream: Upstream):
     seeing()
     job = running()
     upstream.on("GET", "/faceless/1", answer({"id": 1, "video": {"status": "rendering"}}))
-    (lease,) = due.jobs()
-    at_once(lambda: looking.look(lease.job, lease.until))
+    (lease,) = due_work.lease_due_jobs()
+    at_once(lambda: looking.poll_job(lease.job_id, lease.until))
     assert len(upstream.requests) == 1
     job.refresh_from_db()
     assert job.look_error == ""

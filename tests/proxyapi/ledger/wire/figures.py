@@ -22,8 +22,8 @@ from proxyapi import ledger
 from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.ledger import patrol
 from proxyapi.ledger.page import PER_PAGE
-from proxyapi.models import Charge, ChargeState, Entry, Job, Ledger
-from proxyapi.models.charge import SPENT
+from proxyapi.models import Charge, ChargeState, Job, LedgerEntry, LedgerMirror
+from proxyapi.models.charge import CHARGED_STATES
 from tests.proxyapi.ledger.wire.service import TWIN, Service, Words, mirrored_words, outside
 
 SCRIPT = {"topic": "ice", "duration": 30}
@@ -59,7 +59,7 @@ def volume(service: Service, rows: int, twins: int, chance: Random) -> Volume:
         of_api,
         readings,
         len(service.asked),
-        Entry.objects.filter(account=service.account, amount=TWIN).count(),
+        LedgerEntry.objects.filter(account=service.account, amount=TWIN).count(),
         there - here,
         here - there,
     )
@@ -84,7 +84,7 @@ def patrolled(service: Service, at: int, monkeypatch: pytest.MonkeyPatch) -> Rew
     clock, until the patrol came round once."""
     began = now = timezone.now()
     rewrite(service, at)
-    ledger_of = Ledger.objects.filter(pk=service.account.pk)
+    ledger_of = LedgerMirror.objects.filter(pk=service.account.pk)
     with monkeypatch.context() as patch:
         patch.setattr(timezone, "now", lambda: now)
         for _ in range(ledger_of.get().high // PER_PAGE + 1):
@@ -156,8 +156,10 @@ def spenders(service: Service, job: Job, theirs: int, ours: int, chance: Random)
         ledger.mirror(service.account)
     count, total = outside(service.account)
     their_sum = sum(row["credits"] for at, row in enumerate(service.rows()) if at not in mine)
-    matched = Entry.objects.filter(account=service.account, amount__lt=0, charge__isnull=False)
-    charges = Charge.objects.filter(account=service.account, state__in=SPENT)
+    matched = LedgerEntry.objects.filter(
+        account=service.account, amount__lt=0, charge__isnull=False
+    )
+    charges = Charge.objects.filter(account=service.account, state__in=CHARGED_STATES)
     return Spenders(
         theirs, count, -total, -Decimal(their_sum), strange_pairs(service, mine),
         ours - matched.count(), matched.count() - charges.filter(own()).distinct().count(),
@@ -190,13 +192,13 @@ def strange_pairs(service: Service, mine: dict[int, Charge]) -> int:
     The service's times are whole seconds: two debits of the same words in one second, or at its
     border, cannot be told from each other by anybody.
     """
-    rows = Entry.objects.filter(account=service.account)
+    rows = LedgerEntry.objects.filter(account=service.account)
     own = {row.position: row for row in rows.filter(position__in=mine)}
     has = {row.charge_id: row for row in rows.filter(charge__isnull=False)}
     pairs = [(own[at], has[charge.pk]) for at, charge in mine.items() if charge.pk in has]
     return sum(not alike(one, other) for one, other in pairs)
 
 
-def alike(one: Entry, other: Entry) -> bool:
+def alike(one: LedgerEntry, other: LedgerEntry) -> bool:
     words = [(it.credit_spend, it.label, it.content_type, it.via_api) for it in (one, other)]
     return words[0] == words[1] and abs(one.happened_at - other.happened_at) <= timedelta(seconds=1)

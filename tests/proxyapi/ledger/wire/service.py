@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from proxyapi.ledger.row import NAMES
-from proxyapi.models import Account, Entry, Token
+from proxyapi.models import Account, LedgerEntry, Token
 from proxyapi.sandbox.clock import iso
 
 Words = tuple[str, ...]
@@ -114,12 +114,12 @@ def words_of(row: dict[str, Any]) -> Words:
 
 
 def mirrored_words(account: Account) -> Counter[Words]:
-    rows = Entry.objects.filter(account=account).values_list(*NAMES)
+    rows = LedgerEntry.objects.filter(account=account).values_list(*NAMES)
     return Counter(rows.iterator())
 
 
 def outside(account: Account) -> tuple[int, Decimal]:
     """How many debits have no charge, and their sum."""
-    amounts = Entry.objects.filter(account=account, amount__lt=0, charge=None)
+    amounts = LedgerEntry.objects.filter(account=account, amount__lt=0, charge=None)
     found = list(amounts.values_list("amount", flat=True))
     return len(found), sum(found, Decimal(0))

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from proxyapi import ledger
-from proxyapi.models import Entry, Ledger
+from proxyapi.models import LedgerEntry, LedgerMirror
 from tests.drills import portal
 from tests.proxyapi.ledger.wire.service import Service, mirrored_words
 
@@ -37,20 +37,20 @@ def test_two_processes_at_once_mirror_every_row_once(service: Service) -> None:
             _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
     assert mirrored_words(service.account) == service.words()
-    assert Ledger.objects.get().is_whole
+    assert LedgerMirror.objects.get().is_complete
 
 
 def test_a_killed_process_leaves_what_it_read_and_the_next_goes_on(service: Service) -> None:
     service.pour(*[-4] * ROWS)
     with started(service) as process:
         for _ in range(600):
-            if Entry.objects.count() >= 150:
+            if LedgerEntry.objects.count() >= 150:
                 break
             threading.Event().wait(0.05)
         process.kill()
-    row = Ledger.objects.get()
+    row = LedgerMirror.objects.get()
     left = row.high - row.low
-    assert Entry.objects.count() == left > 0
+    assert LedgerEntry.objects.count() == left > 0
     service.asked.clear()
     assert ledger.mirror(service.account)
     assert mirrored_words(service.account) == service.words()

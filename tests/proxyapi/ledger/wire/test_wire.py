@@ -15,7 +15,7 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import reconcile_charge
 from proxyapi.ledger import patrol
-from proxyapi.models import Charge, ChargeState, Job, Ledger
+from proxyapi.models import Charge, ChargeState, Job, LedgerMirror
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.wire import figures
 from tests.proxyapi.ledger.wire.service import Service, mirrored_words
@@ -87,7 +87,7 @@ def test_a_ledger_that_lost_rows_is_noticed(service: Service) -> None:
     ledger.mirror(service.account)
     service.change(lambda entries: entries.__delitem__(slice(100, None)))
     assert not ledger.mirror(service.account)
-    assert "it had 120 rows, now it has 100" in Ledger.objects.get().problem
+    assert "it had 120 rows, now it has 100" in LedgerMirror.objects.get().problem
 
 
 def test_a_lost_charge_is_settled_within_a_minute_after_the_trouble_ends(
@@ -103,7 +103,7 @@ def test_a_lost_charge_is_settled_within_a_minute_after_the_trouble_ends(
         assert charge.due_at <= timezone.now() + timedelta(seconds=10)
     assert settled(charge) == ChargeState.MATCHED
     assert charge.cost == Decimal(4)
-    assert Ledger.objects.get().low > 0
+    assert LedgerMirror.objects.get().low > 0
 
 
 def fault(control: httpx.Client, path: str, times: int) -> None:

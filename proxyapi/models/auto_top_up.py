@@ -1,0 +1,71 @@
+"""An account's automatic top-up as last read, and how we left it (spec, Auto top-up preference)."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from proxyapi.models.account import Account
+from proxyapi.models.vault import Vault
+
+
+class TopUpType(models.TextChoices):
+    PACK = "extra-credits", "credit pack"
+    UNITS = "dynamic-credits", "units of 100 credits"
+
+
+class AutoTopUp(models.Model):
+    account = models.OneToOneField(Account, models.CASCADE, primary_key=True, related_name="top_up")
+    enabled = models.BooleanField(default=False)
+    type = models.CharField(max_length=40, blank=True, help_text="The upstream's own word.")
+    plan_id = models.BigIntegerField(null=True, blank=True)
+    units = models.PositiveIntegerField(null=True, blank=True)
+    enabled_at = models.DateTimeField(null=True, blank=True)
+    consecutive_failures = models.PositiveSmallIntegerField(default=0)
+    read_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField(default=timezone.now, help_text="When to read it next.")
+    read_error = models.TextField(blank=True, help_text="Why the last reading told nothing.")
+    left_enabled = models.BooleanField(
+        null=True, blank=True, help_text="How we left it; null: it was never changed here."
+    )
+    left_at = models.DateTimeField(null=True, blank=True)
+    found_off_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a reading found it off that was on, and nobody here had done that.",
+    )
+    failure_seen_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a reading first saw the newest failure: it failed then at the latest.",
+    )
+
+    def __str__(self) -> str:
+        return f"top-up of {self.account_id}"
+
+    @property
+    def is_disabled_elsewhere(self) -> bool:
+        """It was on, now it is off, and nobody here did that."""
+        return self.found_off_at is not None and not self.enabled
+
+
+class CreditPack(models.Model):
+    """A one-time credit pack whose plan id an owner or treasurer entered: no endpoint lists them
+    (pitfall 74)."""
+
+    vault = models.ForeignKey(Vault, models.CASCADE, related_name="credit_packs")
+    plan_id = models.BigIntegerField()
+    name = models.CharField(max_length=60)
+    credits = models.PositiveIntegerField()
+    price = models.DecimalField(
+        max_digits=10, decimal_places=2, null=True, blank=True, help_text="In money, if known."
+    )
+    currency = models.CharField(max_length=3, blank=True, help_text="ISO 4217, such as EUR.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["vault", "plan_id"], name="credit_pack_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,167 @@
+"""One row of the mirrored credit ledger, identified by (account, position) (law 4).
+
+The upstream's own words are kept as they are. What we found out about the row stands beside them:
+the charge it belongs to with a confidence and a reason, and from that charge the member, the job
+and the operation, so that a page filters a million rows by them without a join.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+from proxyapi.models.charge import Charge
+from proxyapi.models.job import Job
+
+
+class MatchConfidence(models.TextChoices):
+    CERTAIN = "certain"  # exact amount, one possible charge
+    LIKELY = "likely"  # exact amount, one of several equal charges; or the right one but for time
+    WEAK = "weak"  # about the amount
+
+
+class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
+    def without_charge(self) -> Self:
+        """Rows that no charge has, of whichever team."""
+        return self.filter(~is_charged_by_another_team(), charge__isnull=True)
+
+
+def is_charged_by_another_team() -> Exists:
+    """Whether the same row, in the mirror of another team that uses the upstream account, has a
+    charge.
+
+    It is the same row at the same position, for positions are those of the service's own ledger.
+    Amount and time are compared, too: a mirror that the service rewrote may be one row off.
+    """
+    mirrored = LedgerEntry.objects.filter(
+        position=OuterRef("position"),
+        amount=OuterRef("amount"),
+        booked_at=OuterRef("booked_at"),
+        account__environment=OuterRef("account__environment"),
+        account__upstream_id=OuterRef("account__upstream_id"),
+        charge__isnull=False,
+    )
+    return Exists(mirrored.exclude(account=OuterRef("account")))
+
+
+class LedgerEntry(models.Model):
+    account = models.ForeignKey(Account, models.CASCADE, related_name="entries")
+    position = models.PositiveIntegerField(
+        help_text="Place in the ledger read in ascending order, from 0."
+    )
+    label = models.CharField(max_length=200, blank=True)
+    content_type = models.CharField(max_length=100, blank=True)
+    credit_spend = models.CharField(max_length=40, help_text="The upstream's own signed string.")
+    amount = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, help_text="Credits, signed: debits are negative."
+    )
+    transaction_type = models.CharField(max_length=40, blank=True)
+    booked_at = models.CharField(
+        max_length=40, blank=True, help_text="created_at in the upstream's own words."
+    )
+    happened_at = models.DateTimeField(help_text="The same, UTC.")
+    trouble = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="What of the upstream's words cannot be read, for people.",
+    )
+    via_api = models.BooleanField(
+        null=True, blank=True, help_text="Whether source=api shows it; null: not read yet."
+    )
+    charge = models.ForeignKey(
+        Charge, models.SET_NULL, null=True, blank=True, related_name="entries"
+    )
+    confidence = models.CharField(max_length=7, choices=MatchConfidence, blank=True)
+    reason = models.CharField(
+        max_length=200, blank=True, help_text="Why it was matched so, for people."
+    )
+    off = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS,
+        null=True,
+        blank=True,
+        help_text="What the charge was told to cost less what was booked, where they differ.",
+    )
+    # Of the charge, kept here for filters and sums.
+    member = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="entries")
+    operation = models.CharField(max_length=60, blank=True)
+
+    objects = LedgerEntryQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "position"], name="entry_once_per_position"),
+            models.CheckConstraint(
+                condition=Q(confidence="", charge__isnull=True)
+                | Q(confidence__in=MatchConfidence.values),
+                name="entry_matched_has_confidence",
+            ),
+            # A charge has one debit and at most one refund.
+            # Not of rows without one: SQLite would look for these here, through all there are.
+            models.UniqueConstraint(
+                fields=["charge"],
+                condition=Q(amount__lt=0, charge__isnull=False),
+                name="entry_one_debit_a_charge",
+            ),
+            models.UniqueConstraint(
+                fields=["charge"],
+                condition=Q(amount__gt=0, charge__isnull=False),
+                name="entry_one_refund_a_charge",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["account", "-happened_at", "-position"], name="entry_newest"),
+            # Down to the position: a page of one member's rows is read off the index, in order.
+            models.Index(
+                fields=["account", "member", "-happened_at", "-position"], name="entry_by_member"
+            ),
+            models.Index(
+                fields=["account", "operation", "-happened_at", "-position"],
+                name="entry_by_feature",
+            ),
+            models.Index(
+                fields=["account", "label", "-happened_at", "-position"], name="entry_by_label"
+            ),
+            # Few of the rows: without these a page of them goes through thousands.
+            models.Index(
+                fields=["account", "-happened_at", "-position", "amount"],
+                condition=Q(charge__isnull=True),
+                name="entry_outside",
+            ),
+            models.Index(
+                fields=["account", "-happened_at", "-position"],
+                condition=Q(amount__gt=0),
+                name="entry_credits",
+            ),
+            models.Index(
+                fields=["account", "-happened_at", "-position"],
+                condition=Q(via_api=False),
+                name="entry_not_by_api",
+            ),
+            # Few rows each, asked for with every reading.
+            models.Index(
+                fields=["account", "via_api", "position"],
+                condition=Q(via_api__isnull=True),
+                name="entry_view_unknown",
+            ),
+            models.Index(
+                fields=["account", "off"], condition=Q(off__isnull=False), name="entry_off"
+            ),
+            models.Index(
+                fields=["account", "trouble"], condition=Q(trouble__gt=""), name="entry_troubled"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.credit_spend} {self.label}"
+
+    @property
+    def number(self) -> int:
+        """The row as people count it, from 1."""
+        return self.position + 1

@@ -1,0 +1,84 @@
+"""How far one account's ledger is mirrored, and what it weighed (law 4).
+
+Rows are mirrored as one segment `low <= position < high` that grows at both ends: new rows at the
+top, older history at the bottom. `low == 0` means that nothing older is missing.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+
+
+class LedgerMirror(models.Model):
+    account = models.OneToOneField(Account, models.CASCADE, primary_key=True, related_name="ledger")
+    low = models.PositiveIntegerField(default=0)
+    high = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(
+        default=0, help_text="Rows the service said there are, at `read_at`."
+    )
+    read_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the mirror last reached the ledger's end."
+    )
+    # The view `source=api` in its own positions; its rows are those entries with `via_api`.
+    api_low = models.PositiveIntegerField(default=0)
+    api_high = models.PositiveIntegerField(default=0)
+    api_read_at = models.DateTimeField(null=True, blank=True)
+    # A balance that was read while the ledger ended at a known position (`balance_exact`).
+    anchor_balance = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    anchor_high = models.PositiveIntegerField(null=True, blank=True)
+    anchor_at = models.DateTimeField(null=True, blank=True)
+    balance_exact = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    weighed_high = models.PositiveIntegerField(null=True, blank=True)
+    weighed_at = models.DateTimeField(null=True, blank=True)
+    weighed_sum = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS,
+        null=True,
+        blank=True,
+        help_text="What the rows from `anchor_high` to `weighed_high` add up to.",
+    )
+    sums_zone = models.CharField(
+        max_length=64, default="UTC", help_text="The zone whose days the sums are of."
+    )
+    problem = models.TextField(blank=True, help_text="Why mirroring stopped, for people.")
+    api_problem = models.TextField(
+        blank=True, help_text="Why the view source=api cannot be laid over the rows, for people."
+    )
+    api_tried_at = models.DateTimeField(
+        null=True, blank=True, help_text="When that was found; it is tried again later."
+    )
+    api_problem_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when; the longer, the more seldom it is tried."
+    )
+    # Older rows are compared a page at a time, downward from the top, then again from there.
+    patrolled = models.PositiveIntegerField(
+        default=0, help_text="Lowest position compared in this round; 0: the next one begins."
+    )
+    patrolled_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField(
+        null=True, blank=True, help_text="When to read again; null: it was never read."
+    )
+    held_until = models.DateTimeField(
+        null=True, blank=True, help_text="A worker is reading it, until then at the latest."
+    )
+    troubles = models.PositiveSmallIntegerField(
+        default=0, help_text="Times in a row that reading failed; the waits grow with it."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(low__lte=F("high")), name="ledger_segment_in_order"),
+            models.CheckConstraint(
+                condition=Q(api_low__lte=F("api_high")), name="ledger_api_segment_in_order"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"ledger of {self.account_id} from {self.low} to {self.high}"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row up to `high` is mirrored."""
+        return self.read_at is not None and self.low == 0

@@ -1,0 +1,57 @@
+"""How long renders of one kind, type and length take here: the last durations, in seconds."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.db import models, transaction
+
+from proxyapi.models.job import Job, JobKind
+
+MAX_KEPT_DURATIONS = 64  # the newest; what a service did last month says little of today
+
+
+class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
+    def for_job(self, job: Job) -> Self:
+        return self.filter(
+            environment=job.account.environment,
+            kind=job.kind,
+            variety=job.variety,
+            length=job.length,
+        )
+
+    @transaction.atomic
+    def add_duration(self, job: Job, seconds: float) -> None:
+        """Note how long a run took. Two workers that learn at once both leave their figure."""
+        self.get_or_create(
+            environment=job.account.environment,
+            kind=job.kind,
+            variety=job.variety,
+            length=job.length,
+        )
+        pace = self.for_job(job).select_for_update().get()
+        pace.seconds = [*pace.seconds, round(seconds, 1)][-MAX_KEPT_DURATIONS:]
+        pace.save(update_fields=["seconds", "updated_at"])
+
+
+class RenderDurations(models.Model):
+    environment = models.CharField(max_length=200, help_text="Base address of the upstream.")
+    kind = models.CharField(max_length=10, choices=JobKind)
+    variety = models.CharField(max_length=60, blank=True, help_text="Type or engine, as sent.")
+    length = models.PositiveSmallIntegerField(
+        default=0, help_text="Upper end of the class of asked lengths, in seconds; 0: unknown."
+    )
+    seconds = models.JSONField(default=list, help_text="The newest durations, oldest first.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = RenderDurationsQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment", "kind", "variety", "length"], name="pace_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.variety} up to {self.length} s"

@@ -1,0 +1,50 @@
+"""A job that breaks whoever handles it is parked after five times, and the others go on (C7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import Job, JobState
+from proxyapi.models.job import MAX_JOB_CRASHES
+
+CRASH_RETRY_DELAY = timedelta(seconds=10)
+POLLING_QUARANTINED_TEXT = (
+    "Looking at it broke Reelroom five times in a row, so it stopped looking. It is not failed. "
+    "Whoever runs Reelroom finds the cause in the log; “Look again” goes on."
+)
+QUOTE_QUARANTINED_TEXT = (
+    "Asking the price broke Reelroom five times in a row, so it stopped asking. Nothing was "
+    "charged. Whoever runs Reelroom finds the cause in the log."
+)
+
+
+@contextmanager
+def quarantine_failing_job(job: Job) -> Iterator[None]:
+    """Count what the handling of a job raises, and let it out: the log has to tell it."""
+    try:
+        yield
+    except Exception:
+        record_job_crash(job)
+        raise
+    Job.objects.filter(pk=job.pk, crashes__gt=0).update(crashes=0)
+
+
+def record_job_crash(job: Job) -> None:
+    now = timezone.now()
+    row = Job.objects.filter(pk=job.pk)
+    row.update(crashes=F("crashes") + 1)
+    row.filter(state=JobState.RUNNING).update(next_look_at=now + CRASH_RETRY_DELAY)
+    parked = row.filter(crashes__gte=MAX_JOB_CRASHES)
+    running = parked.filter(state=JobState.RUNNING)
+    if running.update(look_error=POLLING_QUARANTINED_TEXT, look_error_since=now) or (
+        parked.filter(quote_due_at__isnull=False).update(
+            quote_error=QUOTE_QUARANTINED_TEXT, quote_due_at=None, crashes=0
+        )
+    ):
+        publish_event(job.vault_id, EventType.JOB, job.pk)

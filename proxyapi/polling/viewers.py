@@ -1,0 +1,59 @@
+"""Who looks at what: pages that are open mark their team and their video for a few seconds.
+
+A flushed Redis only forgets for as long as it takes the pages to say it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+import redis
+
+from proxyapi.rate_limiter import redis_connection
+
+VIEWER_TTL_S = 20  # seconds; an open page says it again sooner
+UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
+    1.0,
+    1.5,
+    4.0,
+)  # how much more a look is worth
+
+
+def record_viewers(vaults: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:
+    """Pages of these vaults are open, and of these videos (vault, job). Without Redis nobody
+    hears it."""
+    keys = [_team_key(vault) for vault in vaults] + [_video_key(*video) for video in videos]
+    if not keys:
+        return
+    try:
+        with redis_connection().pipeline(transaction=False) as pipeline:
+            for key in keys:
+                pipeline.set(key, 1, ex=VIEWER_TTL_S)
+            pipeline.execute()
+    except redis.RedisError:
+        return
+
+
+def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
+    """How much each job (vault, job) matters now because somebody looks."""
+    if not jobs:
+        return []
+    keys = [_team_key(vault) for vault, _ in jobs] + [_video_key(*job) for job in jobs]
+    try:
+        open_pages = [bool(found) for found in redis_connection().mget(keys)]
+    except redis.RedisError:
+        return [UNWATCHED_WEIGHT] * len(jobs)
+    pairs = zip(open_pages[: len(jobs)], open_pages[len(jobs) :], strict=True)
+    return [
+        VIDEO_WATCHED_WEIGHT if video else TEAM_WATCHED_WEIGHT if team else UNWATCHED_WEIGHT
+        for team, video in pairs
+    ]
+
+
+def _team_key(vault: UUID) -> str:
+    return f"watching:open:{vault}"
+
+
+def _video_key(vault: UUID, job: UUID) -> str:
+    return f"watching:open:{vault}:{job}"

@@ -1,0 +1,1 @@
+"""Totals by day and month of ledger entries, and price counts of charges."""

@@ -1,0 +1,253 @@
+"""What one account's ledger adds up to per day, made from the entries.
+
+Pages answer from these sums what they would else count over a million entries. `TABLES` are the
+same entries added up along more and more columns: a page asks the first that has those it needs.
+The days by feature are added up to months as well, for pages that tell of years.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import redis
+from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Min, Q, Sum
+from django.db.models.functions import Sign
+from django.db.models.sql.compiler import SQLCompiler
+
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import (
+    Account,
+    DailyBreakdown,
+    DailyRollup,
+    DailyTotal,
+    DailyTotalByLabel,
+    DailyTotalByMember,
+    DailyTotalByOperation,
+    LedgerEntry,
+    LedgerMirror,
+    MonthlyTotalByOperation,
+)
+from proxyapi.models.daily_rollup import COMMON_COLUMNS
+from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
+from proxyapi.rate_limiter import redis_connection
+from proxyapi.rollups.price_counts import next_month
+
+# The narrowest first; what none of the others has is in the last.
+DAILY_TABLES: Final[tuple[type[DailyRollup], ...]] = (
+    DailyTotal,
+    DailyTotalByOperation,
+    DailyTotalByMember,
+    DailyTotalByLabel,
+    DailyBreakdown,
+)
+ZERO_CREDITS = Decimal(0)
+UNITS_PER_CREDIT = 10_000  # amounts have four
+DAYS_PER_TRANSACTION = (
+    7  # days of sums made in one transaction, for which who pays may have to wait
+)
+REBUILD_LOCK_TTL_S = 600  # seconds; whoever counts for longer is dead
+REBUILD_WANTED, REBUILD_RUNNING = "", "counting"  # instead of a zone, while no sum can be relied on
+
+
+class CreditSum(Sum):
+    """The sum of an amount, exact on SQLite too, which keeps decimals as floats."""
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> tuple[str, Any]:
+        exact = self.copy()
+        exact.template = f"SUM(CAST(ROUND(%(expressions)s * {UNITS_PER_CREDIT}) AS INTEGER))"
+        return exact.as_sql(compiler, connection, **context)
+
+    def get_db_converters(self, connection: BaseDatabaseWrapper) -> list[Any]:
+        if connection.vendor == "sqlite":
+            return [units_to_credits]
+        return super().get_db_converters(connection)
+
+
+def units_to_credits(value: int | None, *_: object) -> Decimal | None:
+    return None if value is None else Decimal(value) / UNITS_PER_CREDIT
+
+
+def rebuild_days(account: Account, days: Collection[date]) -> None:
+    """Make the sums of these days anew, in the caller's transaction.
+
+    The days are those of the vault's zone as it is now, which is not always what was loaded.
+    """
+    write_daily_totals(account, days, lock_time_zone(account))
+    write_monthly_totals(account, days)
+
+
+def rebuild_days_at(
+    account: Account, moments: Iterable[datetime], *, only_told: bool = False
+) -> None:
+    """The same of the days on which these moments lie. `only_told`: nothing of their entries
+    changed but whether they are the API's, which the sums of months do not tell apart."""
+    zone = lock_time_zone(account)
+    days = days_in_zone(zone, moments)
+    write_daily_totals(account, days, zone)
+    if not only_told:
+        write_monthly_totals(account, days)
+
+
+def lock_time_zone(account: Account) -> ZoneInfo:
+    """Lock the account, always before its ledger; answers the zone of its vault now.
+
+    Two counts at once would leave a day in the sums twice. On PostgreSQL a query that waits for
+    the lock tells the zone of before its wait; asked with the lock in hand it is that of now.
+    """
+    rows = Account.objects.select_for_update(of=("self",)).select_related("vault")
+    return rows.only("vault__time_zone").get(pk=account.pk).vault.zone
+
+
+def write_daily_totals(account: Account, days: Collection[date], zone: ZoneInfo) -> None:
+    wanted = sorted(set(days))
+    sums = [row for day in wanted for row in aggregate_day(account, day, zone)]
+    for table in DAILY_TABLES:
+        table._default_manager.filter(account=account, day__in=wanted).delete()
+        table._default_manager.bulk_create(regroup_totals(table, sums), batch_size=500)
+
+
+def narrowest_table(columns: Iterable[str]) -> type[DailyRollup]:
+    """The table with the fewest rows that can answer a question about these columns."""
+    asked = set(columns)
+    return next(table for table in DAILY_TABLES if asked <= {*COMMON_COLUMNS, *table.GROUP_COLUMNS})
+
+
+def rebuild_all_days(account: Account) -> None:
+    """Make all sums anew in the days of the vault's zone, a week in each transaction.
+
+    Meanwhile pages show sums of which some days begin hours off. Whoever is interrupted leaves
+    `sums_zone` without a zone, and is begun again; so is what was wanted anew meanwhile.
+    """
+    with transaction.atomic():
+        zone = lock_time_zone(account)
+        LedgerMirror.objects.filter(pk=account.pk).update(sums_zone=REBUILD_RUNNING)
+        days = sorted(all_ledger_days(account, zone))
+    for start in range(0, len(days), DAYS_PER_TRANSACTION):
+        with transaction.atomic():
+            lock_time_zone(account)  # should it have to wait, the count has the zone of after that
+            rebuild_days(account, days[start : start + DAYS_PER_TRANSACTION])
+    LedgerMirror.objects.filter(pk=account.pk, sums_zone=REBUILD_RUNNING).update(sums_zone=zone.key)
+    publish_event(account.vault_id, EventType.LEDGER, account.pk)
+
+
+def request_rebuild(account: Account) -> None:
+    """All sums are to be made anew, within a minute: too many to do it in the caller's transaction,
+    whose lock people wait for."""
+    LedgerMirror.objects.filter(pk=account.pk).update(sums_zone=REBUILD_WANTED)
+
+
+def rebuild_if_zone_changed(account: Account) -> None:
+    """The same if its zone is another one still, and nobody else is at it: of an account that takes
+    longer than a minute, more would be wanted than are ever done."""
+    lock = redis_connection().lock(f"reelroom:recount:{account.pk}", timeout=REBUILD_LOCK_TTL_S)
+    if account.pk not in accounts_with_stale_zone() or not lock.acquire(blocking=False):
+        return
+    try:
+        rebuild_all_days(account)
+    finally:
+        with suppress(redis.RedisError):  # it ran out, and ended by itself
+            lock.release()
+
+
+def all_ledger_days(account: Account, zone: ZoneInfo) -> set[date]:
+    """From the first entry to the last in this zone, and those that have sums by now.
+
+    These may be of another zone, two days away at most, or of entries that are gone since.
+    """
+    days = set(DailyTotal.objects.filter(account=account).values_list("day", flat=True))
+    span = LedgerEntry.objects.filter(account=account).aggregate(
+        first=Min("happened_at"), last=Max("happened_at")
+    )
+    if span["first"] is not None:
+        first, last = (span[name].astimezone(zone).date() for name in ("first", "last"))
+        days |= {first + timedelta(days=n) for n in range((last - first).days + 1)}
+    return days
+
+
+def accounts_with_stale_zone() -> list[UUID]:
+    """Accounts whose sums are of days in another zone than their vault's by now."""
+    left = LedgerMirror.objects.exclude(sums_zone=F("account__vault__time_zone"))
+    return list(left.values_list("pk", flat=True))
+
+
+def days_in_account_zone(account: Account, moments: Iterable[datetime]) -> set[date]:
+    """The days on which these moments lie in the vault's zone, as it was loaded."""
+    return days_in_zone(account.vault.zone, moments)
+
+
+def days_in_zone(zone: ZoneInfo, moments: Iterable[datetime]) -> set[date]:
+    return {moment.astimezone(zone).date() for moment in moments}
+
+
+def day_bounds(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """First moment of a day and of the next; a day has 23, 24 or 25 hours."""
+    start = datetime.combine(day, time.min, zone)
+    return start, datetime.combine(day + timedelta(days=1), time.min, zone)
+
+
+def aggregate_day(account: Account, day: date, zone: ZoneInfo) -> Iterator[DailyBreakdown]:
+    start, end = day_bounds(day, zone)
+    entries = LedgerEntry.objects.filter(
+        account=account, happened_at__gte=start, happened_at__lt=end
+    )
+    # Without constants: PostgreSQL groups by no expression that holds a parameter.
+    is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())
+    split = entries.annotate(sign=Sign("amount"), is_matched=is_matched)
+    names = ("member_id", "operation", "label", "via_api", "is_matched")
+    for group in (
+        split.order_by().values(*names, "sign").annotate(sum=CreditSum("amount"), rows=Count("pk"))
+    ):
+        yield DailyBreakdown(
+            account=account,
+            day=day,
+            is_credit=group["sign"] > 0,
+            amount=group["sum"],
+            entries=group["rows"],
+            **{name: group[name] for name in names},
+        )
+
+
+def write_monthly_totals(account: Account, days: Collection[date]) -> None:
+    """The months of these days, anew from their days, which are those of the entries by now."""
+    months = {day.replace(day=1) for day in days}
+    MonthlyTotalByOperation.objects.filter(account=account, month__in=months).delete()
+    for month in sorted(months):
+        rows = DailyTotalByOperation.objects.filter(
+            account=account, day__gte=month, day__lt=next_month(month)
+        )
+        sums = rows.order_by().values(*MONTHLY_GROUP_COLUMNS)
+        MonthlyTotalByOperation.objects.bulk_create(
+            MonthlyTotalByOperation(
+                account=account,
+                month=month,
+                amount=group.pop("sum"),
+                entries=group.pop("rows"),
+                **group,
+            )
+            for group in sums.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+        )
+
+
+def regroup_totals(table: type[DailyRollup], sums: Iterable[DailyBreakdown]) -> list[DailyRollup]:
+    """The same sums, along the columns of a table alone."""
+    kept = {*COMMON_COLUMNS, *table.GROUP_COLUMNS}
+    names = [field.attname for field in table._meta.concrete_fields if field.name in kept]
+    found: dict[tuple[object, ...], DailyRollup] = {}
+    for one in sums:
+        given = {name: getattr(one, name) for name in names}
+        row = found.setdefault(
+            tuple(given.values()), table(amount=ZERO_CREDITS, entries=0, **given)
+        )
+        row.amount += one.amount
+        row.entries += one.entries
+    return list(found.values())

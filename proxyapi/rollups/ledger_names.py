@@ -1,0 +1,74 @@
+"""Which features and which labels the entries of some days have, found without going through them.
+
+From each name the index leads to the next one (a loose index scan): as many steps as there are
+names, however many rows have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from proxyapi.models import Account, DailyTotalByLabel, DailyTotalByOperation
+
+MAX_NAMES_PER_ACCOUNT = (
+    1_000  # of each account; whoever labels each row by itself is not offered all of them
+)
+
+LOOSE_INDEX_SCAN_SQL = """
+    {name}s(account_id, name, nth) AS (
+        SELECT id, (SELECT MIN({name}) FROM {table} WHERE account_id = one.id), 1
+        FROM {accounts} AS one WHERE id IN ({ids})
+        UNION ALL
+        SELECT account_id, (
+            SELECT MIN({name}) FROM {table}
+            WHERE account_id = last.account_id AND {name} > last.name
+        ), nth + 1
+        FROM {name}s AS last WHERE name IS NOT NULL AND nth < {most}
+    )"""
+NAMES_IN_PERIOD_SQL = """
+    SELECT DISTINCT '{name}', name FROM {name}s AS one
+    WHERE name <> '' AND EXISTS (
+        SELECT 1 FROM {table}
+        WHERE account_id = one.account_id AND {name} = one.name AND day BETWEEN %s AND %s
+    )"""
+NAME_TABLES = {"operation": DailyTotalByOperation, "label": DailyTotalByLabel}
+
+
+class LedgerNames(NamedTuple):
+    operations: frozenset[str]
+    labels: frozenset[str]
+
+
+def load_ledger_names(accounts: Collection[UUID], first: date, last: date) -> LedgerNames:
+    """Of the days from the first to the last, both included. One query."""
+    if not accounts:
+        return LedgerNames(frozenset(), frozenset())
+    key = Account._meta.pk
+    ids = [key.get_db_prep_value(one, connection) for one in accounts]
+    days = [connection.ops.adapt_datefield_value(day) for day in (first, last)]
+    with connection.cursor() as cursor:
+        cursor.execute(build_names_sql(len(ids)), [*ids, *ids, *days, *days])
+        rows = cursor.fetchall()
+    found = {name: frozenset(value for of, value in rows if of == name) for name in NAME_TABLES}
+    return LedgerNames(found["operation"], found["label"])
+
+
+def build_names_sql(accounts: int) -> str:
+    given = [
+        {
+            "name": name,
+            "table": table._meta.db_table,
+            "accounts": Account._meta.db_table,
+            "ids": ", ".join(["%s"] * accounts),
+            "most": str(MAX_NAMES_PER_ACCOUNT),
+        }
+        for name, table in NAME_TABLES.items()
+    ]
+    steps = ",".join(LOOSE_INDEX_SCAN_SQL.format(**one) for one in given)
+    names = " UNION ALL ".join(NAMES_IN_PERIOD_SQL.format(**one) for one in given)
+    return f"WITH RECURSIVE {steps} {names}"

@@ -1,0 +1,117 @@
+"""What uses cost, counted by month and price while charges settle.
+
+The costs page reads a few hundred counts instead of a month's tens of thousands of charges, and is
+as exact: a charge is counted in the transaction that settles it, and taken out in the one that
+finds its refund.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from django.db.models import CharField, Count, F, Max, Min, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from proxyapi.models import Account, Charge, MonthlyPriceCount
+from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.upstream.catalog import CATALOG
+
+# Their price hangs on the video's type.
+TYPE_PRICED_OPERATIONS: Final = tuple(
+    name for name in CATALOG if name.rpartition(".")[2] in ("render", "retry")
+)
+PRICE_COLUMNS: Final = ("operation", "type", "quote", "cost")
+WANTED_TYPE = KeyTextTransform("type", "job__wanted")
+NULL_TYPE = Cast(Value(None), CharField())
+MAX_TYPE_LENGTH = MonthlyPriceCount._meta.get_field("type").max_length or 0
+
+
+def count_charge(charge: Charge) -> None:
+    """A settled charge, or one whose refund turned out to be none.
+
+    In the caller's transaction, which has the account locked: two at once would miss each other.
+    """
+    price = price_key_of(charge)
+    if not MonthlyPriceCount.objects.filter(**price).update(times=F("times") + 1):
+        MonthlyPriceCount.objects.create(**price, times=1)
+
+
+def uncount_charge(charge: Charge) -> None:
+    """A charge that was counted and is refunded now; the lock as in `count`."""
+    MonthlyPriceCount.objects.filter(**price_key_of(charge), times__gt=0).update(
+        times=F("times") - 1
+    )
+
+
+def price_key_of(charge: Charge) -> dict[str, Any]:
+    told = (
+        charge.job.wanted.get("type")
+        if charge.job and charge.operation in TYPE_PRICED_OPERATIONS
+        else None
+    )
+    return {
+        "account_id": charge.account_id,
+        "month": utc_month_of(charge.sent_at or charge.created_at),
+        "operation": charge.operation,
+        "type": normalize_type(told),
+        "quote": charge.quote or 0,
+        "cost": charge.cost or 0,
+    }
+
+
+def normalize_type(type_: object) -> str:
+    """The type as it is counted; of a null in JSON SQLite says "null"."""
+    return type_[:MAX_TYPE_LENGTH] if isinstance(type_, str) and type_ != "null" else ""
+
+
+def utc_month_of(moment: datetime) -> date:
+    return moment.astimezone(UTC).date().replace(day=1)
+
+
+def previous_month(month: date) -> date:
+    """The month before, by its first day."""
+    return date(month.year - (month.month == 1), (month.month - 2) % 12 + 1, 1)
+
+
+def next_month(month: date) -> date:
+    return date(month.year + (month.month == 12), month.month % 12 + 1, 1)
+
+
+def rebuild_price_counts(account: Account) -> None:
+    """Make all counts of an account anew from its charges, in the caller's transaction."""
+    MonthlyPriceCount.objects.filter(account=account).delete()
+    charges = Charge.objects.filter(
+        account=account, state__in=CHARGED_STATES, refunded_at__isnull=True, sent_at__isnull=False
+    )
+    span = charges.aggregate(first=Min("sent_at"), last=Max("sent_at"))
+    if span["first"] is None:
+        return
+    month, last = utc_month_of(span["first"]), utc_month_of(span["last"])
+    while month <= last:
+        rows = [
+            MonthlyPriceCount(account=account, month=month, **row)
+            for row in count_prices_in_month(charges, month)
+        ]
+        MonthlyPriceCount.objects.bulk_create(rows, batch_size=500)
+        month = next_month(month)
+
+
+def count_prices_in_month(charges: QuerySet[Charge], month: date) -> list[dict[str, Any]]:
+    """A row for each price of the month; only renders are looked up with their jobs."""
+    start, end = (
+        datetime(day.year, day.month, 1, tzinfo=UTC) for day in (month, next_month(month))
+    )
+    sent = charges.filter(sent_at__gte=start, sent_at__lt=end).order_by()
+    renders = sent.filter(operation__in=TYPE_PRICED_OPERATIONS).annotate(type=WANTED_TYPE)
+    others = sent.exclude(operation__in=TYPE_PRICED_OPERATIONS).annotate(type=NULL_TYPE)
+    found: Counter[tuple[Any, ...]] = Counter()
+    for part in (renders, others):
+        rows = part.values_list(*PRICE_COLUMNS).annotate(times=Count("*"))
+        for operation, told, quote, cost, times in rows:
+            found[operation, normalize_type(told), quote or 0, cost] += times
+    return [
+        dict(zip(PRICE_COLUMNS, price, strict=True), times=times) for price, times in found.items()
+    ]

@@ -1,7 +1,0 @@
-"""Watching: which job to look at next, and what a new answer means."""
-
-from __future__ import annotations
-
-from datetime import timedelta
-
-FIRST_LOOK = timedelta(seconds=5)
