@@ -151,12 +151,12 @@ def refresh_due_accounts() -> None:
 
 @shared_task(expires=30)
 def save_top_up_task(change_id: str) -> None:
-    top_up.save(UUID(change_id))
+    top_up.process_change(UUID(change_id))
 
 
 @shared_task(expires=30)
 def refresh_top_up_task(account_id: str) -> None:
-    top_up.refresh(Account.objects.get(pk=account_id))
+    top_up.refresh_preference(Account.objects.get(pk=account_id))
 
 
 @shared_task
@@ -165,7 +165,7 @@ def sweep_top_ups() -> None:
     now = timezone.now()
     for change_id in TopUpChange.objects.due(now).values_list("pk", flat=True):
         save_top_up_task.delay(str(change_id))
-    for account_id in top_up.due(now):
+    for account_id in top_up.accounts_due_for_preference_read(now):
         refresh_top_up_task.delay(str(account_id))
 
 
@@ -173,8 +173,8 @@ def sweep_top_ups() -> None:
 def sync_ledger_task(account_id: str) -> None:
     """Rung every 5 s for as long as it is due: what piled up while no worker took it is one query
     each, and no turn."""
-    if ledger.due(timezone.now(), of=UUID(account_id)):
-        ledger.take_turn(UUID(account_id))
+    if ledger.accounts_due_for_sync(timezone.now(), of=UUID(account_id)):
+        ledger.sync_account(UUID(account_id))
         for charge_id in charges_with_late_debit(UUID(account_id)):
             reconcile_charge_task.delay(str(charge_id))
 
@@ -182,7 +182,7 @@ def sync_ledger_task(account_id: str) -> None:
 @shared_task
 def sync_due_ledgers() -> None:
     """Every 5 s: accounts whose ledger is due, or of which a charge was settled meanwhile."""
-    for account_id in ledger.due(timezone.now()):
+    for account_id in ledger.accounts_due_for_sync(timezone.now()):
         sync_ledger_task.delay(str(account_id))
 
 

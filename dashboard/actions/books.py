@@ -75,7 +75,7 @@ def settle_with(
 def take_version(*, by: Membership, rewrite: LedgerConflict) -> None:
     """The service's version of a row holds from now on. Raises `Stale` when it does already."""
     check(by, Permission.MANAGE_MONEY)
-    if not ledger.accept(rewrite, by.user_id):
+    if not ledger.accept_upstream_version(rewrite, by.user_id):
         raise StaleData(LOOKED_AT)
     note(
         by,
@@ -88,14 +88,16 @@ def take_version(*, by: Membership, rewrite: LedgerConflict) -> None:
 
 
 @transaction.atomic
-def take_versions(*, by: Membership, account: Account, seen: str) -> ledger.Standing:
+def take_versions(*, by: Membership, account: Account, seen: str) -> ledger.OpenConflicts:
     """The same of all the rows that were found; `seen`: the mark of those that were asked about.
     Raises `Stale` when there are others by now, or none."""
     check(by, Permission.MANAGE_MONEY)
-    taken = ledger.accept_all(account, by.user_id, seen)
+    taken = ledger.accept_all_upstream_versions(account, by.user_id, seen)
     if taken is None:
-        raise StaleData(OTHERS if ledger.standing(account).mark else ALL_LOOKED_AT)
-    note(by, "ledger.accept_all", account.pk, rows=taken.reworded, gone=taken.gone)
+        raise StaleData(
+            OTHERS if ledger.count_open_conflicts(account).fingerprint else ALL_LOOKED_AT
+        )
+    note(by, "ledger.accept_all", account.pk, rows=taken.changed_rows, gone=taken.missing_rows)
     return taken
 
 
@@ -111,7 +113,7 @@ def start_anew(*, by: Membership, account: Account, seen: Decimal | None, reason
         raise Refusal(NO_WHY, field="reason")
     if seen is None:
         raise Refusal(UNREADABLE)
-    anchored = ledger.anchor_again(account, seen)
+    anchored = ledger.rebase_balance(account, seen)
     note(
         by,
         "ledger.anchor",

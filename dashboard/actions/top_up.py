@@ -17,29 +17,29 @@ from dashboard.roles import Permission
 from proxyapi import tasks, top_up
 from proxyapi.models import Account, CreditPack, TopUpChange
 from proxyapi.refusals import AlreadyInProgress
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 
 KEPT_ALREADY = "A pack with this plan id is kept already."
 
 
 @transaction.atomic
 def change_top_up(
-    *, by: Membership, account: Account, nonce: UUID, wanted: Setting, seen: Setting
+    *, by: Membership, account: Account, nonce: UUID, wanted: TopUpSetting, seen: TopUpSetting
 ) -> TopUpChange:
     """Ask for the setting, as seen by who asks; a worker sends it. Raises `Refusal`."""
     check(by, Permission.MANAGE_MONEY)
-    token = top_up.token_for(account, by.user_id)
-    change, is_new = top_up.ask(token, by.user_id, nonce, wanted, seen)
+    token = top_up.pick_account_token(account, by.user_id)
+    change, is_new = top_up.request_change(token, by.user_id, nonce, wanted, seen)
     if is_new:
-        before, after = seen.kept(), (wanted if wanted.enabled else off(seen)).kept()
+        before, after = seen.to_dict(), (wanted if wanted.enabled else off(seen)).to_dict()
         note(by, "top_up.change", account.pk, change=str(change.pk), before=before, after=after)
         tasks.enqueue_task_after_commit(tasks.save_top_up_task, change.pk)
     return change
 
 
-def off(seen: Setting) -> Setting:
+def off(seen: TopUpSetting) -> TopUpSetting:
     """Switched off, the rest is kept."""
-    return Setting(False, seen.type, seen.plan_id, seen.units)
+    return TopUpSetting(False, seen.type, seen.plan_id, seen.units)
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from dashboard.queries.forecast import offer_of, packs_of, standing_of
 from dashboard.queries.forecast.outlook import Outlook, outlook_of
 from dashboard.queries.forecast.words import chance, lowered, span
 from proxyapi.models import Account, AutoTopUp
-from proxyapi.top_up import Setting, infer
+from proxyapi.top_up import TopUpSetting, infer_top_up_state
 
 
 def lasting(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
@@ -55,8 +55,8 @@ def outlook_now(account: Account, now: datetime) -> Outlook:
     """As the page of the forecast has it; five queries at most."""
     row = getattr(account, "top_up", None)
     known = row if isinstance(row, AutoTopUp) and row.read_at else None
-    setting = Setting.of_row(known) if known else Setting()
-    inferred = infer(account, known, now)
+    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
+    inferred = infer_top_up_state(account, known, now)
     offer = offer_of(account, setting, packs_of(account))
     standing = standing_of(account, known, inferred, account.available_balance(), now)
     return outlook_of(account, standing, offer, inferred, now)

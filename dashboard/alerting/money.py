@@ -24,7 +24,7 @@ from proxyapi.models import (
 )
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CLOCK_SKEW, held_credits_annotation
-from proxyapi.top_up import stopped_by_failures
+from proxyapi.top_up import is_stopped_by_failures
 
 NOTHING = Decimal(0)
 STRANGE = timedelta(hours=1)  # a balance is read every ten minutes
@@ -118,7 +118,7 @@ def failed_top_ups(team: Team, rules: Sequence[AlertRule], now: datetime) -> Ite
     """Each failure is told once, by the rule of the highest threshold it reaches."""
     rows = AutoTopUp.objects.filter(account__in=opened(team), consecutive_failures__gt=0)
     for row in rows.select_related("account"):
-        if not row.enabled and not stopped_by_failures(row):
+        if not row.enabled and not is_stopped_by_failures(row):
             continue  # it was switched off here; the count stays at the service until one succeeds
         count = row.consecutive_failures
         for rule in [rule for rule in rules if count >= rule.threshold][:1]:
@@ -144,7 +144,7 @@ def top_up_off(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterato
     """It was on, and nobody here switched it off: three payments failed, or it was found off."""
     rows = AutoTopUp.objects.filter(account__in=opened(team), enabled=False)
     for row in rows.select_related("account"):
-        failed = stopped_by_failures(row)
+        failed = is_stopped_by_failures(row)
         if not (row.is_disabled_elsewhere or failed):
             continue
         why = (

@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 
 from dashboard.forms.plain import PlainForm
-from proxyapi.forecast.batch import MOST
+from proxyapi.forecast.batch_affordability import MAX_BATCH_CHARGES
 
-COUNT = f"A whole number, 1 to {MOST:,}."
+COUNT = f"A whole number, 1 to {MAX_BATCH_CHARGES:,}."
 EACH = "Credits, more than 0, such as 96 or 12.16."
 
 
@@ -17,7 +17,7 @@ class BatchForm(PlainForm):
     n = forms.IntegerField(
         label="How many",
         min_value=1,
-        max_value=MOST,
+        max_value=MAX_BATCH_CHARGES,
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), COUNT),
     )
     each = forms.DecimalField(

@@ -12,10 +12,16 @@ from django import forms
 from dashboard.forms.plain import PlainForm
 from dashboard.visible_text import refuse_unseen
 from proxyapi.models import CreditPack, TopUpType
-from proxyapi.top_up import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
+from proxyapi.top_up import (
+    CREDITS_PER_UNIT,
+    MAX_TOP_UP_UNITS,
+    UNIT_PRESETS,
+    TopUpSetting,
+    is_legal_unit_count,
+)
 
-FEWEST_TYPED = max(PRESETS) + 1
-WHOLE = f"A whole number of units, {FEWEST_TYPED} to {MOST_UNITS:,}. Fewer are chosen above."
+FEWEST_TYPED = max(UNIT_PRESETS) + 1
+WHOLE = f"A whole number of units, {FEWEST_TYPED} to {MAX_TOP_UP_UNITS:,}. Fewer are chosen above."
 NO_UNITS = "Choose how many units each top-up buys."
 NO_PACK = "Choose a pack. If there is none, add it below."
 NO_TYPE = "Choose what a top-up buys."
@@ -57,7 +63,7 @@ class TopUpForm(PlainForm):
         error_messages=dict.fromkeys(("required", "max_length"), OUTDATED),
     )
 
-    def __init__(self, packs: Iterable[CreditPack], drawn: Setting, data: Any = None) -> None:
+    def __init__(self, packs: Iterable[CreditPack], drawn: TopUpSetting, data: Any = None) -> None:
         self.packs, self.drawn = list(packs), drawn
         super().__init__(data, initial=initial_of(drawn), use_required_attribute=False)
 
@@ -75,12 +81,12 @@ class TopUpForm(PlainForm):
             self.add_error("type", NO_TYPE)
         return values
 
-    def clean_seen(self) -> Setting:
+    def clean_seen(self) -> TopUpSetting:
         try:
             kept = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):
             raise forms.ValidationError(OUTDATED) from None
-        return Setting.of(kept if isinstance(kept, dict) else {})
+        return TopUpSetting.from_mapping(kept if isinstance(kept, dict) else {})
 
     def clean_pack(self, values: dict[str, Any]) -> None:
         legal = {str(one.plan_id) for one in self.pack_choices}
@@ -93,26 +99,26 @@ class TopUpForm(PlainForm):
         text = typed or str(values.get("units", ""))
         is_number = text.isascii() and text.isdecimal() and len(text) <= 6
         count = int(text) if is_number else 0
-        if typed and not (is_legal(count) and count >= FEWEST_TYPED):
+        if typed and not (is_legal_unit_count(count) and count >= FEWEST_TYPED):
             self.add_error("more", WHOLE)
-        elif not is_legal(count):
+        elif not is_legal_unit_count(count):
             self.add_error("units", NO_UNITS)
         values["count"] = count
 
-    def wanted(self) -> Setting:
+    def wanted(self) -> TopUpSetting:
         """Needs a valid form."""
         values = self.cleaned_data
-        seen: Setting = values["seen"]
+        seen: TopUpSetting = values["seen"]
         if not values["enabled"]:
-            return Setting(False, seen.type, seen.plan_id, seen.units)
+            return TopUpSetting(False, seen.type, seen.plan_id, seen.units)
         if values["type"] == TopUpType.PACK:
-            return Setting(True, TopUpType.PACK, int(values["plan_id"]), seen.units)
-        return Setting(True, TopUpType.UNITS, seen.plan_id, values["count"])
+            return TopUpSetting(True, TopUpType.PACK, int(values["plan_id"]), seen.units)
+        return TopUpSetting(True, TopUpType.UNITS, seen.plan_id, values["count"])
 
     @property
     def unit_choices(self) -> tuple[UnitChoice, ...]:
         chosen = "" if self["more"].value() else str(self["units"].value() or "")
-        return tuple(UnitChoice(units, str(units) == chosen) for units in PRESETS)
+        return tuple(UnitChoice(units, str(units) == chosen) for units in UNIT_PRESETS)
 
     @property
     def pack_choices(self) -> tuple[PackChoice, ...]:
@@ -131,15 +137,15 @@ class TopUpForm(PlainForm):
         return bool(self["type"].value() == TopUpType.PACK)
 
 
-def initial_of(drawn: Setting) -> dict[str, Any]:
-    typed = drawn.units is not None and drawn.units not in PRESETS
+def initial_of(drawn: TopUpSetting) -> dict[str, Any]:
+    typed = drawn.units is not None and drawn.units not in UNIT_PRESETS
     return {
         "enabled": drawn.enabled,
         "type": drawn.type or TopUpType.UNITS,
         "units": "" if typed or drawn.units is None else str(drawn.units),
         "more": str(drawn.units) if typed else "",
         "plan_id": "" if drawn.plan_id is None else str(drawn.plan_id),
-        "seen": json.dumps(drawn.kept()),
+        "seen": json.dumps(drawn.to_dict()),
     }
 
 

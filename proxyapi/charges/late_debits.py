@@ -36,7 +36,7 @@ def charges_with_late_debit(account_id: UUID) -> list[UUID]:
     since = timezone.now() - LATE_DEBIT_SEARCH_WINDOW
     charges = Charge.objects.assumed_uncharged().filter(account=account_id, sent_at__gte=since)
     ordered = charges.select_related("account").order_by("sent_at")
-    return [charge.pk for charge in ordered if ledger.late_debit_of(charge, is_done=True)]
+    return [charge.pk for charge in ordered if ledger.find_late_debit(charge, is_done=True)]
 
 
 def reconcile_late_debit(charge: Charge) -> None:
@@ -65,17 +65,17 @@ def match_late_debit(charge: Charge, record: evidence.UpstreamRecord | None) -> 
     charge.reload()
     if not charge.is_assumed_uncharged:
         return
-    kept = ledger.match(charge.account)  # the others take their own first
+    kept = ledger.match_entries(charge.account)  # the others take their own first
     is_done = record is not None and evidence.proves_executed(charge, record)
     if not (is_done or record is None or charge.is_proved_by_debit):
         return
-    debit = ledger.late_debit_of(charge, kept, is_done=is_done)
+    debit = ledger.find_late_debit(charge, kept, is_done=is_done)
     if debit is None:
         return
     apply_late_result(charge, record or {})
     told = LATE_DEBIT_REASON.format(cost=amount_text(-debit.amount), time=debit.happened_at)
     transitions.mark_charged_late(charge, -debit.amount, told, debit.happened_at)
-    ledger.take_late(charge, debit)
+    ledger.link_late_debit(charge, debit)
 
 
 def apply_late_result(charge: Charge, record: evidence.UpstreamRecord) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.charges import job_effects, transitions
-from proxyapi.ledger import changes
+from proxyapi.ledger import entry_changes
 from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
 from proxyapi.refusals import StaleData
 
@@ -68,8 +68,8 @@ def settle_with_entry(
     job_effects.apply_result(charge, {})
     job_effects.mark_script_unread(charge)
     transitions.mark_charged(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
-    ledger.link(found, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON)
-    changes.note(charge.account, [found.happened_at])
+    ledger.link_entry_to_charge(found, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON)
+    entry_changes.record_entry_changes(charge.account, [found.happened_at])
     return charge
 
 

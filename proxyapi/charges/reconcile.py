@@ -77,7 +77,9 @@ def read_back_charge(charge: Charge) -> None:
     # What was proved once stays proved: a retry seen running may have failed again by now.
     if done := charge.is_proven_executed or evidence.proves_executed(charge, record):
         job_effects.apply_result(charge, record)
-    decide_charge(charge, done, record, ledger.read(charge, Priority.SETTLEMENT), is_shown)
+    decide_charge(
+        charge, done, record, ledger.mirror_charge_period(charge, Priority.SETTLEMENT), is_shown
+    )
 
 
 @transaction.atomic
@@ -85,7 +87,7 @@ def decide_charge(
     charge: Charge,
     done: bool,
     record: evidence.UpstreamRecord,
-    sight: ledger.Sight,
+    sight: ledger.MirrorCoverage,
     is_shown: bool = True,
 ) -> None:
     """The account is locked meanwhile: one debit does not settle two charges.
@@ -97,18 +99,22 @@ def decide_charge(
     if charge.state != ChargeState.UNKNOWN:
         return
     waited = sight.read_at >= answer_lost_at(charge) + timeouts.booking_grace()
-    whole = waited and sight.whole and ledger.still_whole(charge)
-    kept = ledger.match(charge.account)  # the others take their own first
+    whole = waited and sight.is_complete and ledger.is_still_covered(charge)
+    kept = ledger.match_entries(charge.account)  # the others take their own first
     if done:
-        debit = ledger.debit_of(charge, kept, waited=waited)
+        debit = ledger.find_charge_debit(charge, kept, waited=waited)
     else:
-        debit = ledger.debit_alone(charge, kept)
+        debit = ledger.find_proving_debit(charge, kept)
     if debit is not None:
         settle_by_debit(charge, debit, record)
     elif whole and done and pricing.can_be_free(charge):
-        if not ledger.trace_of(charge, by_any_clock=True):
+        if not ledger.has_possible_debit(charge, by_any_clock=True):
             transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(0))
-    elif whole and is_shown and not (done or is_sender_alive(charge) or ledger.trace_of(charge)):
+    elif (
+        whole
+        and is_shown
+        and not (done or is_sender_alive(charge) or ledger.has_possible_debit(charge))
+    ):
         transitions.release_hold(
             charge,
             NEVER_CHARGED_REASON.format(hold=amount_text(charge.hold)),
@@ -121,7 +127,7 @@ def settle_by_debit(charge: Charge, debit: LedgerEntry, record: evidence.Upstrea
     job_effects.apply_result(charge, record)
     transitions.mark_charged(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
     if charge.state == ChargeState.MATCHED:
-        ledger.take(charge, debit)
+        ledger.link_settling_debit(charge, debit)
 
 
 def answer_lost_at(charge: Charge) -> datetime:

@@ -7,33 +7,40 @@ sandbox's own.
 
 from __future__ import annotations
 
-from proxyapi.forecast.batch import Answer, Batch, afford
-from proxyapi.forecast.days import Day, DayEnd, live
-from proxyapi.forecast.pattern import Pattern, pattern_of
-from proxyapi.forecast.replay import Gap, Movement, Point, Replay, replay, replay_days
-from proxyapi.forecast.rules import Happened, Offer, Standing
-from proxyapi.forecast.runout import Band, Forecast, Start, foresee
+from proxyapi.forecast.batch_affordability import BatchAnswer, BatchForecast, forecast_batch
+from proxyapi.forecast.day_simulation import DailyCredits, DayResult, simulate_day
+from proxyapi.forecast.replay import (
+    CreditMovement,
+    ReplayPoint,
+    TopUpReplay,
+    UncoveredSpend,
+    replay_days,
+    replay_movements,
+)
+from proxyapi.forecast.run_out import ForecastBand, ForecastStart, RunOutForecast, forecast_run_out
+from proxyapi.forecast.spending_pattern import SpendingPattern, build_spending_pattern
+from proxyapi.forecast.top_up_rules import SimulatedAccount, SpendOutcome, TopUpOffer
 
 __all__ = [
-    "Answer",
-    "Band",
-    "Batch",
-    "Day",
-    "DayEnd",
-    "Forecast",
-    "Gap",
-    "Happened",
-    "Movement",
-    "Offer",
-    "Pattern",
-    "Point",
-    "Replay",
-    "Standing",
-    "Start",
-    "afford",
-    "foresee",
-    "live",
-    "pattern_of",
-    "replay",
+    "BatchAnswer",
+    "BatchForecast",
+    "CreditMovement",
+    "DailyCredits",
+    "DayResult",
+    "ForecastBand",
+    "ForecastStart",
+    "ReplayPoint",
+    "RunOutForecast",
+    "SimulatedAccount",
+    "SpendOutcome",
+    "SpendingPattern",
+    "TopUpOffer",
+    "TopUpReplay",
+    "UncoveredSpend",
+    "build_spending_pattern",
+    "forecast_batch",
+    "forecast_run_out",
     "replay_days",
+    "replay_movements",
+    "simulate_day",
 ]

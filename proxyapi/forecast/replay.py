@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
-from proxyapi.forecast.days import Day, live
-from proxyapi.forecast.rules import PER_DAY, Happened, Offer, Standing
+from proxyapi.forecast.day_simulation import DailyCredits, simulate_day
+from proxyapi.forecast.top_up_rules import (
+    MAX_TOP_UPS_PER_DAY,
+    SimulatedAccount,
+    SpendOutcome,
+    TopUpOffer,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Movement:
+class CreditMovement:
     """Credits, signed: debits are negative. Not the top-ups that really came."""
 
     at: datetime
@@ -26,7 +31,7 @@ class Movement:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ReplayPoint:
     """The balance right after something moved it."""
 
     at: datetime
@@ -35,80 +40,85 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class UncoveredSpend:
     """A spend that would have been refused: so much was needed, so much was there."""
 
     at: datetime
     needed: Decimal
-    there: Decimal
+    available: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class TopUpReplay:
     """`by_day`: made of days instead of single movements."""
 
-    points: tuple[Point, ...]
-    gaps: tuple[Gap, ...]
-    bought: Decimal
-    busiest: int  # most top-ups of a UTC day
-    by_day: bool = False
+    points: tuple[ReplayPoint, ...]
+    gaps: tuple[UncoveredSpend, ...]
+    credits_bought: Decimal
+    max_top_ups_per_day: int  # most top-ups of a UTC day
+    is_daily: bool = False
 
     @property
     def top_ups(self) -> int:
         return sum(point.topped_up for point in self.points)
 
     @property
-    def lowest(self) -> Decimal:
+    def lowest_balance(self) -> Decimal:
         return min(point.balance for point in self.points)
 
 
-def replay(
-    opening: Decimal, since: datetime, movements: Iterable[Movement], offer: Offer
-) -> Replay:
+def replay_movements(
+    opening: Decimal, since: datetime, movements: Iterable[CreditMovement], offer: TopUpOffer
+) -> TopUpReplay:
     """Movements in the order in which they happened; `opening` is the balance before them."""
-    standing, gaps, busiest = Standing(opening), [], 0
-    points = [Point(since, opening)]
+    standing, gaps, busiest = SimulatedAccount(opening), [], 0
+    points = [ReplayPoint(since, opening)]
     for move in movements:
         if move.amount >= 0:
-            points.append(Point(move.at, standing.balance))
+            points.append(ReplayPoint(move.at, standing.balance))
             standing.credit(move.amount)
-            points.append(Point(move.at, standing.balance))
+            points.append(ReplayPoint(move.at, standing.balance))
             continue
         before = standing.balance
         happened = standing.spend(offer, move.at, -move.amount, via_api=move.via_api)
-        if happened is Happened.SHORT:
-            gaps.append(Gap(move.at, -move.amount, before))
+        if happened is SpendOutcome.SHORT:
+            gaps.append(UncoveredSpend(move.at, -move.amount, before))
             continue
-        if happened is Happened.TOPPED_UP:
-            points.append(Point(move.at, standing.balance - offer.credits))
-            busiest = max(busiest, standing.today)
-        points.append(Point(move.at, standing.balance, happened is Happened.TOPPED_UP))
+        if happened is SpendOutcome.TOPPED_UP:
+            points.append(ReplayPoint(move.at, standing.balance - offer.credits))
+            busiest = max(busiest, standing.top_ups_today)
+        points.append(ReplayPoint(move.at, standing.balance, happened is SpendOutcome.TOPPED_UP))
     bought = offer.credits * sum(point.topped_up for point in points)
-    return Replay(tuple(points), tuple(gaps), bought, busiest)
+    return TopUpReplay(tuple(points), tuple(gaps), bought, busiest)
 
 
 def replay_days(
-    opening: Decimal, since: datetime, days: Sequence[tuple[datetime, Day]], offer: Offer
-) -> Replay:
+    opening: Decimal,
+    since: datetime,
+    days: Sequence[tuple[datetime, DailyCredits]],
+    offer: TopUpOffer,
+) -> TopUpReplay:
     """The same day by day, for ledgers too long to move entry by entry; whole credits.
 
     Each day comes with its last moment, which is when all of it moves. The top-ups that a day may
     have are counted by these days, not by the UTC day.
     """
-    credits, threshold = int(offer.credits), ceiling(offer.threshold)
+    credits, threshold = int(offer.credits), round_up_credits(offer.threshold)
     balance, busiest, bought = int(opening), 0, 0
-    points, gaps = [Point(since, opening)], []
+    points, gaps = [ReplayPoint(since, opening)], []
     for at, day in days:
         before = balance
-        end = live(balance, day, credits, threshold, PER_DAY if offer.enabled else 0)
+        end = simulate_day(
+            balance, day, credits, threshold, MAX_TOP_UPS_PER_DAY if offer.enabled else 0
+        )
         balance, busiest = end.balance, max(busiest, end.top_ups)
         bought += end.top_ups * credits
-        points += [Point(at, Decimal(balance), topped_up=True)] * end.top_ups
-        points.append(Point(at, Decimal(balance)))
+        points += [ReplayPoint(at, Decimal(balance), topped_up=True)] * end.top_ups
+        points.append(ReplayPoint(at, Decimal(balance)))
         if end.refused:
-            gaps.append(Gap(at, Decimal(end.refused), Decimal(before)))
-    return Replay(tuple(points), tuple(gaps), Decimal(bought), busiest, by_day=True)
+            gaps.append(UncoveredSpend(at, Decimal(end.refused), Decimal(before)))
+    return TopUpReplay(tuple(points), tuple(gaps), Decimal(bought), busiest, is_daily=True)
 
 
-def ceiling(amount: Decimal) -> int:
+def round_up_credits(amount: Decimal) -> int:
     return int(amount.to_integral_value(rounding=ROUND_CEILING))

@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
-from proxyapi.ledger.books import Books, books
-from proxyapi.ledger.differences import Difference
-from proxyapi.ledger.matching import link, match
-from proxyapi.ledger.mirror import mirror
-from proxyapi.ledger.rewrites import Standing, accept, accept_all, standing
-from proxyapi.ledger.trace import (
-    Sight,
-    debit_alone,
-    debit_of,
-    late_debit_of,
-    read,
-    still_whole,
-    take,
-    take_late,
-    trace_of,
+from proxyapi.ledger.balance_checkpoint import rebase_balance, take_checkpoint
+from proxyapi.ledger.conflicts import (
+    OpenConflicts,
+    accept_all_upstream_versions,
+    accept_upstream_version,
+    count_open_conflicts,
 )
-from proxyapi.ledger.turn import due, take_turn
-from proxyapi.ledger.weighing import anchor_again, weigh
+from proxyapi.ledger.differences import LedgerDifference
+from proxyapi.ledger.lost_charge_lookup import (
+    MirrorCoverage,
+    find_charge_debit,
+    find_late_debit,
+    find_proving_debit,
+    has_possible_debit,
+    is_still_covered,
+    link_late_debit,
+    link_settling_debit,
+    mirror_charge_period,
+)
+from proxyapi.ledger.matching import link_entry_to_charge, match_entries
+from proxyapi.ledger.mirror import mirror_entries
+from proxyapi.ledger.reconciliation import Reconciliation, build_reconciliation
+from proxyapi.ledger.sync_schedule import accounts_due_for_sync, sync_account
 
 __all__ = [
-    "Books",
-    "Difference",
-    "Sight",
-    "Standing",
-    "accept",
-    "accept_all",
-    "anchor_again",
-    "books",
-    "debit_alone",
-    "debit_of",
-    "due",
-    "late_debit_of",
-    "link",
-    "match",
-    "mirror",
-    "read",
-    "standing",
-    "still_whole",
-    "take",
-    "take_late",
-    "take_turn",
-    "trace_of",
-    "weigh",
+    "LedgerDifference",
+    "MirrorCoverage",
+    "OpenConflicts",
+    "Reconciliation",
+    "accept_all_upstream_versions",
+    "accept_upstream_version",
+    "accounts_due_for_sync",
+    "build_reconciliation",
+    "count_open_conflicts",
+    "find_charge_debit",
+    "find_late_debit",
+    "find_proving_debit",
+    "has_possible_debit",
+    "is_still_covered",
+    "link_entry_to_charge",
+    "link_late_debit",
+    "link_settling_debit",
+    "match_entries",
+    "mirror_charge_period",
+    "mirror_entries",
+    "rebase_balance",
+    "sync_account",
+    "take_checkpoint",
 ]

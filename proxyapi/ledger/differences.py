@@ -9,19 +9,19 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
-from proxyapi.ledger import dark
-from proxyapi.ledger.pairs import LATE
+from proxyapi.ledger import coverage_gaps
+from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.models.account import amount_text
 
-MOST = 50  # of one kind; there are never so many unless something is very wrong
+MAX_DIFFERENCES_PER_KIND = 50  # of one kind; there are never so many unless something is very wrong
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LedgerDifference:
     """One thing that does not add up. `amount` in credits; None where it is no amount."""
 
-    what: str
+    description: str
     amount: Decimal | None
     since: datetime | None
     remedy: str
@@ -29,35 +29,37 @@ class Difference:
     entry: LedgerEntry | None = None
 
 
-def found(ledger: LedgerMirror, balance: Decimal, owed: list[Charge]) -> list[Difference]:
+def list_differences(
+    ledger: LedgerMirror, balance: Decimal, owed: list[Charge]
+) -> list[LedgerDifference]:
     """All of them, the gravest first."""
     return [
-        *of_mirror(ledger, balance),
-        *without_debit(ledger),
-        *unlike(ledger),
-        *lost(ledger),
-        *[refund_owed(charge) for charge in owed[:MOST]],
-        *unreadable(ledger),
+        *mirror_differences(ledger, balance),
+        *missing_debit_differences(ledger),
+        *cost_mismatch_differences(ledger),
+        *unknown_outcome_differences(ledger),
+        *[build_refund_difference(charge) for charge in owed[:MAX_DIFFERENCES_PER_KIND]],
+        *unreadable_row_differences(ledger),
     ]
 
 
-def of_balance(ledger: LedgerMirror) -> Decimal:
+def balance_difference(ledger: LedgerMirror) -> Decimal:
     """What the balance moved by beyond what the rows say, since the anchor."""
     if ledger.balance_exact is None or ledger.anchor_balance is None or ledger.weighed_sum is None:
         return Decimal(0)
     return ledger.balance_exact - ledger.anchor_balance - ledger.weighed_sum
 
 
-def of_mirror(ledger: LedgerMirror, balance: Decimal) -> Iterator[Difference]:
+def mirror_differences(ledger: LedgerMirror, balance: Decimal) -> Iterator[LedgerDifference]:
     if ledger.problem:
-        yield Difference(
+        yield LedgerDifference(
             ledger.problem,
             None,
             ledger.read_at,
             "Compare both versions. Take the service's, or ask the service why it changed.",
         )
     if balance:
-        yield Difference(
+        yield LedgerDifference(
             f"The balance moved by {amount_text(balance)} cr more than the ledger says.",
             balance,
             ledger.anchor_at,
@@ -65,15 +67,19 @@ def of_mirror(ledger: LedgerMirror, balance: Decimal) -> Iterator[Difference]:
             "or set the opening balance anew, with a reason.",
         )
     if ledger.api_problem:
-        yield Difference(
+        yield LedgerDifference(
             ledger.api_problem, None, ledger.api_tried_at, "It is tried again at least every hour."
         )
 
 
-def without_debit(ledger: LedgerMirror) -> Iterator[Difference]:
+def missing_debit_differences(ledger: LedgerMirror) -> Iterator[LedgerDifference]:
     """Charges that took credits, and the ledger shows none."""
-    for charge in overdue(ledger).select_related("job").order_by("sent_at")[:MOST]:
-        yield Difference(
+    for charge in (
+        charges_missing_debit(ledger)
+        .select_related("job")
+        .order_by("sent_at")[:MAX_DIFFERENCES_PER_KIND]
+    ):
+        yield LedgerDifference(
             f"{amount_text(charge.cost or Decimal(0))} cr were told for {charge.operation}, "
             "and no row of the ledger fits.",
             charge.cost,
@@ -83,28 +89,32 @@ def without_debit(ledger: LedgerMirror) -> Iterator[Difference]:
         )
 
 
-def awaited(ledger: LedgerMirror) -> QuerySet[Charge]:
+def charges_awaiting_debit(ledger: LedgerMirror) -> QuerySet[Charge]:
     """Charges whose debit may come yet, by the ledger as it was read last."""
     bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
-    return bare if ledger.read_at is None else bare.filter(settled_at__gte=ledger.read_at - LATE)
+    return (
+        bare
+        if ledger.read_at is None
+        else bare.filter(settled_at__gte=ledger.read_at - MATCH_BOOKING_DELAY)
+    )
 
 
-def overdue(ledger: LedgerMirror) -> QuerySet[Charge]:
+def charges_missing_debit(ledger: LedgerMirror) -> QuerySet[Charge]:
     """Charges whose debit should have been found; not such as wait for what is not told yet."""
     bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
     if ledger.read_at is None:
         return bare.none()
-    late = bare.filter(settled_at__lt=ledger.read_at - LATE)
-    return late.exclude(dark.untold_beside(ledger))
+    late = bare.filter(settled_at__lt=ledger.read_at - MATCH_BOOKING_DELAY)
+    return late.exclude(coverage_gaps.unattributed_debit_exists(ledger))
 
 
-def unlike(ledger: LedgerMirror) -> Iterator[Difference]:
+def cost_mismatch_differences(ledger: LedgerMirror) -> Iterator[LedgerDifference]:
     """Charges whose debit is not what they cost."""
     found = LedgerEntry.objects.filter(account_id=ledger.pk, off__isnull=False)
-    for entry in found.select_related("charge").order_by("position")[:MOST]:
+    for entry in found.select_related("charge").order_by("position")[:MAX_DIFFERENCES_PER_KIND]:
         charge = entry.charge
         if charge is not None and charge.cost is not None and entry.off is not None:
-            yield Difference(
+            yield LedgerDifference(
                 f"{amount_text(charge.cost)} cr were told for {charge.operation}, and "
                 f"{amount_text(-entry.amount)} cr were booked.",
                 -entry.off,
@@ -115,11 +125,11 @@ def unlike(ledger: LedgerMirror) -> Iterator[Difference]:
             )
 
 
-def lost(ledger: LedgerMirror) -> Iterator[Difference]:
+def unknown_outcome_differences(ledger: LedgerMirror) -> Iterator[LedgerDifference]:
     """Charges of unknown outcome."""
     unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN)
-    for charge in unknown.order_by("sent_at")[:MOST]:
-        yield Difference(
+    for charge in unknown.order_by("sent_at")[:MAX_DIFFERENCES_PER_KIND]:
+        yield LedgerDifference(
             f"Whether {charge.operation} was charged is not known yet; "
             f"{amount_text(charge.hold)} cr are held for it.",
             charge.hold,
@@ -129,7 +139,7 @@ def lost(ledger: LedgerMirror) -> Iterator[Difference]:
         )
 
 
-def refunds_owed(account: Account) -> list[Charge]:
+def charges_owed_refund(account: Account) -> list[Charge]:
     """Charges that the service owes back, the oldest first."""
     return list(
         Charge.objects.filter(
@@ -143,8 +153,8 @@ def refunds_owed(account: Account) -> list[Charge]:
     )
 
 
-def refund_owed(charge: Charge) -> Difference:
-    return Difference(
+def build_refund_difference(charge: Charge) -> LedgerDifference:
+    return LedgerDifference(
         f"{amount_text(charge.cost or Decimal(0))} cr of {charge.operation} are to be given back.",
         charge.cost,
         charge.refund_owed_at,
@@ -153,11 +163,11 @@ def refund_owed(charge: Charge) -> Difference:
     )
 
 
-def unreadable(ledger: LedgerMirror) -> Iterator[Difference]:
+def unreadable_row_differences(ledger: LedgerMirror) -> Iterator[LedgerDifference]:
     """Rows that cannot be read as they are."""
     rows = LedgerEntry.objects.filter(account_id=ledger.pk, trouble__gt="")
-    for entry in rows.order_by("position")[:MOST]:
-        yield Difference(
+    for entry in rows.order_by("position")[:MAX_DIFFERENCES_PER_KIND]:
+        yield LedgerDifference(
             f"Row {entry.number} of the ledger, “{entry.credit_spend} {entry.label}”: "
             f"{entry.trouble}",
             None,

@@ -10,16 +10,16 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from proxyapi.ledger import api_view, growth, segment
-from proxyapi.ledger.matching import match
-from proxyapi.ledger.page import Reader, reader
-from proxyapi.ledger.patrol import patrol
+from proxyapi.ledger import api_view_sync, backfill, mirror_range
+from proxyapi.ledger.matching import match_entries
+from proxyapi.ledger.page_reader import LedgerReader, open_ledger_reader
+from proxyapi.ledger.recheck_old_pages import recheck_due_page
 from proxyapi.models import Account
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 
 
-def mirror(
+def mirror_entries(
     account: Account,
     lane: Priority = Priority.LEDGER_SYNC,
     patience: float = 0,
@@ -35,33 +35,33 @@ def mirror(
     Raises `AllowanceExhausted` or `UpstreamError`; what was read before is kept. Without a token
     that opens the account, or while a rewritten row waits for a person, nothing is read.
     """
-    source = reader(account, lane, patience)
+    source = open_ledger_reader(account, lane, patience)
     if source is None:
         return False
     try:
-        first = end_read(source, awaited) if newest else source
+        first = read_newest_rows(source, awaited) if newest else source
         # The newest rows are told and matched before the older ones are read.
         with suppress(errors.UpstreamError):
-            api_view.follow(first, most=0)
-        match(account)
-        growth.fill(source, segment.of(account))
-        api_view.follow(source)
-        patrol(source)
+            api_view_sync.sync_api_view(first, most=0)
+        match_entries(account)
+        backfill.backfill_older_rows(source, mirror_range.get_or_create_ledger(account))
+        api_view_sync.sync_api_view(source)
+        recheck_due_page(source)
     finally:
-        match(account)
-    ledger = segment.of(account)
+        match_entries(account)
+    ledger = mirror_range.get_or_create_ledger(account)
     return ledger.is_complete and not ledger.problem
 
 
-def end_read(source: Reader, awaited: bool) -> Reader:
+def read_newest_rows(source: LedgerReader, awaited: bool) -> LedgerReader:
     """Read the ledger's end; answers the reader for which of its rows the API's view shows.
 
     More rows than two pages hold are not ours alone: the rest of them comes as older rows do.
     """
     if awaited:
         first = replace(source, lane=Priority.SETTLEMENT)
-        ledger = growth.catch_up(first, most=1)
+        ledger = backfill.catch_up_to_end(first, most=1)
         if ledger.high == ledger.total:
             return first
-    growth.catch_up(source)
+    backfill.catch_up_to_end(source)
     return source

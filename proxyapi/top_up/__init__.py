@@ -1,41 +1,51 @@
 """Automatic top-up: read the preference, change it, notice what changed without us.
 
 The preference is the account's own and money; a change is asked for as a row and sent by a worker
-(`save.py`), so no page waits for the service and none loses it.
+(`process_change.py`), so no page waits for the service and none loses it.
 """
 
 from __future__ import annotations
 
-from proxyapi.top_up.inferred import (
-    Inferred,
-    infer,
-    inferred_from,
-    is_top_up,
-    says_so,
-    stopped_by_failures,
+from proxyapi.top_up.change_dispatch import pick_account_token, process_change, request_change
+from proxyapi.top_up.inferred_state import (
+    InferredTopUpState,
+    infer_from_entries,
+    infer_top_up_state,
+    is_stopped_by_failures,
+    is_top_up_entry,
+    mentions_top_up,
     utc_midnight,
 )
-from proxyapi.top_up.reading import Reading, due, refresh
-from proxyapi.top_up.save import ask, save, token_for
-from proxyapi.top_up.setting import CREDITS_PER_UNIT, MOST_UNITS, PRESETS, Setting, is_legal
+from proxyapi.top_up.preference_sync import (
+    PreferenceReading,
+    accounts_due_for_preference_read,
+    refresh_preference,
+)
+from proxyapi.top_up.setting import (
+    CREDITS_PER_UNIT,
+    MAX_TOP_UP_UNITS,
+    UNIT_PRESETS,
+    TopUpSetting,
+    is_legal_unit_count,
+)
 
 __all__ = [
     "CREDITS_PER_UNIT",
-    "MOST_UNITS",
-    "PRESETS",
-    "Inferred",
-    "Reading",
-    "Setting",
-    "ask",
-    "due",
-    "infer",
-    "inferred_from",
-    "is_legal",
-    "is_top_up",
-    "refresh",
-    "save",
-    "says_so",
-    "stopped_by_failures",
-    "token_for",
+    "MAX_TOP_UP_UNITS",
+    "UNIT_PRESETS",
+    "InferredTopUpState",
+    "PreferenceReading",
+    "TopUpSetting",
+    "accounts_due_for_preference_read",
+    "infer_from_entries",
+    "infer_top_up_state",
+    "is_legal_unit_count",
+    "is_stopped_by_failures",
+    "is_top_up_entry",
+    "mentions_top_up",
+    "pick_account_token",
+    "process_change",
+    "refresh_preference",
+    "request_change",
     "utc_midnight",
 ]

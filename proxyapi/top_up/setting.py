@@ -11,14 +11,14 @@ from typing import Any, Self
 
 from proxyapi.models import AutoTopUp, TopUpType
 
-PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
-MOST_UNITS = 199_999
+UNIT_PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
+MAX_TOP_UP_UNITS = 199_999
 CREDITS_PER_UNIT = 100
-FIELDS = ("enabled", "type", "plan_id", "units")
+SETTING_FIELDS = ("enabled", "type", "plan_id", "units")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class TopUpSetting:
     """`type` is the service's own word; what does not belong to it may still be kept there."""
 
     enabled: bool = False
@@ -27,24 +27,24 @@ class Setting:
     units: int | None = None
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> Self:
+    def from_mapping(cls, kept: Mapping[str, Any]) -> Self:
         """From what `kept` wrote, or from the service's record; a wrong type is nothing."""
         type_ = kept.get("type")
         return cls(
             enabled=kept.get("enabled") is True,
             type=type_[:40] if isinstance(type_, str) and type_.isprintable() else "",
-            plan_id=whole(kept.get("plan_id")),
-            units=whole(kept.get("units")),
+            plan_id=parse_whole_number(kept.get("plan_id")),
+            units=parse_whole_number(kept.get("units")),
         )
 
     @classmethod
-    def of_row(cls, row: AutoTopUp) -> Self:
+    def from_row(cls, row: AutoTopUp) -> Self:
         return cls(row.enabled, row.type, row.plan_id, row.units)
 
-    def kept(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FIELDS}
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTING_FIELDS}
 
-    def body(self) -> dict[str, Any]:
+    def to_request_body(self) -> dict[str, Any]:
         """Switching off sends that alone: the rest is ignored and preserved (pitfalls 69 to 71)."""
         if not self.enabled:
             return {"enabled": False}
@@ -52,22 +52,22 @@ class Setting:
             return {"enabled": True, "type": self.type, "plan_id": self.plan_id}
         return {"enabled": True, "type": self.type, "units": self.units}
 
-    def is_what(self, wanted: Setting) -> bool:
+    def satisfies(self, wanted: TopUpSetting) -> bool:
         """Whether this, as read, is what was asked for: only what a body sends is compared."""
-        shown = self.kept()
-        return all(shown[name] == value for name, value in wanted.body().items())
+        shown = self.to_dict()
+        return all(shown[name] == value for name, value in wanted.to_request_body().items())
 
-    def bought(self, packs: Mapping[int, int]) -> int | None:
+    def credits_per_top_up(self, packs: Mapping[int, int]) -> int | None:
         """Credits of one top-up; None where nobody has said what the pack holds."""
         if self.type == TopUpType.UNITS:
             return None if self.units is None else self.units * CREDITS_PER_UNIT
         return None if self.plan_id is None else packs.get(self.plan_id)
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """For a sentence: "on, 2,000 cr each time", "off"."""
-        return f"on, {self.purchase()}" if self.enabled else "off"
+        return f"on, {self.describe_purchase()}" if self.enabled else "off"
 
-    def purchase(self) -> str:
+    def describe_purchase(self) -> str:
         if self.type == TopUpType.UNITS and self.units is not None:
             return f"{self.units * CREDITS_PER_UNIT:,} cr each time"
         if self.type == TopUpType.PACK and self.plan_id is not None:
@@ -75,13 +75,13 @@ class Setting:
         return "nothing chosen to buy"
 
 
-def whole(value: object) -> int | None:
+def parse_whole_number(value: object) -> int | None:
     """A whole number that a row can hold."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
         return None
     return value
 
 
-def is_legal(units: int) -> bool:
+def is_legal_unit_count(units: int) -> bool:
     """Rule 2: only the presets up to 100, any number above (pitfall 72)."""
-    return units in PRESETS or max(PRESETS) < units <= MOST_UNITS
+    return units in UNIT_PRESETS or max(UNIT_PRESETS) < units <= MAX_TOP_UP_UNITS

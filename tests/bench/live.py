@@ -17,7 +17,7 @@ from tests.browser.stage import Stage
 from tests.leaks import Canaries
 
 RENDERS, DEBITS = 24, 3
-MIRRORED = 60.0  # seconds between two readings of a ledger (proxyapi/ledger/turn.py)
+MIRRORED = 60.0  # seconds between two readings of a ledger (proxyapi/ledger/sync_schedule.py)
 LATE = 2 * MIRRORED * 1000  # milliseconds
 
 

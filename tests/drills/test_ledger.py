@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from proxyapi import ledger
-from proxyapi.ledger import patrol
-from proxyapi.ledger.page import PER_PAGE
+from proxyapi.ledger import recheck_old_pages
+from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE
 from proxyapi.models import Job
 from tests.drills.figures import Figures
 from tests.factories import UserFactory
@@ -22,7 +22,7 @@ from tests.proxyapi.ledger.wire.service import Service
 __all__ = ["account", "control", "job", "sandbox", "service", "token"]
 
 ROWS = int(os.environ.get("DRILL_ROWS", "10000"))
-PAGES = ROWS // PER_PAGE
+PAGES = ROWS // LEDGER_PAGE_SIZE
 TWINS = 200
 THEIRS, OURS = 500, 60
 ACTS = 200
@@ -66,15 +66,17 @@ def tell_rewrites(
 ) -> None:
     """The patrol goes from the newest page to the oldest, so the row's place tells how long."""
     one = held_to.patrolled(service, chance.randrange(ROWS), monkeypatch)
-    mark = ledger.standing(service.account).mark
+    mark = ledger.count_open_conflicts(service.account).fingerprint
     figures.tell(
         f"row {one.number} of {ROWS} was rewritten, and that is {'' if one.is_told else 'not '}"
         f"noticed by the patrol after {one.requests} requests, in {one.simulated} of simulated "
         "time",
-        f"noticed within {2 * PAGES} requests and {PAGES * patrol.EVERY}",
-        holds=one.is_told and one.requests <= 2 * PAGES and one.simulated <= PAGES * patrol.EVERY,
+        f"noticed within {2 * PAGES} requests and {PAGES * recheck_old_pages.RECHECK_INTERVAL}",
+        holds=one.is_told
+        and one.requests <= 2 * PAGES
+        and one.simulated <= PAGES * recheck_old_pages.RECHECK_INTERVAL,
     )
-    ledger.accept_all(service.account, UserFactory().pk, mark)
+    ledger.accept_all_upstream_versions(service.account, UserFactory().pk, mark)
     other = held_to.reread(service, chance.randrange(ROWS))
     figures.tell(
         f"row {other.number} was rewritten then, and that is {'' if other.is_told else 'not '}"

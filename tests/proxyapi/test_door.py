@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from proxyapi import rate_limiter
 from proxyapi.credentials import encryption, token_vault
-from proxyapi.ledger.page import reader
+from proxyapi.ledger.page_reader import open_ledger_reader
 from proxyapi.models import Account, Token, TokenState
 from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, TokenFactory
@@ -26,7 +26,7 @@ def test_a_token_that_does_not_open_leaves_the_account_to_the_next(account: Acco
     TokenFactory.create(account=account)
     Token.objects.update(sealed=b"not ours")
     other = TokenFactory.create(account=account, state=TokenState.PAUSED)
-    source = reader(account, Priority.LEDGER_SYNC)
+    source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     assert source.token == other
 
@@ -45,7 +45,7 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
     first = TokenFactory.create(account=account)
     TokenFactory.create(account=account)
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), first.bucket, 60)
-    source = reader(account, Priority.LEDGER_SYNC)
+    source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     assert source.token == first
 

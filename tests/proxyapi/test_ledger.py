@@ -15,7 +15,7 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import reconcile_charge
 from proxyapi.charges.reconcile import decide_charge
-from proxyapi.ledger.trace import PAGES
+from proxyapi.ledger.lost_charge_lookup import MAX_LOOKUP_PAGES
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -76,7 +76,7 @@ def test_two_workers_do_not_settle_two_charges_by_one_debit(
     """Both have read the ledger before either has written."""
     upstream.on(*LEDGER, history(debit("96", 58)))
     first, second = charge("7", effect_at=ago(50)), charge("8", effect_at=ago(50))
-    sights = [ledger.read(one, Priority.SETTLEMENT) for one in (first, second)]
+    sights = [ledger.mirror_charge_period(one, Priority.SETTLEMENT) for one in (first, second)]
     for one, sight in zip((first, second), sights, strict=True):
         decide_charge(one, True, {}, sight)
     assert list(Charge.objects.order_by("state").values_list("state", flat=True)) == [
@@ -200,7 +200,7 @@ def test_a_ledger_too_long_to_be_read_to_the_time_of_sending_proves_nothing_yet(
     upstream.on(*LEDGER, paged([debit("4", 1) for _ in range(600)]))
     lost = charge()
     assert settled(lost).state == ChargeState.UNKNOWN
-    assert 0 < 600 - 50 * (PAGES + 2) <= LedgerMirror.objects.get().low
+    assert 0 < 600 - 50 * (MAX_LOOKUP_PAGES + 2) <= LedgerMirror.objects.get().low
 
 
 def test_an_unknown_charge_settles_while_a_huge_history_is_still_being_filled_up(

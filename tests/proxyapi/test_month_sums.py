@@ -12,7 +12,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, given, settings, strategies
 
-from proxyapi.ledger.audit import SUMS
+from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, LedgerEntry, LedgerMirror, MonthlyTotalByOperation
 from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
 from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_all_days, rebuild_days
@@ -73,7 +73,7 @@ def test_months_are_what_their_entries_add_up_to(
 ) -> None:
     """Entries come, and some of them read differently later, on another day as well."""
     LedgerEntry.objects.all().delete()
-    for table in SUMS:
+    for table in SUM_TABLES:
         table._default_manager.all().delete()
     moments = [NEW_YEAR + timedelta(hours=row["at"]) for row in rows]
     entries = [

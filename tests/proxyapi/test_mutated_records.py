@@ -13,11 +13,11 @@ from hypothesis import given, settings
 
 from dashboard.queries.studio.options import options_in
 from proxyapi import drafts
-from proxyapi.ledger.row import row
+from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, AccountPlan, JobKind
 from proxyapi.models.account import parse_timestamp
 from proxyapi.polling.status_reading import parse_status_reading
-from proxyapi.top_up.setting import Setting
+from proxyapi.top_up.setting import TopUpSetting
 from tests.proxyapi import spec_says
 from tests.proxyapi.mutated import EXAMPLES, mutated
 
@@ -89,7 +89,7 @@ def test_b6_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
 @settings(max_examples=EXAMPLES)
 @given(mutated(RECORDS["entry"]))
 def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
-    made = row(raw)
+    made = parse_row(raw)
     assert made.amount.is_finite()
     assert made.trouble or made.happened_at is not None
 
@@ -102,7 +102,7 @@ def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, 
     assert found is None or found >= Decimal(0)
     drafts.faceless_record(price)
     if isinstance(top_up, dict):
-        assert Setting.of(top_up).enabled in (True, False)
+        assert TopUpSetting.from_mapping(top_up).enabled in (True, False)
     parse_timestamp(price)
 
 

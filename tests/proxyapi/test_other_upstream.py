@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from proxyapi import calls, drafts, ledger, tasks, tokens, top_up
 from proxyapi.charges import dispatch_charge, reconcile_charge
-from proxyapi.ledger.turn import take_turn
+from proxyapi.ledger.sync_schedule import sync_account
 from proxyapi.models import (
     Account,
     AutoTopUp,
@@ -130,8 +130,8 @@ def do_all(account: Account) -> None:
         dispatch_charge(charge.pk)
         reconcile_charge(charge.pk)
     tasks.refresh_account_task(str(account.pk))
-    take_turn(account.pk)
-    top_up.refresh(account)
+    sync_account(account.pk)
+    top_up.refresh_preference(account)
 
 
 def lost(job: Job) -> Charge:
@@ -160,7 +160,7 @@ def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pastin
         *due_work.lease_due_jobs(),
         *due_work.lease_due_quotes(),
         *due_ids(),
-        *ledger.due(timezone.now()),
+        *ledger.accounts_due_for_sync(timezone.now()),
     ] == []
     token.refresh_from_db()
     job.refresh_from_db()
@@ -184,7 +184,7 @@ def due_ids() -> list[Any]:
     """Everything else that the beat would ring for, but for what was never sent."""
     charges = [id for id, state in due_work.lease_due_charges() if state != ChargeState.HELD]
     old = Account.objects.of_current_upstream().values_list("pk", flat=True)
-    return [*charges, *old, *top_up.due(timezone.now())]
+    return [*charges, *old, *top_up.accounts_due_for_preference_read(timezone.now())]
 
 
 def test_what_was_not_sent_is_given_up_after_its_quarter_of_an_hour(

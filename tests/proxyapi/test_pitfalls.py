@@ -102,7 +102,7 @@ def test_pitfall_94_the_links_of_an_answer_are_not_followed(
     pages: dict[str, Any] = {"links": elsewhere, "next": elsewhere["next"]}
     upstream.on("GET", "/me", answer({"id": 5, "credits": {"remaining": "10"}}))
     upstream.on("GET", "/credits/history", answer(rows, total=50, **pages))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert upstream.requests
     assert all(str(request.url).startswith(f"{BASE}/") for request in upstream.requests)
 
@@ -136,7 +136,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     upstream.on("POST", "/faceless", answer({"id": 7}, 201))
     upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
     tokens.refresh_account_profile(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
     drafts.quote_draft(job)
     Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dashboard.queries.forecast.outlook import Outlook
 from dashboard.templatetags.reelroom import credits
-from proxyapi.forecast import Offer
-from proxyapi.forecast.runout import RUNS
+from proxyapi.forecast import TopUpOffer
+from proxyapi.forecast.run_out import SIMULATION_RUNS
 from proxyapi.models import Account
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 
 HELD = "What open charges hold counts as spent already, and today as a whole day to come."
 RENEWAL = (
@@ -23,7 +23,7 @@ UTC = "The three top-ups a day count by the UTC day at the service, here by the 
 
 
 def assumptions_of(
-    account: Account, outlook: Outlook, setting: Setting, offer: Offer | None
+    account: Account, outlook: Outlook, setting: TopUpSetting, offer: TopUpOffer | None
 ) -> tuple[str, ...]:
     if outlook.forecast is None:
         return ()
@@ -31,15 +31,15 @@ def assumptions_of(
 
 
 def of_days(outlook: Outlook) -> str:
-    known = outlook.pattern.known
+    known = outlook.pattern.known_days
     if outlook.pattern.knows_weekdays:
         drawn = f"a day of the same weekday out of the last {known}"
     else:
         drawn = f"a workday or a weekend day out of the last {known}: weekdays need three weeks"
-    return f"{RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
+    return f"{SIMULATION_RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
 
 
-def of_top_up(account: Account, setting: Setting, offer: Offer | None) -> tuple[str, ...]:
+def of_top_up(account: Account, setting: TopUpSetting, offer: TopUpOffer | None) -> tuple[str, ...]:
     if offer is None:
         return (UNDESCRIBED.format(pack=setting.plan_id),)
     if not offer.enabled:

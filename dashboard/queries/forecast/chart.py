@@ -10,7 +10,7 @@ from dashboard.queries.charts import Line, Mark, Point, Stop, Tick, line_of
 from dashboard.queries.forecast.outlook import Outlook
 from dashboard.queries.forecast.words import said, span
 from dashboard.templatetags.reelroom import credits
-from proxyapi.forecast import Forecast, Offer
+from proxyapi.forecast import RunOutForecast, TopUpOffer
 from proxyapi.models import Account
 
 BACK = 28  # days
@@ -19,7 +19,7 @@ WEEKLY = 56  # days that have room for the name of each seventh
 AFTER = 5  # days that are shown after the latest end
 
 
-def chart_of(account: Account, outlook: Outlook, offer: Offer | None) -> Line | None:
+def chart_of(account: Account, outlook: Outlook, offer: TopUpOffer | None) -> Line | None:
     """Nothing without a pattern: then there is nothing to expect."""
     forecast = outlook.forecast
     if forecast is None:
@@ -51,7 +51,7 @@ def chart_of(account: Account, outlook: Outlook, offer: Offer | None) -> Line | 
         sentence_of(account, (outlook.today - first).days, forecast),
         ticks=ticks,
         marks=[Mark(now, "now", "now", credits(account.balance))],
-        expected=[now, *(Point(x(e), Decimal(b.middle)) for e, b in zip(ends, bands, strict=True))],
+        expected=[now, *(Point(x(e), Decimal(b.median)) for e, b in zip(ends, bands, strict=True))],
         band=[
             (now, now),
             *(
@@ -69,7 +69,11 @@ def chart_of(account: Account, outlook: Outlook, offer: Offer | None) -> Line | 
 
 
 def stops_of(
-    past: Mapping[date, Decimal], account: Account, today: date, forecast: Forecast, ahead: int
+    past: Mapping[date, Decimal],
+    account: Account,
+    today: date,
+    forecast: RunOutForecast,
+    ahead: int,
 ) -> Iterator[tuple[date, str]]:
     """What is told of each day: what it began with, or what may be left when it ends."""
     for day, amount in sorted(past.items()):
@@ -77,7 +81,7 @@ def stops_of(
             yield day, f"{said(day)}: began with {credits(amount)} cr."
     yield today, f"Today: {credits(account.balance)} cr now."
     for band in forecast.bands[: ahead - 1]:
-        low, middle, high = (credits(amount) for amount in (band.low, band.middle, band.high))
+        low, middle, high = (credits(amount) for amount in (band.low, band.median, band.high))
         yield (
             band.on + timedelta(days=1),
             f"End of {said(band.on)}: {low} to {high} cr, the middle is {middle}.",
@@ -94,14 +98,14 @@ def past_of(account: Account, outlook: Outlook) -> Iterator[tuple[date, Decimal]
         day -= timedelta(days=1)
 
 
-def ahead_of(today: date, forecast: Forecast) -> int:
+def ahead_of(today: date, forecast: RunOutForecast) -> int:
     """Days to look ahead: past the latest end, where one is near enough."""
     end = forecast.late or forecast.early
     days = (end - today).days + AFTER if end else MOST
     return min(MOST, max(FEWEST, days), len(forecast.bands))
 
 
-def sentence_of(account: Account, days: int, forecast: Forecast) -> str:
+def sentence_of(account: Account, days: int, forecast: RunOutForecast) -> str:
     lasts = span(forecast)
     return (
         f"Balance of the last {days} days, {credits(account.balance)} credits now, "

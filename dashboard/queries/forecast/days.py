@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from django.db.models import Exists, Sum
 
-from proxyapi.forecast import Day
+from proxyapi.forecast import DailyCredits
 from proxyapi.models import Account, DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
 
@@ -26,7 +26,7 @@ class Ledger:
     """
 
     first: date | None
-    days: Mapping[date, Day]
+    days: Mapping[date, DailyCredits]
     moved: Mapping[date, Decimal]
 
 
@@ -74,10 +74,12 @@ def ledger_of(account: Account, today: date, back: int) -> Ledger:
     return Ledger(first_known(account, moved), days, moved)
 
 
-def day_of(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> Day:
+def day_of(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> DailyCredits:
     """Charges of a day are taken to be even: each is the day's mean."""
     api = whole(spent)
-    return Day(api, max(1, round(api / count)) if count else 1, whole(outside), whole(into))
+    return DailyCredits(
+        api, max(1, round(api / count)) if count else 1, whole(outside), whole(into)
+    )
 
 
 def first_known(account: Account, days: Collection[date]) -> date | None:

@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dashboard.queries.forecast.days import Ledger, ledger_of, whole
-from proxyapi.forecast import Forecast, Offer, Pattern, Standing, Start, foresee, pattern_of
-from proxyapi.forecast.pattern import WEEKS
-from proxyapi.forecast.replay import ceiling
-from proxyapi.forecast.runout import resting_days
+from proxyapi.forecast import (
+    ForecastStart,
+    RunOutForecast,
+    SimulatedAccount,
+    SpendingPattern,
+    TopUpOffer,
+    build_spending_pattern,
+    forecast_run_out,
+)
+from proxyapi.forecast.replay import round_up_credits
+from proxyapi.forecast.run_out import count_cooldown_days
+from proxyapi.forecast.spending_pattern import PATTERN_WEEKS
 from proxyapi.models import Account
-from proxyapi.top_up import Inferred
+from proxyapi.top_up import InferredTopUpState
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,35 +28,39 @@ class Outlook:
 
     today: date
     ledger: Ledger
-    pattern: Pattern
-    forecast: Forecast | None = None
-    alone: Forecast | None = None
+    pattern: SpendingPattern
+    forecast: RunOutForecast | None = None
+    alone: RunOutForecast | None = None
     renews_on: date | None = None
 
 
 def outlook_of(
-    account: Account, standing: Standing, offer: Offer | None, inferred: Inferred, now: datetime
+    account: Account,
+    standing: SimulatedAccount,
+    offer: TopUpOffer | None,
+    inferred: InferredTopUpState,
+    now: datetime,
 ) -> Outlook:
     """One query, two of quiet days. A pack that nobody described counts as no top-up."""
     zone = account.vault.zone
     today = now.astimezone(zone).date()
-    ledger = ledger_of(account, today, 7 * WEEKS)
-    pattern = pattern_of(ledger.days, ledger.first or today, today)
+    ledger = ledger_of(account, today, 7 * PATTERN_WEEKS)
+    pattern = build_spending_pattern(ledger.days, ledger.first or today, today)
     ends = account.plan_ends_at
     renews_on = ends.astimezone(zone).date() if ends and ends > now else None
-    if not pattern.is_enough:
+    if not pattern.has_enough_days:
         return Outlook(today, ledger, pattern, renews_on=renews_on)
     seed, free = f"{account.pk} {today}", whole(standing.balance)
-    alone = foresee(Start(today, free), pattern, seed)
+    alone = forecast_run_out(ForecastStart(today, free), pattern, seed)
     forecast = alone
     if offer is not None and offer.enabled:
-        start = Start(
+        start = ForecastStart(
             on=today,
             balance=free,
-            threshold=ceiling(offer.threshold),
-            credits=whole(offer.credits),
-            today=inferred.today,
-            resting=resting_days(inferred.resting_until, now),
+            threshold=round_up_credits(offer.threshold),
+            credits_per_top_up=whole(offer.credits),
+            top_ups_today=inferred.successes_today,
+            cooldown_days=count_cooldown_days(inferred.cooldown_until, now),
         )
-        forecast = foresee(start, pattern, seed)
+        forecast = forecast_run_out(start, pattern, seed)
     return Outlook(today, ledger, pattern, forecast, alone, renews_on)

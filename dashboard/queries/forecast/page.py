@@ -18,9 +18,9 @@ from dashboard.queries.forecast.outlook import Outlook, outlook_of
 from dashboard.queries.forecast.standing import offer_of, packs_of, standing_of
 from dashboard.queries.forecast.verdict import Verdict, Wish, verdict_of
 from dashboard.queries.forecast.words import Range, note_of, range_of
-from proxyapi.forecast import Band
+from proxyapi.forecast import ForecastBand
 from proxyapi.models import Account, AutoTopUp
-from proxyapi.top_up import Setting, infer
+from proxyapi.top_up import TopUpSetting, infer_top_up_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ForecastPage:
     held_by_others: Decimal
     as_of: datetime | None
     chart: Line | None
-    bands: tuple[Band, ...]
+    bands: tuple[ForecastBand, ...]
     assumptions: tuple[str, ...]
     verdict: Verdict | None
 
@@ -51,8 +51,8 @@ def page_of(
     now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
     row = getattr(account, "top_up", None)
     known = row if isinstance(row, AutoTopUp) and row.read_at else None
-    setting = Setting.of_row(known) if known else Setting()
-    inferred = infer(account, known, now)
+    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
+    inferred = infer_top_up_state(account, known, now)
     offer = offer_of(account, setting, packs_of(account))
     standing = standing_of(account, known, inferred, account.balance - held, now)
     outlook = outlook_of(account, standing, offer, inferred, now)
@@ -73,6 +73,6 @@ def page_of(
     )
 
 
-def shown_bands(outlook: Outlook) -> tuple[Band, ...]:
+def shown_bands(outlook: Outlook) -> tuple[ForecastBand, ...]:
     """For the table: every third day."""
     return outlook.forecast.bands[::3] if outlook.forecast else ()

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from proxyapi.forecast import Offer, Standing
+from proxyapi.forecast import SimulatedAccount, TopUpOffer
 from proxyapi.models import Account, AutoTopUp, CreditPack
-from proxyapi.top_up import Inferred, Setting
+from proxyapi.top_up import InferredTopUpState, TopUpSetting
 
 
 def packs_of(account: Account) -> list[CreditPack]:
@@ -17,28 +17,34 @@ def packs_of(account: Account) -> list[CreditPack]:
     return list(packs.order_by("credits", "plan_id"))
 
 
-def bought_by(setting: Setting, packs: Iterable[CreditPack]) -> int | None:
+def bought_by(setting: TopUpSetting, packs: Iterable[CreditPack]) -> int | None:
     """Credits of one top-up; None where nobody has said what its pack holds."""
-    return setting.bought({pack.plan_id: pack.credits for pack in packs})
+    return setting.credits_per_top_up({pack.plan_id: pack.credits for pack in packs})
 
 
-def offer_of(account: Account, setting: Setting, packs: Iterable[CreditPack]) -> Offer | None:
+def offer_of(
+    account: Account, setting: TopUpSetting, packs: Iterable[CreditPack]
+) -> TopUpOffer | None:
     """None where it is on and nobody has said what its pack holds."""
     bought = bought_by(setting, packs)
     if setting.enabled and bought is None:
         return None
     credits = Decimal(bought or 0) if setting.enabled else Decimal(0)
-    return Offer(setting.enabled, credits, account.monthly_credits)
+    return TopUpOffer(setting.enabled, credits, account.monthly_credits)
 
 
 def standing_of(
-    account: Account, row: AutoTopUp | None, inferred: Inferred, free: Decimal, now: datetime
-) -> Standing:
+    account: Account,
+    row: AutoTopUp | None,
+    inferred: InferredTopUpState,
+    free: Decimal,
+    now: datetime,
+) -> SimulatedAccount:
     """`free`: what may be spent, so without what is held."""
-    return Standing(
+    return SimulatedAccount(
         balance=max(Decimal(0), free),
         failures=row.consecutive_failures if row else 0,
-        failed_at=row.failure_seen_at if row and inferred.resting_until else None,
+        failed_at=row.failure_seen_at if row and inferred.cooldown_until else None,
         day=now.astimezone(UTC).date(),
-        today=inferred.today,
+        top_ups_today=inferred.successes_today,
     )

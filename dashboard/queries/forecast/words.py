@@ -7,8 +7,8 @@ from datetime import date, timedelta
 
 from dashboard.queries.forecast.outlook import Outlook
 from dashboard.templatetags.reelroom import credits
-from proxyapi.forecast import Forecast
-from proxyapi.forecast.pattern import FEWEST_DAYS
+from proxyapi.forecast import RunOutForecast
+from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS
 from proxyapi.models import Account, AccountPlan
 
 
@@ -37,7 +37,7 @@ def range_of(outlook: Outlook) -> Range:
     forecast = outlook.forecast
     if forecast is None:
         return Range("Not enough days", (too_few(outlook),), dated=False)
-    if not forecast.spend_a_day:
+    if not forecast.daily_spend:
         none = "No credits went in the days that are known."
         return Range("Nothing is spent", (none,), dated=False)
     lines = [chance(forecast), *renewal(outlook, forecast), *without(outlook, forecast)]
@@ -45,15 +45,17 @@ def range_of(outlook: Outlook) -> Range:
 
 
 def too_few(outlook: Outlook) -> str:
-    known = outlook.pattern.known
+    known = outlook.pattern.known_days
     if outlook.ledger.first is None:
-        return f"The ledger has no entry yet. A forecast needs {FEWEST_DAYS} whole days of it."
-    ready = outlook.today + timedelta(days=FEWEST_DAYS - known)
+        return f"The ledger has no entry yet. A forecast needs {MIN_PATTERN_DAYS} whole days of it."
+    ready = outlook.today + timedelta(days=MIN_PATTERN_DAYS - known)
     days = {0: "no whole day", 1: "1 whole day"}.get(known, f"{known} whole days")
-    return f"The ledger has {days} so far. With {FEWEST_DAYS} there is a forecast: {said(ready)}."
+    return (
+        f"The ledger has {days} so far. With {MIN_PATTERN_DAYS} there is a forecast: {said(ready)}."
+    )
 
 
-def span(forecast: Forecast) -> str:
+def span(forecast: RunOutForecast) -> str:
     """`3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec`, `not before 19 Jan`."""
     early, late = forecast.early, forecast.late
     if early is None:
@@ -67,32 +69,38 @@ def span(forecast: Forecast) -> str:
     return f"{said(early)} to {said(late)}"
 
 
-def chance(forecast: Forecast) -> str:
+def chance(forecast: RunOutForecast) -> str:
     if forecast.early is None:
-        how_many = "Every" if forecast.lasting == 100 else f"{forecast.lasting} in 100 of the"
-        verb = "future lasts" if forecast.lasting == 100 else "futures last"
+        how_many = (
+            "Every"
+            if forecast.percent_lasting == 100
+            else f"{forecast.percent_lasting} in 100 of the"
+        )
+        verb = "future lasts" if forecast.percent_lasting == 100 else "futures last"
         return f"{how_many} drawn {verb} longer than that, and further nobody looks."
     if forecast.late is None:
-        lasting = f"{forecast.lasting} of 100 drawn futures last beyond {said(forecast.until)}"
+        lasting = (
+            f"{forecast.percent_lasting} of 100 drawn futures last beyond {said(forecast.until)}"
+        )
         return f"One in ten ends before {said(forecast.early)}, and {lasting}."
     return (
         f"Eight in ten drawn futures end within these days, half of them "
-        f"before {said(forecast.middle or forecast.late)}."
+        f"before {said(forecast.median or forecast.late)}."
     )
 
 
-def renewal(outlook: Outlook, forecast: Forecast) -> list[str]:
+def renewal(outlook: Outlook, forecast: RunOutForecast) -> list[str]:
     """Whether it is enough until the plan brings new credits."""
     renews_on = outlook.renews_on
     if renews_on is None or renews_on > forecast.until or renews_on <= outlook.today:
         return []
-    lasting = forecast.lasting_to(renews_on)
+    lasting = forecast.percent_lasting_until(renews_on)
     return [
         f"The plan renews on {said(renews_on)}; the credits last until then in {lasting} of 100."
     ]
 
 
-def without(outlook: Outlook, forecast: Forecast) -> list[str]:
+def without(outlook: Outlook, forecast: RunOutForecast) -> list[str]:
     """What top-up does to it."""
     alone = outlook.alone
     if alone is None or alone is forecast:
@@ -109,10 +117,10 @@ def lowered(text: str) -> str:
 def note_of(account: Account, outlook: Outlook) -> str:
     if account.plan != AccountPlan.PAID:
         return "The plan is not paid, so nothing is spent through the API until it is."
-    if outlook.forecast is None or not outlook.forecast.spend_a_day:
+    if outlook.forecast is None or not outlook.forecast.daily_spend:
         return "When the credits run out, told from how they were spent."
-    day = credits(outlook.forecast.spend_a_day)
-    return f"About {day} credits go a day, told from the last {outlook.pattern.known} days."
+    day = credits(outlook.forecast.daily_spend)
+    return f"About {day} credits go a day, told from the last {outlook.pattern.known_days} days."
 
 
 def said(day: date) -> str:

@@ -17,7 +17,7 @@ from dashboard.queries.ledger.filters import Filters
 from dashboard.queries.ledger.scope import Scope
 from dashboard.queries.ledger.words import feature
 from dashboard.queries.videos.cost import Amount, amount_of
-from proxyapi.ledger.pairs import LATE
+from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
 from proxyapi.models import Charge, ChargeState
 
 MOST = 20  # that are listed; who has more is told so
@@ -119,7 +119,7 @@ def told(charge: Charge, scope: Scope, now: datetime) -> tuple[str, str, str]:
     if not charge.is_charged:
         return STATES[charge.state]
     since = charge.settled_at
-    if since is None or now - since <= LATE:
+    if since is None or now - since <= MATCH_BOOKING_DELAY:
         return CHARGED
     return "late", "Charged", f"not booked since {clock(since, scope)}"
 

@@ -22,9 +22,9 @@ from dashboard.queries.videos.progress import seconds_until
 from dashboard.queries.videos.sayings import NO_TRIALS, READABLE
 from dashboard.queries.videos.words import quoted
 from dashboard.templatetags.reelroom import clock, credits, day
-from proxyapi.forecast.rules import FAILURES
+from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES
 from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror
-from proxyapi.top_up import stopped_by_failures
+from proxyapi.top_up import is_stopped_by_failures
 
 MOST = 6  # that stand open; the others unfold
 OFF = (
@@ -243,7 +243,7 @@ def of_account(account: Account, stopped: bool, may_open: bool) -> Iterator[Ask]
 
 def of_top_up(top_up: AutoTopUp) -> tuple[str, str, str] | None:
     failures = top_up.consecutive_failures
-    if stopped_by_failures(top_up):
+    if is_stopped_by_failures(top_up):
         return (
             "failed",
             "The automatic top-up is switched off",
@@ -259,7 +259,7 @@ def of_top_up(top_up: AutoTopUp) -> tuple[str, str, str] | None:
         return (
             "late",
             "An automatic top-up failed",
-            f"{failures} of {FAILURES}. At the third the service switches it off.",
+            f"{failures} of {MAX_TOP_UP_FAILURES}. At the third the service switches it off.",
         )
     return None
 

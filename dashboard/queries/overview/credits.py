@@ -19,7 +19,7 @@ from dashboard.queries.overview.sums import Sums
 from dashboard.queries.overview.window import said
 from dashboard.queries.purse import Counts, Purse, known_accounts_of
 from dashboard.templatetags.reelroom import clock, credits
-from proxyapi.ledger.differences import of_balance
+from proxyapi.ledger.differences import balance_difference
 from proxyapi.models import Account, AccountPlan, LedgerMirror, Vault
 
 NOTHING = Decimal(0)
@@ -175,7 +175,7 @@ def verdict(ledgers: Sequence[LedgerMirror]) -> Agreement:
             "balance at the next look.",
         )
     shown = sum((ledger.balance_exact or NOTHING for ledger in ledgers), NOTHING)
-    differences = [of_balance(ledger) for ledger in ledgers]
+    differences = [balance_difference(ledger) for ledger in ledgers]
     gap = sum(differences, NOTHING)
     if not any(differences):
         return Agreement("good", f"The books agree: {in_step(rows, credits(shown))}")

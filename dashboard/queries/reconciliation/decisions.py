@@ -11,7 +11,7 @@ from dashboard.queries.reconciliation.differences import whose
 from dashboard.queries.reconciliation.page import versions
 from dashboard.queries.reconciliation.statement import statement_of
 from dashboard.templatetags.reelroom import clock, credits, day
-from proxyapi.ledger import Standing, standing
+from proxyapi.ledger import OpenConflicts, count_open_conflicts
 from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry, LedgerMirror
 
 BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
@@ -126,8 +126,8 @@ def rewording(rewrite: LedgerConflict) -> Question:
 
 def rewording_all(account: Account) -> Question:
     """Two queries at most."""
-    rows = standing(account)
-    if not rows.mark:
+    rows = count_open_conflicts(account)
+    if not rows.fingerprint:
         return Question("Nothing is left to take", "Somebody has looked at the rows.", "")
     return Question(
         "Take the service’s version of all rows?",
@@ -135,22 +135,22 @@ def rewording_all(account: Account) -> Question:
         "it.",
         "The ledger is read on from there; a page that differs as well stops it again. What the "
         "rows were matched with is looked for again.",
-        seen=rows.mark,
+        seen=rows.fingerprint,
     )
 
 
-def differing(rows: Standing) -> str:
+def differing(rows: OpenConflicts) -> str:
     return in_words(
         rows, "read differently now", "the service does not show any more leave the mirror"
     )
 
 
-def taken_over(rows: Standing) -> str:
+def taken_over(rows: OpenConflicts) -> str:
     return in_words(rows, "read as the service shows them", "left the mirror")
 
 
-def in_words(rows: Standing, reworded: str, gone: str) -> str:
-    both = ((rows.reworded, reworded), (rows.gone, gone))
+def in_words(rows: OpenConflicts, reworded: str, gone: str) -> str:
+    both = ((rows.changed_rows, reworded), (rows.missing_rows, gone))
     return " ".join(f"{counted(number)} {what}." for number, what in both if number)
 
 

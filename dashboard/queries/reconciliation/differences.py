@@ -18,7 +18,7 @@ from dashboard.queries.videos.sayings import DECIDED_WITHIN, is_left_open
 from dashboard.queries.videos.words import quoted
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import clock, credits, day, duration
-from proxyapi.ledger.differences import of_balance, overdue
+from proxyapi.ledger.differences import balance_difference, charges_missing_debit
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 
 MOST = 60  # rows that are odd; there are never so many unless something is very wrong
@@ -68,7 +68,7 @@ def charges_of(account: Account, ledger: LedgerMirror) -> list[Charge]:
     owed = Charge.objects.filter(
         vault=account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
     )
-    parts = [unknown, owed, overdue(ledger).filter(refund_owed_at__isnull=True)]
+    parts = [unknown, owed, charges_missing_debit(ledger).filter(refund_owed_at__isnull=True)]
     first, *others = (
         part.filter(account=account)
         .select_related("job", "member", "token", "account")
@@ -120,7 +120,7 @@ def of_ledger(ledger: LedgerMirror, now: datetime, *, may_act: bool) -> Iterator
             "Compare both versions above. Take the service’s, or ask the service why it changed.",
             age_of(ledger.read_at, now),
         )
-    if gap := of_balance(ledger):
+    if gap := balance_difference(ledger):
         anchors = reverse("account-anchors", args=[ledger.pk])
         yield Item(
             "balance",

@@ -1,7 +1,7 @@
 """The two sums of an account: balance = opening + entries, and entries = charges + outside.
 
-The same figures as `proxyapi.ledger.books`, in two queries: a page of twelve has no room for its
-ten. tests/dashboard/reconciliation/test_statement.py holds one against the other.
+The same figures as `proxyapi.ledger.reconciliation`, in two queries: a page of twelve has no room
+for its ten. tests/dashboard/reconciliation/test_statement.py holds one against the other.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from decimal import Decimal
 
 from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 
-from proxyapi.ledger.books import opening, sums
-from proxyapi.ledger.differences import of_balance
+from proxyapi.ledger.differences import balance_difference
+from proxyapi.ledger.reconciliation import compute_opening_balance, sum_entries_by_kind
 from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, quantize_credits
 from proxyapi.models.charge import UNDECIDED_STATES
@@ -49,17 +49,17 @@ class Statement:
 
 
 def statement_of(account: Account, ledger: LedgerMirror) -> Statement:
-    debits, matched, credits, refunded = sums(account)
+    debits, matched, credits, refunded = sum_entries_by_kind(account)
     charged, at_risk, newer = others(account, -matched)
     return Statement(
-        opening=opening(ledger, debits + credits - newer),
+        opening=compute_opening_balance(ledger, debits + credits - newer),
         came=credits - refunded,
         refunded=refunded,
         spent=-debits,
         newer=newer,
         shown=ledger.balance_exact,
         as_of=ledger.weighed_at,
-        difference=of_balance(ledger),
+        difference=balance_difference(ledger),
         matched=-matched,
         outside=matched - debits,
         charged=charged,

@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from dashboard.queries.top_up.facts import BACK, Facts
-from proxyapi.top_up import is_top_up
+from proxyapi.top_up import is_top_up_entry
 
 MOST = 10
 
@@ -28,7 +28,7 @@ def arrivals_of(facts: Facts) -> tuple[Arrival, ...]:
         Arrival(
             row.happened_at,
             row.label or row.content_type or "Credits",
-            "Ledger, by its own words" if is_top_up(row) else "Ledger",
+            "Ledger, by its own words" if is_top_up_entry(row) else "Ledger",
             row.amount,
         )
         for row in facts.arrived[:MOST]

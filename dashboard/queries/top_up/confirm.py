@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 from dashboard.queries.forecast import bought_by
 from dashboard.queries.top_up.facts import Facts
-from proxyapi.forecast.rules import PER_DAY
+from proxyapi.forecast.top_up_rules import MAX_TOP_UPS_PER_DAY
 from proxyapi.models import TopUpType
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,15 @@ class Confirm:
     @property
     def most(self) -> Decimal | None:
         """Credits of a day's top-ups."""
-        return None if self.each is None else self.each * PER_DAY
+        return None if self.each is None else self.each * MAX_TOP_UPS_PER_DAY
 
 
 def confirm_of(
-    facts: Facts, wanted: Setting, before: Setting, nonce: UUID | None = None, refusal: str = ""
+    facts: Facts,
+    wanted: TopUpSetting,
+    before: TopUpSetting,
+    nonce: UUID | None = None,
+    refusal: str = "",
 ) -> Confirm:
     account, bought = facts.account, bought_by(wanted, facts.packs)
     is_pack = wanted.type == TopUpType.PACK
@@ -46,8 +50,8 @@ def confirm_of(
         account=account.label,
         nonce=nonce or uuid4(),
         enables=wanted.enabled,
-        before=before.words(),
-        after=wanted.words(),
+        before=before.describe(),
+        after=wanted.describe(),
         each=None if bought is None else Decimal(bought),
         price=price,
         threshold=account.monthly_credits / 10,

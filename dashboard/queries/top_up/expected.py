@@ -6,20 +6,20 @@ from __future__ import annotations
 from datetime import date
 
 from dashboard.queries.forecast import Ledger, whole
-from proxyapi.forecast import Offer, Start, foresee, pattern_of
+from proxyapi.forecast import ForecastStart, TopUpOffer, build_spending_pattern, forecast_run_out
 from proxyapi.models import Account
 
 
 def expected_on(account: Account, ledger: Ledger, today: date) -> str:
     """In words. As if nothing were held: a top-up asks for the balance, not for what is free."""
-    pattern = pattern_of(ledger.days, ledger.first or today, today)
-    if not pattern.is_enough:
+    pattern = build_spending_pattern(ledger.days, ledger.first or today, today)
+    if not pattern.has_enough_days:
         return "too few days to say"
-    above = account.balance - Offer(True, account.balance, account.monthly_credits).threshold
+    above = account.balance - TopUpOffer(True, account.balance, account.monthly_credits).threshold
     if above < 0:
         return "with the next spend through the API"
     # Run out of what is above the threshold: that is the day.
-    found = foresee(Start(today, whole(above)), pattern, f"{account.pk} {today}")
-    if found.middle is None:
+    found = forecast_run_out(ForecastStart(today, whole(above)), pattern, f"{account.pk} {today}")
+    if found.median is None:
         return f"not before {found.until.day} {found.until:%b}"
-    return f"{found.middle:%a} {found.middle.day} {found.middle:%b}"
+    return f"{found.median:%a} {found.median.day} {found.median:%b}"

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.queries.forecast import packs_of
 from proxyapi.models import Account, AutoTopUp, CreditPack, LedgerEntry, TopUpChange
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 
 BACK = timedelta(days=60)
 MOST_CHANGES, MOST_ENTRIES = 40, 200
@@ -58,9 +58,9 @@ def row_of(account: Account) -> AutoTopUp:
     return row if isinstance(row, AutoTopUp) else AutoTopUp(account=account)
 
 
-def shown_of(facts: Facts) -> Setting:
+def shown_of(facts: Facts) -> TopUpSetting:
     """What the form shows: the change that is on its way, else the setting as last read."""
     change = facts.changes[0] if facts.changes else None
     if change is not None and change.is_open:
-        return Setting.of(change.wanted)
-    return Setting.of_row(facts.row)
+        return TopUpSetting.from_mapping(change.wanted)
+    return TopUpSetting.from_row(facts.row)

@@ -10,7 +10,7 @@ from typing import Any
 from dashboard.models import AuditEvent, Team
 from dashboard.queries.top_up.facts import Facts
 from proxyapi.models import TopUpChange, TopUpChangeState
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 
 MOST = 20
 WORDS = {
@@ -60,4 +60,4 @@ def change_of(row: AuditEvent, changes: Mapping[str, TopUpChange]) -> Change:
 
 
 def words(kept: Any) -> str:
-    return Setting.of(kept).words() if isinstance(kept, dict) else "not known"
+    return TopUpSetting.from_mapping(kept).describe() if isinstance(kept, dict) else "not known"

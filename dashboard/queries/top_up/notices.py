@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dashboard.queries.top_up.facts import Facts
 from dashboard.templatetags.reelroom import clock
 from proxyapi.models import AccountPlan, AutoTopUp, TopUpChange, TopUpChangeState
-from proxyapi.top_up import Setting, stopped_by_failures
+from proxyapi.top_up import TopUpSetting, is_stopped_by_failures
 
 NEVER_READ = "The setting was not read from the service yet. It is, within a minute."
 UNREACHABLE = "No token opens this account now."
@@ -51,7 +51,7 @@ def of_change(change: TopUpChange | None) -> Notice | None:
     if change.state == TopUpChangeState.UNKNOWN:
         return Notice("unknown", "We do not know yet whether it was saved.", change.reason)
     if change.is_open:
-        wanted = Setting.of(change.wanted).words()
+        wanted = TopUpSetting.from_mapping(change.wanted).describe()
         return Notice(
             "info", "Saving, waiting for the service.", f"{who} asked at {when}: top-up {wanted}."
         )
@@ -67,7 +67,8 @@ def of_form(row: AutoTopUp, is_stale: bool, change: TopUpChange | None) -> Notic
     return Notice(
         "late",
         "The setting changed while this page was open.",
-        f"Top-up is {Setting.of_row(row).words()} now. The form below shows what it was before.",
+        f"Top-up is {TopUpSetting.from_row(row).describe()} now. "
+        "The form below shows what it was before.",
         reload=True,
     )
 
@@ -91,12 +92,12 @@ def of_reading(facts: Facts) -> Notice | None:
 def of_drift(row: AutoTopUp) -> Notice | None:
     if not row.is_disabled_elsewhere:
         return None
-    why = THREE if stopped_by_failures(row) else ANOTHERS
+    why = THREE if is_stopped_by_failures(row) else ANOTHERS
     return Notice("late", f"It was on, and since {clock(row.found_off_at)} it is off.", why)
 
 
 def of_failures(row: AutoTopUp) -> Notice | None:
-    stopped = stopped_by_failures(row)
+    stopped = is_stopped_by_failures(row)
     if not row.consecutive_failures or (row.is_disabled_elsewhere and stopped):
         return None
     if stopped:

@@ -19,9 +19,9 @@ from django.utils import timezone
 from dashboard.queries.forecast import bought_by
 from dashboard.queries.top_up.facts import Facts
 from dashboard.queries.top_up.notices import Notice, notices_of
-from proxyapi.forecast.rules import FAILURES, PER_DAY
+from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES, MAX_TOP_UPS_PER_DAY
 from proxyapi.models import Account, AutoTopUp, TopUpChange
-from proxyapi.top_up import Inferred, Setting, inferred_from
+from proxyapi.top_up import InferredTopUpState, TopUpSetting, infer_from_entries
 
 SHOWN_FOR = timedelta(minutes=30)  # how long the end of a change stays above the page
 
@@ -68,8 +68,8 @@ class State:
 def state_of(facts: Facts, drawn: str = "") -> State:
     """`drawn`: the digest of the setting that the form beside it shows."""
     account, row, zone = facts.account, facts.row, facts.account.vault.zone
-    setting, change = Setting.of_row(row), latest_change(facts)
-    inferred = inferred_from(facts.arrived, row, facts.now)
+    setting, change = TopUpSetting.from_row(row), latest_change(facts)
+    inferred = infer_from_entries(facts.arrived, row, facts.now)
     bought = bought_by(setting, facts.packs) if setting.enabled else None
     is_stale = bool(drawn) and drawn != digest(setting)
     return State(
@@ -79,16 +79,20 @@ def state_of(facts: Facts, drawn: str = "") -> State:
         notices=notices_of(facts, change, bought, is_stale),
         is_saving=change is not None and change.is_open,
         is_shut=not facts.is_reachable,
-        setting=setting.words(),
-        purchase=setting.purchase(),
+        setting=setting.describe(),
+        purchase=setting.describe_purchase(),
         read_at=row.read_at,
         failures=failures_of(row),
         rest=rest_of(row, inferred, zone),
         is_rest_inferred=row.consecutive_failures > 0,
-        today=Gauge(min(inferred.today, PER_DAY), "info", f"{inferred.today} of {PER_DAY}"),
+        today=Gauge(
+            min(inferred.successes_today, MAX_TOP_UPS_PER_DAY),
+            "info",
+            f"{inferred.successes_today} of {MAX_TOP_UPS_PER_DAY}",
+        ),
         day=day_words(inferred, zone),
         each=None if bought is None else Decimal(bought),
-        most=None if bought is None else Decimal(bought * PER_DAY),
+        most=None if bought is None else Decimal(bought * MAX_TOP_UPS_PER_DAY),
     )
 
 
@@ -101,9 +105,9 @@ def latest_change(facts: Facts) -> TopUpChange | None:
     return change if facts.now - ended < SHOWN_FOR else None
 
 
-def digest(setting: Setting) -> str:
+def digest(setting: TopUpSetting) -> str:
     """Recognises a setting in an address."""
-    return hashlib.sha256(json.dumps(setting.kept()).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(setting.to_dict()).encode()).hexdigest()[:12]
 
 
 def url_of(account: Account) -> str:
@@ -112,11 +116,11 @@ def url_of(account: Account) -> str:
 
 def failures_of(row: AutoTopUp) -> Gauge:
     count = row.consecutive_failures
-    state = "failed" if count >= FAILURES else "late" if count else "info"
-    return Gauge(min(count, FAILURES), state, f"{count} of {FAILURES}")
+    state = "failed" if count >= MAX_TOP_UP_FAILURES else "late" if count else "info"
+    return Gauge(min(count, MAX_TOP_UP_FAILURES), state, f"{count} of {MAX_TOP_UP_FAILURES}")
 
 
-def rest_of(row: AutoTopUp, inferred: Inferred, zone: ZoneInfo) -> str:
+def rest_of(row: AutoTopUp, inferred: InferredTopUpState, zone: ZoneInfo) -> str:
     """What the service's wait after a failure means now."""
     if not row.consecutive_failures:
         return "After a failure the service waits 24 hours before it tries again."
@@ -127,16 +131,16 @@ def rest_of(row: AutoTopUp, inferred: Inferred, zone: ZoneInfo) -> str:
         )
     seen = stamp(row.failure_seen_at, zone)
     until = row.failure_seen_at + timedelta(hours=24)
-    ends = "ends" if inferred.resting_until else "ended"
+    ends = "ends" if inferred.cooldown_until else "ended"
     return (
         f"The last one failed before {seen}. After a failure the service waits 24 hours; "
         f"that {ends} {stamp(until, zone)} at the latest."
     )
 
 
-def day_words(inferred: Inferred, zone: ZoneInfo) -> str:
+def day_words(inferred: InferredTopUpState, zone: ZoneInfo) -> str:
     """When the UTC day ends for people who live elsewhere."""
-    ends = inferred.day_ends.astimezone(zone)
+    ends = inferred.day_end.astimezone(zone)
     if not ends.utcoffset():
         return "The count begins anew at midnight, 00:00 UTC."
     return f"The count begins anew at 00:00 UTC, that is {ends:%H:%M} in {place_of(zone)}."

@@ -21,9 +21,17 @@ from dashboard.queries.charts import Point as Place
 from dashboard.queries.forecast import Ledger, ledger_of, offer_of, packs_of, whole
 from dashboard.queries.top_up.expected import expected_on
 from dashboard.templatetags.reelroom import credits
-from proxyapi.forecast import Day, Movement, Offer, Point, Replay, replay, replay_days
+from proxyapi.forecast import (
+    CreditMovement,
+    DailyCredits,
+    ReplayPoint,
+    TopUpOffer,
+    TopUpReplay,
+    replay_days,
+    replay_movements,
+)
 from proxyapi.models import Account, CreditPack, TopUpType
-from proxyapi.top_up import Setting, is_top_up, says_so
+from proxyapi.top_up import TopUpSetting, is_top_up_entry, mentions_top_up
 
 DAYS = 30
 WEEKS = 8  # that the pattern of spending is told from
@@ -74,13 +82,13 @@ class WhatIf:
 UNFINISHED = WhatIf("", 0, trouble="The form above is not finished. Then it is replayed here.")
 
 
-def what_if_of(account: Account, setting: Setting) -> WhatIf:
+def what_if_of(account: Account, setting: TopUpSetting) -> WhatIf:
     """Four queries at most, and no request to the service."""
     now, packs = timezone.now(), packs_of(account)
     today = now.astimezone(account.vault.zone).date()
     ledger = ledger_of(account, today, 7 * WEEKS)
     offer = offer_of(account, setting, packs)
-    said = setting.words()
+    said = setting.describe()
     if offer is None:
         pack = f"Nobody has said what credit pack {setting.plan_id} holds. Add it below."
         return WhatIf(said, 0, trouble=pack)
@@ -94,19 +102,19 @@ def what_if_of(account: Account, setting: Setting) -> WhatIf:
         chart=chart_of(played, account, offer, now, days),
         table=days_in(played, account.vault.zone),
         top_ups=played.top_ups,
-        bought=played.bought,
+        bought=played.credits_bought,
         cost=cost_of(setting, packs, played.top_ups),
-        busiest=played.busiest,
-        gaps=tuple(GapRow(gap.at, gap.needed, gap.there) for gap in shown),
+        busiest=played.max_top_ups_per_day,
+        gaps=tuple(GapRow(gap.at, gap.needed, gap.available) for gap in shown),
         more_gaps=len(played.gaps) - len(shown),
-        by_day=played.by_day,
+        by_day=played.is_daily,
         expected=expected_on(account, ledger, today) if setting.enabled else "",
     )
 
 
 def played_of(
-    account: Account, ledger: Ledger, offer: Offer, today: date
-) -> tuple[Replay | None, int]:
+    account: Account, ledger: Ledger, offer: TopUpOffer, today: date
+) -> tuple[TopUpReplay | None, int]:
     """The replay, and how many days it covers."""
     if ledger.first is None or ledger.first > today:
         return None, 0
@@ -118,10 +126,10 @@ def played_of(
     since = datetime.combine(first, time(), account.vault.zone).astimezone(UTC)
     rows = rows_since(account, since)
     if len(rows) <= EXACT:
-        return replay(max(opening, Decimal(0)), since, movements_of(rows), offer), days
+        return replay_movements(max(opening, Decimal(0)), since, movements_of(rows), offer), days
     dates = [first + timedelta(days=number) for number in range(days)]
     came, zone = topped_up(account, since), account.vault.zone
-    lived = {day: ledger.days.get(day, Day()) for day in dates}
+    lived = {day: ledger.days.get(day, DailyCredits()) for day in dates}
     dated = [
         (last_moment(day, zone), replace(one, into=max(0, one.into - whole(came[day]))))
         for day, one in lived.items()
@@ -138,7 +146,7 @@ def topped_up(account: Account, since: datetime) -> defaultdict[date, Decimal]:
     """What automatic top-ups brought, by day: only rows have all their words. Credits are few."""
     came: defaultdict[date, Decimal] = defaultdict(Decimal)
     for entry in account.entries.filter(amount__gt=0, charge=None, happened_at__gte=since):
-        if is_top_up(entry):
+        if is_top_up_entry(entry):
             came[entry.happened_at.astimezone(account.vault.zone).date()] += entry.amount
     return came
 
@@ -149,16 +157,16 @@ def rows_since(account: Account, since: datetime) -> list[Any]:
     return list(rows.values_list("happened_at", "amount", "via_api", "charge", *words)[: EXACT + 1])
 
 
-def movements_of(rows: Sequence[Any]) -> list[Movement]:
+def movements_of(rows: Sequence[Any]) -> list[CreditMovement]:
     """Where it is not read yet whether an entry came through the API, it is taken to have."""
     return [
-        Movement(at, amount, via_api is not False)
+        CreditMovement(at, amount, via_api is not False)
         for at, amount, via_api, charge, *words in rows
-        if amount < 0 or charge or not says_so(*words)
+        if amount < 0 or charge or not mentions_top_up(*words)
     ]
 
 
-def cost_of(setting: Setting, packs: Sequence[CreditPack], top_ups: int) -> str:
+def cost_of(setting: TopUpSetting, packs: Sequence[CreditPack], top_ups: int) -> str:
     """In money, where the pack's price is known."""
     if not setting.enabled or setting.type != TopUpType.PACK:
         return ""
@@ -166,11 +174,13 @@ def cost_of(setting: Setting, packs: Sequence[CreditPack], top_ups: int) -> str:
     return f"{pack.price * top_ups:,.2f} {pack.currency}" if pack and pack.price else ""
 
 
-def chart_of(played: Replay, account: Account, offer: Offer, now: datetime, days: int) -> Line:
+def chart_of(
+    played: TopUpReplay, account: Account, offer: TopUpOffer, now: datetime, days: int
+) -> Line:
     begin, zone = played.points[0].at, account.vault.zone
     span = max((now - begin).total_seconds(), 1.0)
 
-    def place(point: Point) -> Place:
+    def place(point: ReplayPoint) -> Place:
         x = 100 * (point.at - begin).total_seconds() / span
         return Place(min(100.0, max(0.0, x)), point.balance)
 
@@ -195,11 +205,11 @@ def chart_of(played: Replay, account: Account, offer: Offer, now: datetime, days
     )
 
 
-def last_of(played: Replay, now: datetime) -> Point:
-    return Point(now, played.points[-1].balance)
+def last_of(played: TopUpReplay, now: datetime) -> ReplayPoint:
+    return ReplayPoint(now, played.points[-1].balance)
 
 
-def thinned(points: Sequence[Point]) -> list[Point]:
+def thinned(points: Sequence[ReplayPoint]) -> list[ReplayPoint]:
     """Few enough to draw: both ends of each jump, and some of the rest."""
     every = max(1, len(points) // STEPS)
     last = len(points) - 1
@@ -213,7 +223,7 @@ def thinned(points: Sequence[Point]) -> list[Point]:
     return [point for number, point in enumerate(points) if stays(number)]
 
 
-def days_in(played: Replay, zone: ZoneInfo) -> tuple[PlayedDay, ...]:
+def days_in(played: TopUpReplay, zone: ZoneInfo) -> tuple[PlayedDay, ...]:
     """The chart as a table, the newest day first."""
     ends: dict[date, Decimal] = {}
     bought: Counter[date] = Counter()
@@ -224,7 +234,7 @@ def days_in(played: Replay, zone: ZoneInfo) -> tuple[PlayedDay, ...]:
     return tuple(PlayedDay(day, ends[day], bought[day]) for day in sorted(ends, reverse=True))
 
 
-def sentence_of(played: Replay, days: int) -> str:
+def sentence_of(played: TopUpReplay, days: int) -> str:
     times = "once" if played.top_ups == 1 else f"{played.top_ups} times"
     end = credits(played.points[-1].balance)
     over = "of today" if days == 1 else f"of the last {days} days"

@@ -14,8 +14,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from proxyapi import ledger
-from proxyapi.ledger import audit, patrol
-from proxyapi.ledger.page import reader
+from proxyapi.ledger import audit, recheck_old_pages
+from proxyapi.ledger.page_reader import open_ledger_reader
 from proxyapi.models import Account
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
@@ -50,9 +50,9 @@ class Command(BaseCommand):
                 else sync_account_for_audit(account, reread=options["reread"])
             )
             # What came between two of its questions is no difference: asked again, it agrees.
-            result = audit.audit(account)
+            result = audit.audit_account(account)
             if result.problems:
-                result = audit.audit(account)
+                result = audit.audit_account(account)
             for name, amount in result.lines:
                 self.stdout.write(f"  {name:<44}{format_audit_amount(amount):>14}")
             problems += result.problems
@@ -76,17 +76,17 @@ def select_accounts(wanted: str | None) -> list[Account]:
 
 def sync_account_for_audit(account: Account, *, reread: bool) -> list[str]:
     """Bring the mirror and the exact balance up to date; what kept it from that, for people."""
-    source = reader(account, Priority.LEDGER_SYNC, PERMIT_TIMEOUT_S)
+    source = open_ledger_reader(account, Priority.LEDGER_SYNC, PERMIT_TIMEOUT_S)
     if source is None and account.pause_reason:
         return [account.pause_reason]
     if source is None:
         return ["No token opens this account any more, so nothing could be read."]
     try:
-        ledger.mirror(account, patience=PERMIT_TIMEOUT_S)
+        ledger.mirror_entries(account, patience=PERMIT_TIMEOUT_S)
         if reread:
-            patrol.compare_all(source)
-        weighed = any(ledger.weigh(account, patience=PERMIT_TIMEOUT_S) for _ in range(3))
-        ledger.match(account)
+            recheck_old_pages.recheck_all_pages(source)
+        weighed = any(ledger.take_checkpoint(account, patience=PERMIT_TIMEOUT_S) for _ in range(3))
+        ledger.match_entries(account)
     except (errors.UpstreamError, RateLimitExhausted) as error:
         return [f"It could not be read: {error.user_message}"]
     return [] if weighed else ["Its balance could not be weighed: rows come all the time."]

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership, Team
-from proxyapi.ledger.matching import off
+from proxyapi.ledger.matching import price_difference
 from proxyapi.models import Account, Charge, Job, LedgerEntry, LedgerMirror, Token
 from proxyapi.rollups import daily_totals, price_counts
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -60,7 +60,7 @@ def book(ledger: LedgerMirror) -> Book:
             **{"label": "Render", "credit_spend": str(amount), **fields},
         )
         if charge is not None:
-            LedgerEntry.objects.filter(pk=entry.pk).update(off=off(entry, charge))
+            LedgerEntry.objects.filter(pk=entry.pk).update(off=price_difference(entry, charge))
         if charge is not None and entry.amount < 0:
             Charge.objects.filter(pk=charge.pk).update(booked_at=when)
         ledger.high = ledger.total = ledger.high + 1

@@ -150,7 +150,7 @@ def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted, account
     browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
     assert url in browser.get(f"/reconciliation/?account={account.pk}").content.decode()
     assert "3 rows read differently now." in browser.get(url).content.decode()
-    seen = ledger.standing(account).mark
+    seen = ledger.count_open_conflicts(account).fingerprint
     said = browser.post(url, {"seen": seen}, follow=True).content.decode()
     assert "3 rows read as the service shows them." in said
     amounts = LedgerEntry.objects.filter(account=account).order_by("position")
@@ -172,7 +172,7 @@ def test_other_rows_than_were_asked_about_are_not_taken(client_of, thea, shifted
 
 def test_as_many_rows_of_another_page_are_other_rows(client_of, thea, shifted, account):
     """The page beneath differs as well, by as many rows, while the question stands open."""
-    seen = ledger.standing(account).mark
+    seen = ledger.count_open_conflicts(account).fingerprint
     words = LedgerConflict.objects.values("account", "position", "before", "after")
     again = [LedgerConflict(**{**row, "account": account}) for row in words]
     LedgerConflict.objects.update(accepted_at=timezone.now())
@@ -192,7 +192,7 @@ def test_rows_that_are_gone_are_told_by_how_many_they_are(client_of, thea, shift
     asked = browser.get(url).content.decode()
     assert "2 rows read differently now." in asked
     assert "5 rows the service does not show any more leave the mirror." in asked
-    seen = ledger.standing(account).mark
+    seen = ledger.count_open_conflicts(account).fingerprint
     said = browser.post(url, {"seen": seen}, follow=True).content.decode()
     assert "2 rows read as the service shows them. 5 rows left the mirror." in said
     assert LedgerEntry.objects.filter(account=account).count() == 2
@@ -218,9 +218,9 @@ def test_the_question_says_what_the_opening_balance_becomes(client_of, mira, gap
 
 def test_the_opening_balance_is_set_anew_and_the_books_agree(client_of, mira, gap, account):
     assert client_of(mira).post(gap, FORM).status_code == 302
-    kept = ledger.books(account)
-    assert (kept.opening, kept.difference) == (696, 0)
-    assert (kept.entries, kept.balance_exact) == (-96, 600)
+    kept = ledger.build_reconciliation(account)
+    assert (kept.opening_balance, kept.difference) == (696, 0)
+    assert (kept.entries_sum, kept.balance_exact) == (-96, 600)
     event = AuditEvent.objects.get(action="ledger.anchor")
     assert (event.actor, event.target) == (mira.user, str(account.pk))
     assert event.details == {
@@ -242,7 +242,7 @@ def test_a_difference_is_not_let_go_without_a_reason(client_of, mira, gap, accou
     answer = client_of(mira).post(gap, {**FORM, "reason": " "})
     assert answer.status_code == 422
     assert books.NO_WHY in answer.content.decode()
-    assert ledger.books(account).difference == -4
+    assert ledger.build_reconciliation(account).difference == -4
 
 
 @pytest.mark.parametrize("seen", ["-3.0000", "4", "", "much", "NaN", "-4e99"])
@@ -250,7 +250,7 @@ def test_only_the_difference_that_was_seen_is_let_go(seen, client_of, mira, gap,
     answer = client_of(mira).post(gap, {**FORM, "difference": seen})
     assert answer.status_code == 422
     assert "Nothing was changed" in answer.content.decode()
-    assert ledger.books(account).difference == -4
+    assert ledger.build_reconciliation(account).difference == -4
     assert not AuditEvent.objects.exists()
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.queries.reconciliation.statement import statement_of
-from proxyapi.ledger import books
+from proxyapi.ledger import build_reconciliation
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def mixed(book, charged, lost, weighed, ledger):
 
 
 def test_it_says_what_the_books_say(mixed):
-    statement, found = statement_of(mixed.account, mixed), books(mixed.account)
-    assert statement.opening == found.opening
-    assert statement.newer == found.newer == -30
+    statement, found = statement_of(mixed.account, mixed), build_reconciliation(mixed.account)
+    assert statement.opening == found.opening_balance
+    assert statement.newer == found.newer_entries_sum == -30
     assert statement.came == found.credited
     assert statement.refunded == found.refunded
     assert statement.shown == found.balance_exact
@@ -45,7 +45,7 @@ def test_it_says_what_the_books_say(mixed):
 
 def test_what_was_booked_otherwise_than_told_is_in_what_the_charges_took(mixed, book, charged):
     book(-90, charge=charged(96), confidence="weak")
-    statement, found = statement_of(mixed.account, mixed), books(mixed.account)
+    statement, found = statement_of(mixed.account, mixed), build_reconciliation(mixed.account)
     assert statement.charged == found.charged
     assert statement.unexplained == found.unexplained == 20
 

@@ -20,11 +20,11 @@ from dashboard.models import Membership
 from proxyapi import tasks
 from proxyapi.models import Account, AutoTopUp, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 from tests.factories import AccountFactory, EntryFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
-ON = Setting(True, "dynamic-credits", None, 20)
+ON = TopUpSetting(True, "dynamic-credits", None, 20)
 HTMX = {"HX-Request": "true"}
 
 
@@ -32,7 +32,7 @@ HTMX = {"HX-Request": "true"}
 def account(mira: Membership) -> Account:
     account: Account = AccountFactory.create(vault=mira.team.vault, balance=Decimal(4318))
     TokenFactory.create(account=account, owner=mira.user)
-    AutoTopUp.objects.create(account=account, **ON.kept(), read_at=timezone.now())
+    AutoTopUp.objects.create(account=account, **ON.to_dict(), read_at=timezone.now())
     return account
 
 
@@ -44,11 +44,11 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return rung
 
 
-def wish(account: Account, seen: Setting = ON, **changed: Any) -> dict[str, str]:
+def wish(account: Account, seen: TopUpSetting = ON, **changed: Any) -> dict[str, str]:
     """What the form sends; a name without a value is left out."""
     fields = {
         "account": str(account.pk),
-        "seen": json.dumps(seen.kept()),
+        "seen": json.dumps(seen.to_dict()),
         "enabled": "on",
         "type": "dynamic-credits",
         "units": "50",

@@ -20,7 +20,7 @@ from proxyapi.models import (
     TopUpChange,
     TopUpChangeState,
 )
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, press, text_of, wish
 
 CHANGES, PAGE = "/top-up/changes/", "/top-up/"
@@ -31,15 +31,15 @@ def test_a_change_that_ends_while_its_page_is_drawn_is_shown_with_what_it_left(
 ) -> None:
     """The account with its setting was read before; the form would show that, and stay so."""
     read_before = Account.objects.select_related("vault", "top_up").get(pk=account.pk)
-    saved = Setting(True, "dynamic-credits", None, 50)
-    AutoTopUp.objects.update(**saved.kept())
+    saved = TopUpSetting(True, "dynamic-credits", None, 50)
+    AutoTopUp.objects.update(**saved.to_dict())
     TopUpChange.objects.create(
         account=account,
         token=account.tokens.get(),
         member=thea.user,
         nonce=uuid.uuid4(),
-        seen=ON.body(),
-        wanted=saved.body(),
+        seen=ON.to_request_body(),
+        wanted=saved.to_request_body(),
         state=TopUpChangeState.SAVED,
     )
     assert shown_of(facts_of(read_before, [read_before])) == saved
@@ -72,14 +72,16 @@ def test_yes_makes_one_row_rings_for_a_worker_and_is_written_down(
     assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?account={account.pk}")
     change = TopUpChange.objects.get()
     assert rung == [str(change.pk)]
-    assert Setting.of(change.wanted) == Setting(True, "dynamic-credits", None, 50)
+    assert TopUpSetting.from_mapping(change.wanted) == TopUpSetting(
+        True, "dynamic-credits", None, 50
+    )
     audit = AuditEvent.objects.get()
     assert (audit.action, audit.actor, audit.target) == (
         "top_up.change",
         thea.user,
         str(account.pk),
     )
-    assert Setting.of(audit.details["before"]) == ON
+    assert TopUpSetting.from_mapping(audit.details["before"]) == ON
     page = text_of(browser.get(PAGE))
     assert "Saving, waiting for the service." in page
     assert "Thea asked at" in page
@@ -124,9 +126,9 @@ def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
 ) -> None:
     assert "Switch automatic top-up off?" in text_of(ask(browser, account, enabled=None))
     press(browser, account, enabled=None, units="nonsense", type=None)
-    wanted = Setting.of(TopUpChange.objects.get().wanted)
-    assert wanted.body() == {"enabled": False}
-    assert Setting.of(AuditEvent.objects.get().details["after"]) == Setting(
+    wanted = TopUpSetting.from_mapping(TopUpChange.objects.get().wanted)
+    assert wanted.to_request_body() == {"enabled": False}
+    assert TopUpSetting.from_mapping(AuditEvent.objects.get().details["after"]) == TopUpSetting(
         False, "dynamic-credits", None, 20
     )
     assert "Switching off sends that alone." in text_of(browser.get(PAGE))
@@ -174,7 +176,7 @@ def test_pitfall_71_a_pack_sends_its_plan_id_alone(
     question = text_of(ask(browser, account, type="extra-credits", plan_id="301"))
     assert "+500 cr" in question and "9.00 EUR" in question
     press(browser, account, type="extra-credits", plan_id="301")
-    body = Setting.of(TopUpChange.objects.get().wanted).body()
+    body = TopUpSetting.from_mapping(TopUpChange.objects.get().wanted).to_request_body()
     assert body == {"enabled": True, "type": "extra-credits", "plan_id": 301}
 
 
@@ -255,8 +257,8 @@ def test_packs_are_kept_and_let_go_and_both_are_written_down(
 def test_a_pack_that_nobody_described_stays_choosable_while_it_is_set(
     browser: Client, account: Account, rung: list[str]
 ) -> None:
-    seen = Setting(True, "extra-credits", 777, None)
-    AutoTopUp.objects.update(**seen.kept())
+    seen = TopUpSetting(True, "extra-credits", 777, None)
+    AutoTopUp.objects.update(**seen.to_dict())
     assert "nobody has said how much that holds" in text_of(browser.get(PAGE))
     press(browser, account, seen=seen, type="extra-credits", plan_id="777")
     assert len(rung) == 1
@@ -275,8 +277,8 @@ def test_a_setting_that_no_page_drew_is_outdated(
 def test_a_type_that_nobody_can_print_is_nothing(
     browser: Client, account: Account, rung: list[str], letter: str
 ) -> None:
-    seen = Setting(True, f"dynamic{letter}credits", None, 20)
+    seen = TopUpSetting(True, f"dynamic{letter}credits", None, 20)
     assert "+5,000 cr" in text_of(ask(browser, account, seen=seen))
     assert press(browser, account, seen=seen).status_code == 302
-    assert TopUpChange.objects.get().seen == Setting(True, "", None, 20).kept()
+    assert TopUpChange.objects.get().seen == TopUpSetting(True, "", None, 20).to_dict()
     assert len(rung) == 1

@@ -14,7 +14,7 @@ from django.utils import timezone
 from dashboard.models import Membership
 from proxyapi import calls
 from proxyapi.models import Account, AccountPlan, AutoTopUp, CreditPack, LedgerEntry, LedgerMirror
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
 from tests.factories import ChargeFactory, JobFactory
 
@@ -36,7 +36,7 @@ def browser(vera: Membership, account: Account, client_of: ClientOf) -> Client:
 
 
 def off() -> None:
-    AutoTopUp.objects.update(**Setting(False, "dynamic-credits", None, 20).kept())
+    AutoTopUp.objects.update(**TopUpSetting(False, "dynamic-credits", None, 20).to_dict())
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_whether_it_lasts_until_the_plan_renews(
 def test_a_pack_that_nobody_described_is_not_counted_and_said(
     browser: Client, account: Account, four_weeks: None
 ) -> None:
-    AutoTopUp.objects.update(**Setting(True, "extra-credits", 301, None).kept())
+    AutoTopUp.objects.update(**TopUpSetting(True, "extra-credits", 301, None).to_dict())
     page = text_of(browser.get(PAGE))
     assert "Top-up buys pack 301, and nobody has said what that holds" in page
     CreditPack.objects.create(vault=account.vault, plan_id=301, name="Small", credits=500)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.queries.forecast import ledger_of
-from proxyapi.forecast import Day
+from proxyapi.forecast import DailyCredits
 from proxyapi.models import Account, LedgerEntry
 from tests.dashboard.top_up.conftest import ClientOf, text_of
 from tests.factories import ChargeFactory
@@ -29,11 +29,13 @@ def give_back(account: Account, spend: Spend) -> Spend:
     return enter
 
 
-def day_of(account: Account, days: int = 1) -> Day:
+def day_of(account: Account, days: int = 1) -> DailyCredits:
     today = timezone.now().astimezone(account.vault.zone).date()
     ledger = ledger_of(account, today, 56)
     day = ledger.days[today - timedelta(days=days)]
-    assert ledger.moved[today - timedelta(days=days)] == day.into - day.api - day.outside
+    assert (
+        ledger.moved[today - timedelta(days=days)] == day.into - day.api_spend - day.outside_spend
+    )
     return day
 
 
@@ -43,19 +45,19 @@ def test_what_was_given_back_on_its_day_was_not_spent(
     spend("-200")
     spend("-100")
     give_back("200")
-    assert day_of(account) == Day(api=100, size=50)
+    assert day_of(account) == DailyCredits(api_spend=100, charge_size=50)
 
 
 def test_more_than_its_day_spent_came_in(account: Account, spend: Spend, give_back: Spend) -> None:
     """It is of an earlier day's."""
     spend("-50")
     give_back("200")
-    assert day_of(account) == Day(into=150)
+    assert day_of(account) == DailyCredits(into=150)
 
 
 def test_on_a_day_without_a_spend_all_of_it_came_in(account: Account, give_back: Spend) -> None:
     give_back("200")
-    assert day_of(account) == Day(into=200)
+    assert day_of(account) == DailyCredits(into=200)
 
 
 def test_it_is_not_taken_off_what_was_spent_outside(
@@ -63,13 +65,13 @@ def test_it_is_not_taken_off_what_was_spent_outside(
 ) -> None:
     spend("-300", via_api=False)
     give_back("200")
-    assert day_of(account) == Day(outside=300, into=200)
+    assert day_of(account) == DailyCredits(outside_spend=300, into=200)
 
 
 def test_what_was_bought_still_comes_in(account: Account, spend: Spend) -> None:
     spend("-50")
     spend("2000", label="Automatic top-up")
-    assert day_of(account) == Day(api=50, size=50, into=2000)
+    assert day_of(account) == DailyCredits(api_spend=50, charge_size=50, into=2000)
 
 
 def test_films_that_failed_each_day_bring_the_end_no_nearer(

@@ -18,7 +18,7 @@ from dashboard.queries.top_up import what_if_of
 from dashboard.queries.top_up.what_if import WhatIf
 from proxyapi import calls
 from proxyapi.models import Account, CreditPack, LedgerEntry
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, text_of, wish
 from tests.factories import ChargeFactory
 
@@ -53,7 +53,7 @@ def test_the_real_spending_is_moved_again_under_the_setting(spent: Account) -> N
 
 
 def test_without_top_up_it_is_what_it_was(spent: Account) -> None:
-    found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
+    found = what_if_of(spent, TopUpSetting(False, "dynamic-credits", None, 20))
     assert (found.top_ups, found.bought) == (0, 0)
     assert found.chart is not None and found.chart.sentence.endswith("200 credits today.")
 
@@ -65,7 +65,7 @@ def test_the_top_ups_that_really_came_are_left_out(
 ) -> None:
     monkeypatch.setattr(query, "EXACT", exactly)
     spend("2000.0000", days=5, **{"label": "Credits", said_in: "Auto top-up"})
-    found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
+    found = what_if_of(spent, TopUpSetting(False, "dynamic-credits", None, 20))
     assert [gap.needed for gap in found.gaps] == [Decimal(300)] * len(found.gaps)
     assert (found.gap_count, found.by_day) == (6, exactly == 3)
 
@@ -80,13 +80,13 @@ def test_what_gives_back_a_film_about_top_ups_is_none(
     charge = ChargeFactory(job__account=spent) if is_ours else None
     said = {"charge": charge, "confidence": "certain"} if is_ours else {"transaction_type": REFUND}
     spend("2000.0000", days=5, label="How to top up a phone", **said)
-    found = what_if_of(spent, Setting(False, "dynamic-credits", None, 20))
+    found = what_if_of(spent, TopUpSetting(False, "dynamic-credits", None, 20))
     assert found.gap_count == (1 if found.by_day else 2)  # by day it comes before what is spent
 
 
 def test_other_credits_come_as_they_came(spent: Account, spend: Spend) -> None:
     spend("500.0000", days=5, label="Refund of a clip")
-    assert what_if_of(spent, Setting()).gaps == ()
+    assert what_if_of(spent, TopUpSetting()).gaps == ()
 
 
 def test_a_long_ledger_is_moved_day_by_day_to_the_same_end(
@@ -118,9 +118,9 @@ def test_day_by_day_what_was_left_stands_on_its_own_day(
     account.balance = Decimal(200)
     account.save()
     again = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
-    exact = what_if_of(again, Setting())
+    exact = what_if_of(again, TopUpSetting())
     monkeypatch.setattr(query, "EXACT", 3)
-    by_day = what_if_of(again, Setting())
+    by_day = what_if_of(again, TopUpSetting())
     assert by_day.by_day and by_day.table == exact.table and len(exact.table) == 9
     assert days_of(by_day, zone) == days_of(exact, zone)
 
@@ -130,7 +130,7 @@ def days_of(found: WhatIf, zone: str) -> list[date]:
 
 
 def test_a_packs_price_makes_it_money(spent: Account) -> None:
-    pack = Setting(True, "extra-credits", 301, None)
+    pack = TopUpSetting(True, "extra-credits", 301, None)
     assert "Nobody has said what credit pack 301 holds" in what_if_of(spent, pack).trouble
     CreditPack.objects.create(
         vault=spent.vault, plan_id=301, name="Big", credits=2000, price="19.90", currency="EUR"
@@ -144,7 +144,7 @@ def test_fractional_strings_stay_fractions(account: Account, spend: Spend) -> No
     account.balance = Decimal("0.5")
     account.save()
     whole = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
-    found = what_if_of(whole, Setting())
+    found = what_if_of(whole, TopUpSetting())
     assert found.gaps == ()
     assert found.chart is not None and "0.5 credits today" in found.chart.sentence
 

@@ -105,8 +105,8 @@ def of_reads(stage: Stage, token: str, way: str) -> int:
         ("me.get", RECORD, lambda: refreshed(account)),
         ("credits.costs", RECORD, lambda: refreshed(account)),
         ("faceless.options", RECORD, lambda: refreshed(account)),
-        ("credits.history", ENTRIES, lambda: ledger.mirror(account, Priority.PERSON, 5)),
-        ("top_up.get", RECORD, lambda: top_up.refresh(account)),
+        ("credits.history", ENTRIES, lambda: ledger.mirror_entries(account, Priority.PERSON, 5)),
+        ("top_up.get", RECORD, lambda: top_up.refresh_preference(account)),
     ]
     for operation, good, deed in deeds:
         for code, text in ((403, ERROR), (500, ERROR), (200, good)):

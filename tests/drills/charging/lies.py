@@ -64,7 +64,7 @@ class Lie(NamedTuple):
     @property
     def is_shown(self) -> bool:
         """Whether the ledger's page tells of it."""
-        found = ledger.books(self.stage.token.account).differences
+        found = ledger.build_reconciliation(self.stage.token.account).differences
         return any(one.charge == self.charge for one in found)
 
     def weigh(self, verdict: Verdict) -> None:

@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges import admit_charge
-from proxyapi.ledger.pairs import LATE
+from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from tests.drills.charging.lies import PLACES, Lie, lie
 from tests.drills.figures import Figures
@@ -72,7 +72,7 @@ def test_every_lie_about_the_price_is_shown(
     control.post("reset", json={})
     lies = [lie(control, *PLACES[number % len(PLACES)], chance) for number in range(LIES)]
     # What a row may be late by is over: what fits no row by now is told.
-    later = timezone.now() + LATE + timedelta(minutes=1)
+    later = timezone.now() + MATCH_BOOKING_DELAY + timedelta(minutes=1)
     monkeypatch.setattr(timezone, "now", lambda: later)
     for one in lies:
         one.weigh(verdict)

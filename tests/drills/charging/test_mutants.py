@@ -171,7 +171,7 @@ MUTANTS: Mapping[str, Mutant] = {
         "test_send.py test_answers.py",
     ),
     "a debit settles two charges": Mutant(
-        "proxyapi/ledger/trace.py",
+        "proxyapi/ledger/lost_charge_lookup.py",
         "Entry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)",
         "Entry.objects.filter(account_id=charge.account_id, amount__lt=0)",
         "test_settle.py test_effects.py",

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from proxyapi import ledger, tasks
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge
-from proxyapi.ledger.audit import audit
+from proxyapi.ledger.audit import audit_account
 from proxyapi.models import Charge, ChargeState, Job, JobState, LedgerEntry, MatchConfidence
 from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import Priority
@@ -57,7 +57,7 @@ def debit(amount: str, ago: timedelta = timedelta(minutes=10)) -> dict[str, str]
 def mirrored(job: Job, upstream: Upstream, *rows: dict[str, str]) -> list[uuid.UUID]:
     """The ledger has these rows now; the charges that may have one of them."""
     upstream.on(*LEDGER, history(*rows))
-    ledger.mirror(job.account, Priority.PERSON, 5)
+    ledger.mirror_entries(job.account, Priority.PERSON, 5)
     return charges_with_late_debit(job.account_id)
 
 
@@ -86,7 +86,11 @@ def test_a_render_that_arrived_late_has_its_debit_its_cost_and_its_video(
     )  # fmt: skip
     assert entry.reason.startswith("Probably its own: exactly its 96 cr, booked 10 min after")
     assert job.state == JobState.RUNNING
-    assert ledger.books(job.account).outside == ledger.books(job.account).unexplained == 0
+    assert (
+        ledger.build_reconciliation(job.account).outside
+        == ledger.build_reconciliation(job.account).unexplained
+        == 0
+    )
 
 
 def test_the_books_know_of_it(job: Job, uncharged: Held, upstream: Upstream) -> None:
@@ -94,7 +98,7 @@ def test_the_books_know_of_it(job: Job, uncharged: Held, upstream: Upstream) -> 
     mirrored(job, upstream, debit("-96"))
     upstream.on(*VIDEO, answer(video("rendering")))
     settled(charge)
-    found = audit(job.account)
+    found = audit_account(job.account)
     assert found.problems == ["Its balance was never weighed."]
     assert dict(found.lines)["Σ charges"] == 96
 
@@ -227,6 +231,6 @@ def test_each_reading_of_a_ledger_asks_for_the_charges_with_a_late_debit(
 ) -> None:
     charge, rung = uncharged(), list[str]()
     monkeypatch.setattr(tasks.reconcile_charge_task, "delay", rung.append)
-    monkeypatch.setattr(ledger, "take_turn", lambda _: mirrored(job, upstream, debit("-96")))
+    monkeypatch.setattr(ledger, "sync_account", lambda _: mirrored(job, upstream, debit("-96")))
     tasks.sync_ledger_task(str(job.account_id))
     assert rung == [str(charge.pk)]

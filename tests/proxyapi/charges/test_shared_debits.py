@@ -152,7 +152,7 @@ def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
     for step in range(12):
         ledger_of(*rows[: 1 + step // 2])
         if chance.random() < 0.5:
-            ledger.mirror(Account.objects.get(pk=chance.choice(jobs).account_id))
+            ledger.mirror_entries(Account.objects.get(pk=chance.choice(jobs).account_id))
         else:
             reconcile_charge(chance.choice(charges).pk)
     matched = LedgerEntry.objects.filter(charge__isnull=False, amount__lt=0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from proxyapi.forecast import Day
+from proxyapi.forecast import DailyCredits
 from proxyapi.sandbox import money, top_up
 from proxyapi.sandbox.clock import Clock, ClockState
 from proxyapi.sandbox.records import Account, TopUp
@@ -81,9 +81,9 @@ class Rules:
         return lived
 
 
-def charges(day: Day, at: datetime) -> list[tuple[datetime, int, bool]]:
+def charges(day: DailyCredits, at: datetime) -> list[tuple[datetime, int, bool]]:
     """A day of the forecast, charge by charge: spend outside the API first."""
-    whole, rest = divmod(day.api, day.size)
-    api = [-day.size] * whole + [-rest] * bool(rest)
-    outside = [(at, -1, False)] * day.outside
+    whole, rest = divmod(day.api_spend, day.charge_size)
+    api = [-day.charge_size] * whole + [-rest] * bool(rest)
+    outside = [(at, -1, False)] * day.outside_spend
     return [(at, day.into, False), *outside, *((at, one, True) for one in api)]

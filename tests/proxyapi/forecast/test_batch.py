@@ -8,55 +8,70 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxyapi.forecast import Answer, Offer, Standing, afford
+from proxyapi.forecast import BatchAnswer, SimulatedAccount, TopUpOffer, forecast_batch
 from tests.proxyapi.forecast.conftest import Rules
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
-OFF = Offer(False, Decimal(0), Decimal(1000))
+OFF = TopUpOffer(False, Decimal(0), Decimal(1000))
 
 
-def offer(units: int) -> Offer:
-    return Offer(True, Decimal(100 * units), Decimal(1000))
+def offer(units: int) -> TopUpOffer:
+    return TopUpOffer(True, Decimal(100 * units), Decimal(1000))
 
 
 def test_what_the_balance_covers_is_a_plain_yes() -> None:
-    batch = afford(Standing(Decimal(500)), OFF, NOW, 5, Decimal(100))
-    assert (batch.answer, batch.sent, batch.left, batch.at) == (Answer.YES, 5, 0, NOW)
+    batch = forecast_batch(SimulatedAccount(Decimal(500)), OFF, NOW, 5, Decimal(100))
+    assert (batch.answer, batch.sent_count, batch.credits_left, batch.finished_at) == (
+        BatchAnswer.YES,
+        5,
+        0,
+        NOW,
+    )
 
 
 def test_without_top_up_it_says_how_many_go_and_what_the_next_one_lacks() -> None:
-    batch = afford(Standing(Decimal(250)), OFF, NOW, 5, Decimal(100))
-    assert (batch.answer, batch.sent, batch.left, batch.short) == (Answer.NO, 2, 50, 50)
+    batch = forecast_batch(SimulatedAccount(Decimal(250)), OFF, NOW, 5, Decimal(100))
+    assert (batch.answer, batch.sent_count, batch.credits_left, batch.missing_credits) == (
+        BatchAnswer.NO,
+        2,
+        50,
+        50,
+    )
 
 
 def test_with_top_ups_it_says_how_many_and_when() -> None:
     """Three top-ups of 100 a day carry three charges of 90; the rest waits for UTC midnight."""
-    batch = afford(Standing(Decimal(99)), offer(1), NOW, 6, Decimal(90))
-    assert batch.answer is Answer.TOPPED_UP
-    assert batch.sent == 6
+    batch = forecast_batch(SimulatedAccount(Decimal(99)), offer(1), NOW, 6, Decimal(90))
+    assert batch.answer is BatchAnswer.TOPPED_UP
+    assert batch.sent_count == 6
     midnight = datetime(2026, 11, 21, tzinfo=UTC)
-    assert batch.at == midnight
+    assert batch.finished_at == midnight
 
 
 def test_a_job_dearer_than_what_is_left_meets_the_empty_account_before_the_top_up() -> None:
     """pitfall_78: the balance is over the threshold, so nothing tops it up first."""
-    batch = afford(Standing(Decimal(150)), offer(20), NOW, 1, Decimal(200))
-    assert (batch.answer, batch.sent, batch.short) == (Answer.NO, 0, 50)
+    batch = forecast_batch(SimulatedAccount(Decimal(150)), offer(20), NOW, 1, Decimal(200))
+    assert (batch.answer, batch.sent_count, batch.missing_credits) == (BatchAnswer.NO, 0, 50)
 
 
 def test_after_a_failed_payment_it_waits_its_day() -> None:
     failed_at = NOW - timedelta(hours=4)
-    standing = Standing(Decimal(99), failures=1, failed_at=failed_at)
-    batch = afford(standing, offer(5), NOW, 2, Decimal(90))
-    assert (batch.answer, batch.at) == (Answer.TOPPED_UP, failed_at + timedelta(hours=24))
+    standing = SimulatedAccount(Decimal(99), failures=1, failed_at=failed_at)
+    batch = forecast_batch(standing, offer(5), NOW, 2, Decimal(90))
+    assert (batch.answer, batch.finished_at) == (
+        BatchAnswer.TOPPED_UP,
+        failed_at + timedelta(hours=24),
+    )
 
 
 def test_small_top_ups_need_patience() -> None:
     """Today's three are gone: at once two would go, with a top-up after each all five do."""
-    standing = Standing(Decimal(300), day=NOW.date(), today=3)
-    batch = afford(standing, Offer(True, Decimal(50), Decimal(4000)), NOW, 5, Decimal(90))
-    assert (batch.answer, batch.sent, batch.top_ups) == (Answer.TOPPED_UP, 5, 5)
-    assert batch.at == datetime(2026, 11, 22, tzinfo=UTC)
+    standing = SimulatedAccount(Decimal(300), day=NOW.date(), top_ups_today=3)
+    batch = forecast_batch(
+        standing, TopUpOffer(True, Decimal(50), Decimal(4000)), NOW, 5, Decimal(90)
+    )
+    assert (batch.answer, batch.sent_count, batch.top_ups) == (BatchAnswer.TOPPED_UP, 5, 5)
+    assert batch.finished_at == datetime(2026, 11, 22, tzinfo=UTC)
 
 
 @given(
@@ -67,8 +82,8 @@ def test_a_promise_is_kept_by_the_sandbox(
 ) -> None:
     """What it says can be sent by then is taken by the sandbox, charge for charge."""
     chosen = offer(units) if units else OFF
-    batch = afford(Standing(Decimal(balance)), chosen, NOW, count, Decimal(each))
-    assert batch.sent == most(balance, count, each, units)
+    batch = forecast_batch(SimulatedAccount(Decimal(balance)), chosen, NOW, count, Decimal(each))
+    assert batch.sent_count == most(balance, count, each, units)
 
 
 def most(balance: int, count: int, each: int, units: int | None) -> int:

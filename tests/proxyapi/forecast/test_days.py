@@ -8,13 +8,13 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxyapi.forecast import Day, Offer, live, replay_days
+from proxyapi.forecast import DailyCredits, TopUpOffer, replay_days, simulate_day
 from tests.proxyapi.forecast.conftest import Rules, charges
 
 NOON = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 MONTHLY = 1000
 days = st.builds(
-    Day,
+    DailyCredits,
     api=st.integers(0, 700),
     size=st.integers(1, 90),
     outside=st.sampled_from([0, 0, 40]),
@@ -24,14 +24,14 @@ days = st.builds(
 
 @given(st.integers(0, 500), st.lists(days, min_size=1, max_size=6), st.sampled_from([None, 1, 3]))
 def test_days_in_steps_are_days_charge_by_charge(
-    opening: int, lived: list[Day], units: int | None
+    opening: int, lived: list[DailyCredits], units: int | None
 ) -> None:
     rules, balance = Rules(opening, MONTHLY, units), opening
     for number, day in enumerate(lived):
         before = rules.topped_up()
         moves = charges(day, NOON + timedelta(days=number))
         result = rules.live(moves)
-        end = live(balance, day, 100 * (units or 0), 100, 3 if units else 0)
+        end = simulate_day(balance, day, 100 * (units or 0), 100, 3 if units else 0)
         balance = end.balance
         assert balance == result.balance
         assert end.top_ups == rules.topped_up() - before
@@ -39,13 +39,13 @@ def test_days_in_steps_are_days_charge_by_charge(
 
 
 @given(st.integers(0, 500), st.lists(days, min_size=1, max_size=6))
-def test_a_replay_by_day_adds_up_to_the_sandboxs(opening: int, lived: list[Day]) -> None:
+def test_a_replay_by_day_adds_up_to_the_sandboxs(opening: int, lived: list[DailyCredits]) -> None:
     rules = Rules(opening, MONTHLY, 2)
     for number, day in enumerate(lived):
         rules.live(charges(day, NOON + timedelta(days=number)))
-    offer = Offer(True, Decimal(200), Decimal(MONTHLY))
+    offer = TopUpOffer(True, Decimal(200), Decimal(MONTHLY))
     dated = [(NOON + timedelta(days=it), day) for it, day in enumerate(lived)]
     played = replay_days(Decimal(opening), NOON, dated, offer)
     assert played.points[-1].balance == rules.account.balance
-    assert (played.top_ups, played.bought) == (rules.topped_up(), 200 * rules.topped_up())
-    assert played.by_day
+    assert (played.top_ups, played.credits_bought) == (rules.topped_up(), 200 * rules.topped_up())
+    assert played.is_daily

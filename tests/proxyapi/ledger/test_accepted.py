@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import differences, patrol, turn
+from proxyapi.ledger import differences, recheck_old_pages, sync_schedule
 from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData
@@ -19,25 +19,27 @@ from tests.proxyapi.ledger.conftest import Book, Confirmed, line
 
 def gap(account: Account) -> Decimal:
     """What the balance differs by from the rows, weighed just now."""
-    assert ledger.weigh(account)
-    return differences.of_balance(LedgerMirror.objects.get())
+    assert ledger.take_checkpoint(account)
+    return differences.balance_difference(LedgerMirror.objects.get())
 
 
 def taken(account: Account) -> None:
     """The patrol goes through all pages, and somebody takes what it finds."""
     for _ in range(4):
-        long_ago = timezone.now() - patrol.EVERY
+        long_ago = timezone.now() - recheck_old_pages.RECHECK_INTERVAL
         LedgerMirror.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
-        ledger.mirror(account)
-        ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
-    assert ledger.mirror(account)
+        ledger.mirror_entries(account)
+        ledger.accept_all_upstream_versions(
+            account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
+        )
+    assert ledger.mirror_entries(account)
 
 
 @pytest.fixture
 def weighed(account: Account, book: Book) -> Book:
     """Ten rows, weighed; then 5,000 cr came without a row, and two rows more."""
     book.add(*[line(-number - 1, number) for number in range(10)])
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert gap(account) == 0
     book.balance += 5000
     book.add(line("-20", 20), line("-30", 21))
@@ -67,10 +69,12 @@ def test_what_a_changed_row_takes_more_is_a_difference(account: Account, weighed
 def test_nothing_is_let_go_before_it_is_weighed_anew(account: Account, weighed: Book) -> None:
     """Else the rows' new difference would go with the one that was seen."""
     weighed.rows[11] = line("-66", 21)
-    ledger.mirror(account)
-    ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
+    ledger.mirror_entries(account)
+    ledger.accept_all_upstream_versions(
+        account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
+    )
     with pytest.raises(StaleData):
-        ledger.anchor_again(account, Decimal(5000))
+        ledger.rebase_balance(account, Decimal(5000))
     assert gap(account) == 5036
 
 
@@ -81,16 +85,18 @@ def test_what_the_view_told_does_not_stay_at_the_place_where_another_row_is_now(
     book.add(line("-96", 1))
     book.add(line("-60", 2), line("-5", 3), web=True)
     book.add(line("-8", 4))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert told() == [False, True, False, False, True]
     del book.rows[0]
     book.web = {1, 2}
-    ledger.mirror(account)
-    ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
+    ledger.mirror_entries(account)
+    ledger.accept_all_upstream_versions(
+        account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
+    )
     assert LedgerMirror.objects.get().sums_zone == "", "the sums of what was told are counted anew"
     taken(account)
-    ledger.take_turn(account.pk)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
+    ledger.sync_account(account.pk)
     assert told() == [True, False, False, True]
 
 
@@ -103,8 +109,8 @@ def test_a_row_that_was_only_renamed_keeps_its_charge(
 ) -> None:
     charge = confirmed("96", 1)
     book.add(line("-96", 1), line("-4", 2))
-    ledger.mirror(account)
-    ledger.match(account)
+    ledger.mirror_entries(account)
+    ledger.match_entries(account)
     assert LedgerEntry.objects.get(position=0).charge == charge
     book.rows[0] = {**book.rows[0], "label": "Render of a film"}
     taken(account)
@@ -118,11 +124,15 @@ def test_an_account_whose_videos_are_looked_at_all_day_is_weighed_each_hour(
     account: Account, book: Book, monkeypatch: pytest.MonkeyPatch, hours: float, lane: str
 ) -> None:
     book.add(line("-4", 1))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     LedgerMirror.objects.update(weighed_at=timezone.now() - timedelta(hours=hours), weighed_high=0)
     lanes: list[str] = []
-    monkeypatch.setattr(turn, "weigh", lambda _, lane=Priority.LEDGER_SYNC: lanes.append(lane.name))
+    monkeypatch.setattr(
+        sync_schedule,
+        "take_checkpoint",
+        lambda _, lane=Priority.LEDGER_SYNC: lanes.append(lane.name),
+    )
     for _ in range(2):
         LedgerMirror.objects.update(due_at=None)
-        ledger.take_turn(account.pk)
+        ledger.sync_account(account.pk)
     assert lanes == [lane, "MIRRORING"], "what told nothing is not repeated before the looks"

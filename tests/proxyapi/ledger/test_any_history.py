@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import page, patrol, rewrites
-from proxyapi.ledger.audit import SUMS
+from proxyapi.ledger import conflicts, page_reader, recheck_old_pages
+from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import Book, line
@@ -37,17 +37,17 @@ def test_law_4_the_mirror_is_the_ledger(
     rows: list[str],
     troubles: list[int | str],
 ) -> None:
-    for module in (page, patrol, rewrites):
+    for module in (page_reader, recheck_old_pages, conflicts):
         monkeypatch.setattr(module, "PER_PAGE", size)
     start_anew(book, rows)
     coming = iter(troubles)
     book.before_page = lambda: meet(book, next(coming, 0))
     for _ in range(len(troubles) + 2):
         read(account)
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert mirror_of(account) == [(row["credit_spend"], row["created_at"]) for row in book.rows]
     total = sum(LedgerEntry.objects.values_list("amount", flat=True))
-    for sums in SUMS:
+    for sums in SUM_TABLES:
         assert sum(sums._default_manager.values_list("amount", flat=True)) == total
     assert not LedgerEntry.objects.filter(via_api=None).exists(), LedgerMirror.objects.values()
 
@@ -55,7 +55,7 @@ def test_law_4_the_mirror_is_the_ledger(
 def start_anew(book: Book, rows: list[str]) -> None:
     LedgerMirror.objects.all().delete()
     LedgerEntry.objects.all().delete()
-    for sums in SUMS:
+    for sums in SUM_TABLES:
         sums._default_manager.all().delete()
     book.rows, book.web, book.pages, book.cut_after = [], set(), [], None
     for at, amount in enumerate(rows):
@@ -72,7 +72,7 @@ def meet(book: Book, trouble: int | str) -> None:
 
 def read(account: Account) -> None:
     try:
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
     except errors.UpstreamError:
         return
 

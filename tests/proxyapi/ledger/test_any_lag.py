@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, example, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import page, patrol, rewrites
+from proxyapi.ledger import conflicts, page_reader, recheck_old_pages
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import START, Book, line
 from tests.proxyapi.ledger.test_any_history import start_anew
@@ -57,11 +57,11 @@ def test_what_a_late_view_hid_is_told_when_it_is_shown(
 ) -> None:
     """At once, or where it did not fit, as soon as it is tried again."""
     now = START + timedelta(hours=1)
-    for module in (page, patrol, rewrites):
+    for module in (page_reader, recheck_old_pages, conflicts):
         monkeypatch.setattr(module, "PER_PAGE", size)
     monkeypatch.setattr(timezone, "now", lambda: now)
     start_anew(book, ["-1"] * is_known)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     shown = int(is_known)
     for step in steps:
         for is_web in step.web:
@@ -69,14 +69,14 @@ def test_what_a_late_view_hid_is_told_when_it_is_shown(
         own = [row for at, row in enumerate(book.rows) if at not in book.web]
         shown += round(step.shown * (len(own) - shown))
         book.view = own[:shown]
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
         now += timedelta(seconds=step.seconds)
     book.view = None
     # A later row corrects what was believed of a view that was too late.
     book.add(line(-1, (now - START).total_seconds() / 60))
     for _ in range(6):
         now += timedelta(minutes=1)
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
     assert LedgerMirror.objects.get().api_problem == ""
     told = LedgerEntry.objects.values_list("booked_at", "via_api")
     assert Counter(told) == Counter(

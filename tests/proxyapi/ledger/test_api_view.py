@@ -9,7 +9,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import overlay
+from proxyapi.ledger import api_view_alignment
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
@@ -34,37 +34,37 @@ def words_of_web(account: Account) -> list[tuple[str, str]]:
 def test_rows_of_both_kinds_are_told_apart(account: Account, book: Book) -> None:
     for number in range(130):
         book.add(line(-number - 1, number), web=number % 3 == 0)
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert of_web(account) == [number for number in range(130) if number % 3 == 0]
     assert not LedgerEntry.objects.filter(via_api=None).exists()
 
 
 def test_a_view_that_shows_nothing(account: Account, book: Book) -> None:
     book.add(*[line(-1, number) for number in range(60)], web=True)
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert of_web(account) == list(range(60))
 
 
 def test_it_is_asked_only_when_rows_came(account: Account, book: Book) -> None:
     book.add(line(-1), line(-2))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert book.pages == [(1, "")]
     book.add(line(-3))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert book.pages == [(1, ""), (1, ""), (1, "api")]
 
 
 def test_a_row_that_came_between_both_readings_is_waited_for(account: Account, book: Book) -> None:
     book.add(line(-1, 1), line(-2, 2))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(line(-3, 3))
     book.pages.clear()
     late = iter([(), (line(-4, 4),), (), (line(-5, 5),)])
     book.before_page = lambda: book.add(*next(late, ()))
-    ledger.mirror(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.mirror_entries(account)
     assert of_web(account) == []
     assert not LedgerEntry.objects.filter(via_api=None).exists()
 
@@ -72,7 +72,7 @@ def test_a_row_that_came_between_both_readings_is_waited_for(account: Account, b
 def test_sums_of_days_know_of_it(account: Account, book: Book) -> None:
     book.add(line(-1))
     book.add(line(-2), web=True)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     told = DailyBreakdown.objects.order_by("amount").values_list("via_api", "amount")
     assert [(via_api, int(amount)) for via_api, amount in told] == [(False, -2), (True, -1)]
 
@@ -83,14 +83,14 @@ def test_a_view_that_does_not_fit_is_said_and_left_for_a_while(
 ) -> None:
     book.add(line(-1, 1), line(-2, 2))
     book.view = [line(-9, minute)]
-    assert ledger.mirror(account), "the mirror itself has no trouble"
-    assert LedgerMirror.objects.get().api_problem == overlay.APART
+    assert ledger.mirror_entries(account), "the mirror itself has no trouble"
+    assert LedgerMirror.objects.get().api_problem == api_view_alignment.API_VIEW_MISMATCH
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert book.pages == [(1, "")]
     LedgerMirror.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
     book.view = None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert LedgerMirror.objects.get().api_problem == ""
     assert list(LedgerEntry.objects.values_list("via_api", flat=True)) == [True, True]
 
@@ -106,13 +106,13 @@ def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
     for minute in range(200):
         now = start + timedelta(minutes=minute, seconds=minute)
         book.pages.clear()
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
         if (1, "api") in book.pages:
             tried.append(minute)
     assert tried == [0, 1, 2, 4, 8, 16, 32, 64, 124, 184]
     book.view = None
     now += timedelta(hours=1)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     kept = LedgerMirror.objects.get()
     assert (kept.api_problem, kept.api_problem_at) == ("", None)
 
@@ -122,10 +122,10 @@ def test_a_view_of_which_nothing_was_told_is_tried_again_without_a_new_count(
 ) -> None:
     """Once an hour, for as long as the service has none: a whole ledger would be counted anew."""
     book.add(line(-1, 1), line(-2, 2))
-    ledger.mirror(account)
-    LedgerMirror.objects.update(api_problem=overlay.NOT_SHOWN, api_high=2)
+    ledger.mirror_entries(account)
+    LedgerMirror.objects.update(api_problem=api_view_alignment.API_VIEW_UNAVAILABLE, api_high=2)
     LedgerEntry.objects.update(via_api=None)
-    overlay.start_anew(account)
+    api_view_alignment.restart_alignment(account)
     assert (LedgerMirror.objects.get().api_high, daily_totals.accounts_with_stale_zone()) == (0, [])
 
 
@@ -133,9 +133,9 @@ def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pay
     account: Account, book: Book
 ) -> None:
     book.add(line(-1, 1), line(-2, 2))
-    ledger.mirror(account)
-    LedgerMirror.objects.update(api_problem=overlay.APART)
-    overlay.start_anew(account)
+    ledger.mirror_entries(account)
+    LedgerMirror.objects.update(api_problem=api_view_alignment.API_VIEW_MISMATCH)
+    api_view_alignment.restart_alignment(account)
     assert set(DailyBreakdown.objects.values_list("via_api", flat=True)) == {True}
     assert daily_totals.accounts_with_stale_zone() == [account.pk]
     daily_totals.rebuild_if_zone_changed(account)
@@ -145,15 +145,15 @@ def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pay
 
 def test_a_view_that_changed_under_us_is_laid_anew(account: Account, book: Book) -> None:
     book.add(line(-1, 1), line(-2, 2))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.web = {1}
     book.add(line(-3, 3))
-    ledger.mirror(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.mirror_entries(account)
     assert of_web(account) == [1]
 
 
-@pytest.mark.parametrize("lot", [3, overlay.LOT])
+@pytest.mark.parametrize("lot", [3, api_view_alignment.ATTRIBUTION_BATCH_SIZE])
 @REPEATED
 @given(
     kinds=strategies.lists(strategies.tuples(strategies.booleans(), strategies.integers(1, 3))),
@@ -171,7 +171,7 @@ def test_any_mixture_of_twins_is_told_apart_by_its_words(
     later: list[tuple[bool, int]],
     cut: int,
 ) -> None:
-    monkeypatch.setattr(overlay, "LOT", lot)
+    monkeypatch.setattr(api_view_alignment, "ATTRIBUTION_BATCH_SIZE", lot)
     LedgerMirror.objects.all().delete()
     LedgerEntry.objects.all().delete()
     book.rows, book.web, book.pages = [], set(), []
@@ -180,14 +180,14 @@ def test_any_mixture_of_twins_is_told_apart_by_its_words(
     book.cut_after = cut
     for _ in range(2):
         try:
-            ledger.mirror(account)
+            ledger.mirror_entries(account)
         except errors.UpstreamError:
             book.cut_after = None
     for web, times in later:
         book.add(*[line(-1, 10_000 + len(book.rows) // 4) for _ in range(times)], web=web)
     book.cut_after = None
-    ledger.mirror(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.mirror_entries(account)
     assert not LedgerEntry.objects.filter(via_api=None).exists()
     web_rows = [book.rows[at] for at in sorted(book.web)]
     assert sorted(words_of_web(account)) == sorted(
@@ -200,5 +200,5 @@ def test_page_borders_are_no_borders_of_it(account: Account, book: Book, count: 
     book.add(line("-3", 0), web=True)
     book.add(*[line(-1, 1 + number) for number in range(count)])
     book.add(line("-3", 900), web=True)
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert of_web(account) == [0, count + 1]

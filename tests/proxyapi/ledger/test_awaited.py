@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, ledger
-from proxyapi.ledger import turn
+from proxyapi.ledger import sync_schedule
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, Token
 from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted, redis_connection
 from tests.factories import ChargeFactory, JobFactory
@@ -36,7 +36,7 @@ class Busy:
 def busy(account: Account, book: Book, monkeypatch: pytest.MonkeyPatch) -> Busy:
     """The account was read and weighed; that was all there was for it."""
     book.add(line(-2))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     busy = Busy()
     monkeypatch.setattr(calls, "acquire_permit", busy.admit)
     return busy
@@ -58,7 +58,7 @@ def test_the_row_of_a_charge_comes_though_mirroring_has_spent_its_share(
 ) -> None:
     """And it is told that it was spent through the API, without which it is nobody's."""
     spend(account, book)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert list(LedgerEntry.objects.values_list("via_api", flat=True)) == [True, True]
     assert set(busy.granted) == {Priority.SETTLEMENT}
     assert busy.granted[Priority.SETTLEMENT] <= 3
@@ -67,7 +67,7 @@ def test_the_row_of_a_charge_comes_though_mirroring_has_spent_its_share(
 def test_it_does_not_wait_for_the_anchor(account: Account, book: Book, busy: Busy) -> None:
     LedgerMirror.objects.update(anchor_balance=None, anchor_high=None, weighed_high=None)
     spend(account, book)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert LedgerEntry.objects.count() == 2
 
 
@@ -77,30 +77,30 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_its_turn(
     """Its first turn got nothing, so that its ledger was never read when the charge settled."""
     busy = Busy()
     monkeypatch.setattr(calls, "acquire_permit", busy.admit)
-    ledger.take_turn(account.pk)
-    assert account.pk not in turn.due(timezone.now())
+    ledger.sync_account(account.pk)
+    assert account.pk not in sync_schedule.accounts_due_for_sync(timezone.now())
     spend(account, book)
-    assert account.pk in turn.due(timezone.now())
-    ledger.take_turn(account.pk)
+    assert account.pk in sync_schedule.accounts_due_for_sync(timezone.now())
+    ledger.sync_account(account.pk)
     assert list(LedgerEntry.objects.values_list("via_api", flat=True)) == [True]
-    assert account.pk not in turn.due(timezone.now())
+    assert account.pk not in sync_schedule.accounts_due_for_sync(timezone.now())
 
 
 def test_law_5_it_goes_before_the_looks_a_few_times_a_minute_only(
     account: Account, book: Book, busy: Busy
 ) -> None:
     redis_connection().set("allowance:epoch", 1)  # a Redis that has remembered for long
-    for _ in range(turn.AWAITED * 2):
+    for _ in range(sync_schedule.MAX_URGENT_READS_PER_MINUTE * 2):
         spend(account, book)
-        ledger.take_turn(account.pk)
-    assert LedgerEntry.objects.count() == 1 + turn.AWAITED
-    assert busy.granted[Priority.SETTLEMENT] <= 3 * turn.AWAITED
+        ledger.sync_account(account.pk)
+    assert LedgerEntry.objects.count() == 1 + sync_schedule.MAX_URGENT_READS_PER_MINUTE
+    assert busy.granted[Priority.SETTLEMENT] <= 3 * sync_schedule.MAX_URGENT_READS_PER_MINUTE
 
 
 def test_what_others_spent_waits_for_its_turn(account: Account, book: Book, busy: Busy) -> None:
     book.add(line(-4))
     LedgerMirror.objects.update(read_at=timezone.now() - timedelta(minutes=2))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert busy.granted == Counter()
 
 
@@ -109,5 +109,5 @@ def test_of_many_new_rows_two_pages_are_read_at_once(
 ) -> None:
     book.add(*[line(-1) for _ in range(500)])
     spend(account, book)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert busy.granted[Priority.SETTLEMENT] <= 2

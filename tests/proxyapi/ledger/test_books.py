@@ -13,8 +13,8 @@ from django.db.models import Model
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import audit, pairs
-from proxyapi.ledger.audit import SUMS
+from proxyapi.ledger import audit, matching_rules
+from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, Charge, ChargeState, LedgerMirror, MonthlyPriceCount
 from proxyapi.refusals import StaleData
 from proxyapi.rollups import price_counts
@@ -36,7 +36,7 @@ def spend(book: Book, amount: str, web: bool = False) -> None:
 def test_the_exact_balance_is_that_of_a_position(account: Account, book: Book) -> None:
     """pitfall_52: `remaining` is the balance; what `total` and `extra` are to it is not shown."""
     book.add(line(-4), line(-5))
-    assert ledger.weigh(account)
+    assert ledger.take_checkpoint(account)
     row = LedgerMirror.objects.get()
     assert (row.balance_exact, row.weighed_high) == (10_000, 2)
     assert (row.anchor_balance, row.anchor_high) == (10_000, 2)
@@ -54,88 +54,93 @@ def test_pitfall_52_a_profile_with_extra_credits_has_the_balance_that_remains(
 def test_a_row_that_comes_while_weighing_spoils_it(account: Account, book: Book) -> None:
     book.add(line(-4))
     book.before_page = lambda: spend(book, "-1")
-    assert not ledger.weigh(account)
+    assert not ledger.take_checkpoint(account)
     assert LedgerMirror.objects.get().balance_exact is None
 
 
 def test_opening_and_rows_are_the_balance(account: Account, book: Book) -> None:
     for amount in ("-4", "-0.68", "-12.16"):
         spend(book, amount)
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     for amount in ("-96", "500", "-3"):
         spend(book, amount, web=amount == "-3")
-    ledger.mirror(account)
-    ledger.weigh(account)
+    ledger.mirror_entries(account)
+    ledger.take_checkpoint(account)
     spend(book, "-7")
-    ledger.mirror(account)
-    kept = ledger.books(account)
-    assert (kept.opening, kept.balance_exact) == (10_000, book.balance + 7)
-    assert 10_000 + kept.entries == book.balance
-    assert (kept.difference, kept.newer, kept.credited) == (0, -7, 500)
+    ledger.mirror_entries(account)
+    kept = ledger.build_reconciliation(account)
+    assert (kept.opening_balance, kept.balance_exact) == (10_000, book.balance + 7)
+    assert 10_000 + kept.entries_sum == book.balance
+    assert (kept.difference, kept.newer_entries_sum, kept.credited) == (0, -7, 500)
     assert kept.outside == Decimal("122.84")
     assert kept.differences == []
 
 
 def test_a_balance_that_moved_by_itself_is_a_difference(account: Account, book: Book) -> None:
     spend(book, "-4")
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     spend(book, "-5")
     book.balance += 100
-    ledger.weigh(account)
-    kept = ledger.books(account)
+    ledger.take_checkpoint(account)
+    kept = ledger.build_reconciliation(account)
     assert kept.difference == 100
-    assert [one.what for one in kept.differences] == [
+    assert [one.description for one in kept.differences] == [
         "The balance moved by 100 cr more than the ledger says."
     ]
 
 
 def test_a_person_may_take_the_present_balance_as_a_new_start(account: Account, book: Book) -> None:
     spend(book, "-4")
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     book.balance += 100
-    ledger.weigh(account)
-    before = ledger.books(account)
-    ledger.anchor_again(account, Decimal(100))
-    kept = ledger.books(account)
-    assert (kept.difference, before.opening, kept.opening) == (0, 10_000, 10_100)
-    assert (kept.entries, kept.balance_exact) == (-4, 10_096)
+    ledger.take_checkpoint(account)
+    before = ledger.build_reconciliation(account)
+    ledger.rebase_balance(account, Decimal(100))
+    kept = ledger.build_reconciliation(account)
+    assert (kept.difference, before.opening_balance, kept.opening_balance) == (0, 10_000, 10_100)
+    assert (kept.entries_sum, kept.balance_exact) == (-4, 10_096)
     assert "It agrees to the last credit." in verified()
 
 
 def test_what_moves_after_the_weighing_is_not_let_go_with_it(account: Account, book: Book) -> None:
     spend(book, "-4")
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     book.balance += 100
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     book.balance += 7
-    ledger.anchor_again(account, Decimal(100))
+    ledger.rebase_balance(account, Decimal(100))
     spend(book, "-5")
-    ledger.weigh(account)
-    assert ledger.books(account).difference == 7
+    ledger.take_checkpoint(account)
+    assert ledger.build_reconciliation(account).difference == 7
 
 
 def test_a_difference_that_grew_meanwhile_is_not_let_go(account: Account, book: Book) -> None:
     spend(book, "-4")
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     book.balance += 100
-    ledger.weigh(account)
+    ledger.take_checkpoint(account)
     with pytest.raises(StaleData, match="100 cr by now, not 40 cr"):
-        ledger.anchor_again(account, Decimal(40))
-    assert ledger.books(account).difference == 100
+        ledger.rebase_balance(account, Decimal(40))
+    assert ledger.build_reconciliation(account).difference == 100
 
 
 def test_what_unknown_charges_hold_is_at_risk(account: Account, book: Book) -> None:
     job = JobFactory(account=account, token=account.tokens.get(), remote_id="9")
     ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=START, hold=Decimal(106))
-    ledger.mirror(account)
-    kept = ledger.books(account)
+    ledger.mirror_entries(account)
+    kept = ledger.build_reconciliation(account)
     assert kept.at_risk == 106
     assert [one.amount for one in kept.differences] == [106]
 
 
 def test_books_of_an_account_that_was_never_read(account: Account) -> None:
-    kept = ledger.books(account)
-    assert (kept.opening, kept.balance_exact, kept.entries, kept.differences) == (None, None, 0, [])
+    kept = ledger.build_reconciliation(account)
+    assert (kept.opening_balance, kept.balance_exact, kept.entries_sum, kept.differences) == (
+        None,
+        None,
+        0,
+        [],
+    )
 
 
 def test_verify_ledger_agrees(account: Account, book: Book) -> None:
@@ -168,7 +173,9 @@ def test_verify_ledger_waits_for_the_debit_of_a_charge_of_just_now(
     charge = confirmed(96, sent_at=now - timedelta(minutes=1), settled_at=now)
     price_counts.count_charge(charge)
     assert re.search(r"whose debit is awaited +96\n", verified())
-    Charge.objects.update(settled_at=now - pairs.LATE - timedelta(seconds=1))
+    Charge.objects.update(
+        settled_at=now - matching_rules.MATCH_BOOKING_DELAY - timedelta(seconds=1)
+    )
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("verify_ledger", stdout=out)
@@ -182,14 +189,14 @@ def test_verify_ledger_looks_twice_before_it_says_that_anything_differs(
     """What comes between two of its questions is in one of the answers only."""
     spend(book, "-4")
     verified()
-    look, coming = audit.audit, iter([["A row came."]])
+    look, coming = audit.audit_account, iter([["A row came."]])
 
-    def look_amid_it(account: Account) -> audit.Audit:
+    def look_amid_it(account: Account) -> audit.LedgerAudit:
         result = look(account)
         result.problems += next(coming, [])
         return result
 
-    monkeypatch.setattr(audit, "audit", look_amid_it)
+    monkeypatch.setattr(audit, "audit_account", look_amid_it)
     assert "It agrees to the last credit." in verified()
     assert next(coming, None) is None
 
@@ -205,7 +212,7 @@ def test_verify_ledger_rereads_every_row_on_demand(account: Account, book: Book)
     assert "Row 4" in LedgerMirror.objects.get().problem
 
 
-@pytest.mark.parametrize("table", [*SUMS, MonthlyPriceCount])
+@pytest.mark.parametrize("table", [*SUM_TABLES, MonthlyPriceCount])
 def test_verify_ledger_does_not_trust_sums_that_were_kept(
     account: Account, book: Book, table: type[Model]
 ) -> None:

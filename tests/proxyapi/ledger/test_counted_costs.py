@@ -87,11 +87,11 @@ def test_a_refund_is_taken_out_and_comes_back_when_its_row_is_gone(
     settled(30, operation="text_to_video.create", refund_owed_at=START)
     before = counts()
     book.add(line(-30), line(30, minute=5, transaction_type="Refund"))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert counts() == set()
     del book.rows[1:]
-    ledger.mirror(account)
-    ledger.accept(LedgerConflict.objects.get(), UserFactory().pk)
+    ledger.mirror_entries(account)
+    ledger.accept_upstream_version(LedgerConflict.objects.get(), UserFactory().pk)
     assert counts() == before
 
 
@@ -101,7 +101,7 @@ def test_a_refund_of_what_was_booked_takes_out_what_was_told(
     settled(94, operation="text_to_video.create", refund_owed_at=START)
     Charge.objects.update(settled_at=START + timedelta(seconds=3))
     book.add(line(-96), line(96, minute=5, transaction_type="Refund"))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert counts() == set()
 
 
@@ -138,6 +138,6 @@ def test_a_debit_that_differs_from_the_cost_says_by_how_much(
     settled(30, settled_at=START)
     Charge.objects.update(settled_at=START + timedelta(seconds=3))
     book.add(line(-96), line(-30))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     off = LedgerEntry.objects.order_by("position").values_list("off", flat=True)
     assert list(off) == [Decimal(-2), None]

@@ -28,16 +28,16 @@ def test_a_fresh_row_that_it_does_not_show_is_told_when_it_does(
     account: Account, book: Book
 ) -> None:
     book.add(line(-1, 1))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(fresh(-4, 9), fresh(-5, 8))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, None, None]
     book.view = book.rows[:2]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, True, None]
     book.view = None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, True, True]
 
 
@@ -45,7 +45,7 @@ def test_what_it_passes_over_is_told_at_once(account: Account, book: Book) -> No
     book.add(line(-1, 1))
     book.add(fresh(-4, 9), web=True)
     book.add(fresh(-5, 8))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, False, True]
 
 
@@ -54,28 +54,28 @@ def test_after_half_a_minute_it_is_believed_and_then_still_corrected(
 ) -> None:
     book.add(line(-1, 1), fresh(-4, 40), fresh(-5, 39))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, False, False]
     book.add(fresh(-6, 2))
     book.view = None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, True, True, True]
 
 
 def test_at_first_contact_it_lags_too(account: Account, book: Book) -> None:
     book.add(line(-1, 1), fresh(-4, 9), fresh(-5, 8), fresh(-6, 7))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True, None, None, None]
 
 
 def test_a_first_row_that_it_does_not_show_yet(account: Account, book: Book) -> None:
     book.add(fresh(-4, 3))
     book.view = []
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [None]
     book.view = None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True]
 
 
@@ -83,11 +83,11 @@ def test_while_the_newest_row_waits_older_pages_are_not_asked_for_it(
     account: Account, book: Book
 ) -> None:
     book.add(*[line(-1, number) for number in range(150)])
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     LedgerMirror.objects.update(api_low=100)  # as if the rest of the view were to be read yet
     book.add(fresh(-4, 3), web=True)
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert [page for page, source in book.pages if source] == [3]
 
 
@@ -98,10 +98,10 @@ def test_a_charge_gets_its_debit_though_it_came_late(
     confirmed(4, sent_at=now - timedelta(seconds=10), settled_at=now - timedelta(seconds=8))
     book.add(line(-1, 1), fresh(-4, 9))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == []
     book.view = None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(1, "certain")]
 
 
@@ -112,10 +112,10 @@ def test_a_debit_of_ours_is_asked_for_until_it_is_shown_though_no_other_row_come
     confirmed(4, sent_at=now - timedelta(seconds=42), settled_at=now - timedelta(seconds=40))
     book.add(line(-1, 1), fresh(-4, 41))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (told(), matches()) == ([True, False], [])
     book.view = None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (told(), matches()) == ([True, True], [(1, "certain")])
 
 
@@ -131,10 +131,10 @@ def test_it_is_asked_for_once_with_each_reading_and_not_for_ever(
     confirmed(cost, sent_at=answered - timedelta(seconds=2), settled_at=answered)
     book.add(line(-1, 1), fresh(-4, 60 * minutes + 1))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.pages.clear()
-    ledger.mirror(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.mirror_entries(account)
     assert [source for _, source in book.pages] == sources * 2
     assert told() == [True, False]
 
@@ -147,9 +147,9 @@ def test_a_charge_of_before_a_clock_was_put_back_has_it_asked_for_nothing(
     confirmed(4, sent_at=now - timedelta(seconds=42), settled_at=now + timedelta(hours=1))
     book.add(line(-1, 1), fresh(-4, 41))
     book.view = book.rows[:1]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (told(), [source for _, source in book.pages]) == ([True, False], [""])
 
 
@@ -161,7 +161,7 @@ def test_what_it_passed_over_is_not_asked_for_again(
     book.add(line(-1, 1))
     book.add(fresh(-4, 41), web=True)
     book.add(fresh(-5, 8))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (told(), [source for _, source in book.pages]) == ([True, False, True], [""])

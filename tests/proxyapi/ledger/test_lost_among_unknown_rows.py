@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges.reconcile import decide_charge
-from proxyapi.ledger import matching, overlay, segment, trace
-from proxyapi.ledger.trace import NEAR, Sight
+from proxyapi.ledger import api_view_alignment, lost_charge_lookup, matching, mirror_range
+from proxyapi.ledger.lost_charge_lookup import LOOKUP_MARGIN, MirrorCoverage
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import (
     START,
@@ -24,11 +24,16 @@ from tests.proxyapi.ledger.conftest import (
 HOUR = timedelta(hours=1)
 
 
-def seen(charge: Charge) -> Sight:
+def seen(charge: Charge) -> MirrorCoverage:
     """As its reading left it, before anybody else came."""
-    ledger, since = segment.of(charge.account), trace.sent_at(charge) - NEAR
-    sight = Sight(timezone.now(), trace.is_whole(ledger, charge, since))
-    assert sight.whole
+    ledger, since = (
+        mirror_range.get_or_create_ledger(charge.account),
+        lost_charge_lookup.charge_sent_at(charge) - LOOKUP_MARGIN,
+    )
+    sight = MirrorCoverage(
+        timezone.now(), lost_charge_lookup.is_charge_period_covered(ledger, charge, since)
+    )
+    assert sight.is_complete
     return sight
 
 
@@ -38,9 +43,11 @@ def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
     lost = lost_retry(confirmed)
     read_to(account, START + HOUR)
     row(account, 0, seconds=68)
-    LedgerMirror.objects.filter(pk=account.pk).update(api_problem=overlay.APART)
+    LedgerMirror.objects.filter(pk=account.pk).update(
+        api_problem=api_view_alignment.API_VIEW_MISMATCH
+    )
     sight = seen(lost)
-    overlay.start_anew(account)
+    api_view_alignment.restart_alignment(account)
     decide_charge(lost, False, {}, sight)
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
@@ -54,7 +61,7 @@ def test_a_rewrite_that_is_found_between_reading_and_deciding_clears_nothing(
     row(account, 0, seconds=68)
     sight = seen(lost)
     LedgerMirror.objects.filter(pk=account.pk).update(problem="Row 0 reads differently.")
-    assert trace.trace_of(lost)
+    assert lost_charge_lookup.has_possible_debit(lost)
     decide_charge(lost, False, {}, sight)
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
@@ -91,7 +98,7 @@ def test_it_takes_no_debit_while_an_equal_one_is_not_told(
     lost = lost_retry(confirmed)
     read_to(account, START + HOUR)
     own, other = row(account, 0, seconds=67, via_api=None), row(account, 1, seconds=75)
-    decide_charge(lost, False, {}, Sight(timezone.now(), whole=False))
+    decide_charge(lost, False, {}, MirrorCoverage(timezone.now(), is_complete=False))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
     LedgerEntry.objects.filter(pk=own.pk).update(via_api=True)
@@ -110,5 +117,5 @@ def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_not
     read_to(account, START + HOUR)
     row(account, 0, seconds=240)
     row(account, 1, seconds=300, amount=-5, via_api=told or None)
-    assert trace.debit_alone(lost, matching.match(account)) is None
+    assert lost_charge_lookup.find_proving_debit(lost, matching.match_entries(account)) is None
     assert LedgerEntry.objects.filter(charge__isnull=False).exists() is told

@@ -11,7 +11,7 @@ from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
 from proxyapi import ledger
-from proxyapi.ledger import changes, overlay
+from proxyapi.ledger import api_view_alignment, entry_changes
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.rollups.daily_totals import rebuild_all_days
 from tests.proxyapi.ledger.conftest import Book, line, row
@@ -21,20 +21,20 @@ HOURS = 3600
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlay, "LOT", 3)
+    monkeypatch.setattr(api_view_alignment, "ATTRIBUTION_BATCH_SIZE", 3)
 
 
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each transaction told."""
-    note, noted = changes.note, list[int]()
+    note, noted = entry_changes.record_entry_changes, list[int]()
 
     def count(account: Account, moments: Iterable[datetime], **how: bool) -> None:
         listed = list(moments)
         noted.append(len(listed))
         note(account, listed, **how)
 
-    monkeypatch.setattr(changes, "note", count)
+    monkeypatch.setattr(entry_changes, "record_entry_changes", count)
     return noted
 
 
@@ -58,7 +58,7 @@ def test_older_rows_are_told_in_several_transactions_and_all_of_them(
     row(account, 10, 7 * HOURS * 10, via_api=True)
     LedgerMirror.objects.create(account=account, high=11, total=11, api_high=1)
     rebuild_all_days(account)
-    overlay.finish(account)
+    api_view_alignment.finish_attribution(account)
     assert noted == [3, 3, 3, 1, 0]
     assert told() == [False] * 10 + [True]
     assert summed() == {False: (-40, 10), True: (-4, 1)}
@@ -69,9 +69,9 @@ def test_who_was_interrupted_goes_on_where_it_was(account: Account) -> None:
         row(account, number, number, via_api=None)
     row(account, 10, 10, via_api=True)
     LedgerMirror.objects.create(account=account, high=11, total=11, api_high=1)
-    assert overlay.finish_some(account)
+    assert api_view_alignment.finish_attribution_batch(account)
     assert told() == [None] * 7 + [False] * 3 + [True]
-    overlay.finish(account)
+    api_view_alignment.finish_attribution(account)
     assert told() == [False] * 10 + [True]
 
 
@@ -81,7 +81,7 @@ def test_a_view_that_is_not_laid_to_its_beginning_says_nothing_of_older_rows(
     row(account, 0, 0, via_api=None)
     row(account, 1, 1, via_api=True)
     LedgerMirror.objects.create(account=account, high=2, total=2, api_low=1, api_high=2)
-    overlay.finish(account)
+    api_view_alignment.finish_attribution(account)
     assert told() == [None, True]
 
 
@@ -89,7 +89,7 @@ def test_no_statement_names_more_rows_than_a_lot(account: Account) -> None:
     """A page of the view may pass over more of them than a database takes parameters."""
     rows = [row(account, number, number, via_api=None) for number in range(10)]
     with CaptureQueriesContext(connection) as asked:
-        moments = overlay.mark(rows, True)
+        moments = api_view_alignment.set_via_api(rows, True)
     assert (told(), len(moments)) == ([True] * 10, 10)
     assert sum(one["sql"].startswith("UPDATE") for one in asked) == 4
 
@@ -101,7 +101,7 @@ def test_however_many_rows_it_does_not_show_all_are_told_in_one_reading(
     for number in range(120):
         is_newest = of_api == 20 and number >= 100
         book.add(line(-1, number), web=not is_newest and number >= of_api % 20)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [number not in book.web for number in range(120)]
 
 
@@ -109,9 +109,9 @@ def test_rows_above_the_last_one_that_it_shows_are_told_at_once(
     account: Account, book: Book
 ) -> None:
     book.add(line(-1, 0))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(*[line(-2, 1 + number) for number in range(10)], web=True)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert told() == [True] + [False] * 10
     assert summed() == {True: (-1, 1), False: (-20, 10)}
 
@@ -121,11 +121,11 @@ def test_what_is_told_ends_above_the_first_row_that_is_not(account: Account) -> 
     for number, via_api in enumerate([False, None, False, True, False, None]):
         row(account, number, number, via_api=via_api)
     ours = LedgerMirror.objects.create(account=account, high=6, total=6, api_high=1)
-    assert overlay.lowest_told(ours) == 2
+    assert api_view_alignment.lowest_attributed_position(ours) == 2
     LedgerEntry.objects.filter(via_api=True).update(via_api=False)
     ours.api_high = 0
-    assert overlay.lowest_told(ours) == 2
+    assert api_view_alignment.lowest_attributed_position(ours) == 2
     LedgerEntry.objects.filter(position=1).update(via_api=False)
-    assert overlay.lowest_told(ours) == 0
+    assert api_view_alignment.lowest_attributed_position(ours) == 0
     LedgerEntry.objects.update(via_api=None)
-    assert overlay.lowest_told(ours) is None
+    assert api_view_alignment.lowest_attributed_position(ours) is None

@@ -15,7 +15,7 @@ def test_an_exact_debit_in_time_is_certain(
 ) -> None:
     charge = confirmed(4)
     book.add(line(-4), line(-5))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     entry = LedgerEntry.objects.get(position=0)
     assert (entry.charge_id, entry.confidence) == (charge.pk, "certain")
     assert entry.reason == "Exactly its 4 cr, in its time; nothing else fits."
@@ -30,7 +30,7 @@ def test_the_sums_of_the_day_know_the_match(
 ) -> None:
     charge = confirmed(4)
     book.add(line(-4))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     row = DailyBreakdown.objects.get()
     assert (row.is_matched, row.member_id) == (True, charge.member_id)
 
@@ -41,7 +41,7 @@ def test_law_2_one_debit_never_settles_two_charges(
     confirmed(4)
     confirmed(4)
     book.add(line(-4))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "likely")]
 
 
@@ -50,7 +50,7 @@ def test_pitfall_62_twins_have_a_charge_each_and_say_that_they_are_twins(
 ) -> None:
     charges = {confirmed(4).pk for _ in range(3)}
     book.add(*[line(-4) for _ in range(5)])
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert [sure for _, sure in matches()] == ["likely"] * 3
     assert set(LedgerEntry.objects.values_list("charge", flat=True)) == {*charges, None}
     assert "5 equal debits and 3 equal charges" in LedgerEntry.objects.get(position=4).reason
@@ -61,7 +61,7 @@ def test_a_charge_takes_the_debit_of_its_own_time_before_an_outsiders(
 ) -> None:
     confirmed(4, minute=1)
     book.add(line(-4, minute=0.95), line(-4, minute=1.02), line(-4, minute=2))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(1, "likely")]
 
 
@@ -72,7 +72,7 @@ def test_as_many_as_possible_find_theirs(
     confirmed(4, minute=0, settled_at=START + slow)
     confirmed(4, minute=0.5)
     book.add(line(-4, minute=0.5), line(-4, minute=0.9))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert len(matches()) == 2
 
 
@@ -81,7 +81,7 @@ def test_a6_web_spend_is_never_a_charges(
 ) -> None:
     confirmed(4)
     book.add(line(-4), web=True)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == []
 
 
@@ -91,10 +91,10 @@ def test_a_label_that_its_kind_never_has_comes_last(
     """pitfall_67: what is known for certain of an operation helps to tell it from others."""
     confirmed(4)
     book.add(line(-4))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     confirmed(4, minute=60)
     book.add(line(-4, 60, content_type="idea"), line(-4, 60.02))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "certain"), (2, "likely")]
 
 
@@ -103,7 +103,7 @@ def test_a_debit_far_off_its_time_is_taken_when_it_stands_alone(
 ) -> None:
     confirmed(96)
     book.add(line(-96, minute=-6), line(-4, minute=1))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "likely")]
     assert "outside of its time" in LedgerEntry.objects.get(position=0).reason
 
@@ -113,10 +113,12 @@ def test_a_cost_that_differs_from_its_debit_is_flagged(
 ) -> None:
     charge = confirmed(94)
     book.add(line(-96))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "weak")]
-    found = [one for one in ledger.books(account).differences if one.charge == charge]
-    assert [(one.amount, one.what) for one in found] == [
+    found = [
+        one for one in ledger.build_reconciliation(account).differences if one.charge == charge
+    ]
+    assert [(one.amount, one.description) for one in found] == [
         (2, "94 cr were told for faceless.scripts, and 96 cr were booked.")
     ]
 
@@ -126,8 +128,8 @@ def test_a_charge_without_any_debit_is_told(
 ) -> None:
     confirmed(94)
     book.add(line(-7))
-    ledger.mirror(account)
-    assert [one.amount for one in ledger.books(account).differences] == [94]
+    ledger.mirror_entries(account)
+    assert [one.amount for one in ledger.build_reconciliation(account).differences] == [94]
 
 
 def test_a_weak_match_waits_until_nothing_better_can_come(
@@ -141,7 +143,7 @@ def test_a_weak_match_waits_until_nothing_better_can_come(
     sent_at = timezone.now() - timedelta(seconds=20)
     confirmed(94, sent_at=sent_at, settled_at=sent_at)
     book.add(line(-96, created_at=sent_at.isoformat()))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == []
 
 
@@ -150,15 +152,15 @@ def test_pitfall_45_a_refund_is_counted_once_when_the_ledger_shows_it(
 ) -> None:
     charge = owed(30)
     book.add(line(-30))
-    ledger.mirror(account)
-    assert [one.pk for one in ledger.books(account).refunds_owed] == [charge.pk]
+    ledger.mirror_entries(account)
+    assert [one.pk for one in ledger.build_reconciliation(account).refunds_owed] == [charge.pk]
     book.add(line(30, minute=5, transaction_type="Refund"))
-    ledger.mirror(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.mirror_entries(account)
     charge.refresh_from_db()
     assert charge.refunded_at == START + timedelta(minutes=5)
     assert matches() == [(0, "certain"), (1, "certain")]
-    kept = ledger.books(account)
+    kept = ledger.build_reconciliation(account)
     assert (kept.refunds_owed, kept.refunded, kept.matched) == ([], 30, 30)
 
 
@@ -167,7 +169,7 @@ def test_a_top_up_of_the_same_amount_is_no_refund(
 ) -> None:
     owed(100)
     book.add(line(-100), line(100, minute=5, content_type="top-up", label="Top-up"))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "certain")]
 
 
@@ -176,7 +178,7 @@ def test_a_refund_before_the_debit_is_somebody_elses(
 ) -> None:
     owed(30)
     book.add(line(30, minute=0, transaction_type="Refund"), line(-30))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(1, "certain")]
 
 
@@ -187,7 +189,7 @@ def test_two_refunds_of_one_amount_go_to_two_charges(
     owed(30, minute=20)
     book.add(line(-30), line(-30, minute=20))
     book.add(*[line(30, minute=25, transaction_type="Refund") for _ in range(3)])
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert [sure for _, sure in matches()] == ["certain", "certain", "likely", "likely"]
     assert LedgerEntry.objects.get(position=4).charge_id is None
 
@@ -197,9 +199,11 @@ def test_a_row_that_the_service_rewrote_looks_for_its_charge_anew(
 ) -> None:
     confirmed(4)
     book.add(line(-4))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.rows[0] = line(-5)
-    ledger.mirror(account)
-    ledger.accept_all(account, UserFactory().pk, ledger.standing(account).mark)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.accept_all_upstream_versions(
+        account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
+    )
+    ledger.mirror_entries(account)
     assert matches() == [(0, "weak")]

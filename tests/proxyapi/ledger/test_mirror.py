@@ -19,32 +19,32 @@ def shown(book: Book) -> list[str]:
 
 
 def test_an_empty_ledger_is_whole(account: Account, book: Book) -> None:
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert book.all_pages() == [1]
 
 
 def test_the_newest_rows_come_first_and_every_page_once(account: Account, book: Book) -> None:
     book.add(*numbered(0, 223))
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert book.all_pages() == [1, 5, 4, 3, 2, 1]
     assert mirrored(account) == shown(book)
 
 
 def test_an_up_to_date_mirror_asks_one_page(account: Account, book: Book) -> None:
     book.add(*numbered(0, 200))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.pages.clear()
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert book.pages == [(4, "")]
     assert LedgerEntry.objects.count() == 200
 
 
 def test_new_rows_are_read_on_from_the_last_known_one(account: Account, book: Book) -> None:
     book.add(*numbered(0, 100))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(*numbered(100, 210))
     book.pages.clear()
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert book.all_pages() == [2, 3, 4, 5]
     assert mirrored(account) == shown(book)
 
@@ -52,7 +52,7 @@ def test_new_rows_are_read_on_from_the_last_known_one(account: Account, book: Bo
 def test_pitfall_62_equal_rows_are_two_rows(account: Account, book: Book) -> None:
     """pitfall_61: there is no id to tell them by; each has its place."""
     book.add(*[line("-4") for _ in range(120)])
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert mirrored(account) == ["-4"] * 120
 
 
@@ -61,9 +61,9 @@ def test_pitfall_63_rows_that_arrive_while_paging_shift_nothing(
 ) -> None:
     book.add(*numbered(0, 175))
     book.before_page = lambda: book.add(*numbered(len(book.rows), len(book.rows) + 3))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.before_page = lambda: None
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert mirrored(account) == shown(book)
 
 
@@ -75,17 +75,17 @@ def test_reading_that_was_cut_off_goes_on_where_it_was(
     book.cut_after = after
     with pytest.raises(errors.UpstreamError):
         while True:
-            ledger.mirror(account)
+            ledger.mirror_entries(account)
             book.add(line("-9"))
     book.cut_after = None
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert mirrored(account) == shown(book)
     assert len(book.all_pages()) <= 8 + after
 
 
 def test_days_are_summed_as_rows_come(account: Account, book: Book) -> None:
     book.add(line("-4"), line("-0.68"), line("100"))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     amounts = sorted(DailyBreakdown.objects.values_list("amount", flat=True))
     assert [str(amount) for amount in amounts] == ["-4.6800", "100.0000"]
 
@@ -94,7 +94,7 @@ def test_how_far_it_is_can_be_told(account: Account, book: Book) -> None:
     book.add(*numbered(0, 223))
     book.cut_after = 5  # two of the view source=api among them
     with pytest.raises(errors.UpstreamError):
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
     row = LedgerMirror.objects.get()
     assert (row.low, row.high, row.total) == (150, 223, 223)
     assert row.read_at is not None

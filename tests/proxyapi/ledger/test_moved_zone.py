@@ -12,8 +12,8 @@ from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
 from proxyapi import ledger
-from proxyapi.ledger import changes
-from proxyapi.ledger.segment import of
+from proxyapi.ledger import entry_changes
+from proxyapi.ledger.mirror_range import get_or_create_ledger
 from proxyapi.models import Account, DailyTotal, LedgerMirror, Vault
 from proxyapi.rollups import daily_totals
 from proxyapi.rollups.daily_totals import rebuild_all_days, rebuild_days
@@ -45,7 +45,7 @@ def test_a_page_laid_after_the_zone_moved_is_counted_in_the_new_days(
 ) -> None:
     """pitfall_68: its turn began with the old zone, and the recount was over before it."""
     book.add(line("-4", EVENING))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert kept(account) == {SECOND: -4}
 
     def move_once() -> None:
@@ -54,7 +54,7 @@ def test_a_page_laid_after_the_zone_moved_is_counted_in_the_new_days(
 
     book.add(line("-7", EVENING + 1))
     book.before_page = move_once
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert account.vault.time_zone == "UTC"
     assert kept(account) == {THIRD: -11}
 
@@ -74,7 +74,7 @@ def test_the_old_day_of_a_row_that_is_gone_goes_as_well(account: Account) -> Non
     Vault.objects.update(time_zone="UTC")
     entry.delete()
     with transaction.atomic():
-        changes.note(account, [BETWEEN])
+        entry_changes.record_entry_changes(account, [BETWEEN])
     rebuild_all_days(account)
     assert kept(account) == {}
 
@@ -85,7 +85,7 @@ def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
     """A week is of the zone that was left, although that of the ledger is the vault's again."""
     EntryFactory(account=account, happened_at=BETWEEN)
     EntryFactory(account=account, happened_at=BETWEEN + timedelta(days=30))
-    of(account)
+    get_or_create_ledger(account)
     move(account, "UTC")
     before, weeks = kept(account), iter([rebuild_days])
     with monkeypatch.context() as patch, pytest.raises(StopIteration):
@@ -104,7 +104,7 @@ def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
 ) -> None:
     """It may be of a week that was done by then."""
     EntryFactory(account=account, happened_at=BETWEEN)
-    of(account)
+    get_or_create_ledger(account)
 
     def want(*given: Any) -> None:
         rebuild_days(*given)
@@ -120,7 +120,7 @@ def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
 
 def test_a_new_ledger_has_no_days_of_another_zone(account: Account) -> None:
     Vault.objects.update(time_zone=AUCKLAND)
-    of(Account.objects.get(pk=account.pk))
+    get_or_create_ledger(Account.objects.get(pk=account.pk))
     assert daily_totals.accounts_with_stale_zone() == []
 
 

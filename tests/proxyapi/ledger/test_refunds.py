@@ -25,19 +25,19 @@ def test_a_refund_is_of_what_was_booked_where_another_price_was_told(
 ) -> None:
     charge = owed(94)
     book.add(line(-96), refund(96))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     charge.refresh_from_db()
     assert charge.refunded_at == START + timedelta(minutes=5)
     assert matches() == [(0, "weak"), (1, "likely")]
     told = "Gives back the 96 cr that were booked for it, though 94 cr were told."
     assert LedgerEntry.objects.get(position=1).reason == told
-    assert ledger.books(account).refunds_owed == []
+    assert ledger.build_reconciliation(account).refunds_owed == []
 
 
 def test_a_refund_may_be_of_what_was_told(account: Account, book: Book, owed: Confirmed) -> None:
     owed(94)
     book.add(line(-96), refund(94))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "weak"), (1, "certain")]
 
 
@@ -46,10 +46,10 @@ def test_nobody_takes_anothers_refund_for_what_was_told(
 ) -> None:
     other, equal = owed(94, minute=0), owed(94, minute=20)
     book.add(line(-96, 0), line(-94, 20), refund(94, 25))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert LedgerEntry.objects.get(position=2).charge_id == equal.pk
     book.add(refund(96, 26))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert LedgerEntry.objects.get(position=3).charge_id == other.pk
 
 
@@ -69,12 +69,12 @@ def test_pitfall_15_the_refund_of_a_clip_whose_id_was_lost_is_no_top_up(
 ) -> None:
     charge = orphan(30)
     book.add(line(-30), refund(30), refund(30, 6))
-    ledger.mirror(account)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
+    ledger.mirror_entries(account)
     charge.refresh_from_db()
     assert charge.refunded_at == START + timedelta(minutes=5)
     assert matches() == [(0, "certain"), (1, "likely")]
-    kept = ledger.books(account)
+    kept = ledger.build_reconciliation(account)
     assert (kept.matched, kept.refunded, kept.credited) == (30, 30, 30)
 
 
@@ -94,7 +94,7 @@ def test_a_credit_that_may_be_anything_is_not_given_to_a_lost_clip(
 ) -> None:
     orphan(30)
     book.add(line(-30), credit)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "certain")]
 
 
@@ -103,7 +103,7 @@ def test_a_refund_before_the_debit_is_no_lost_clips(
 ) -> None:
     orphan(30)
     book.add(refund(30, 0), line(-30, 0))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(1, "certain")]
 
 
@@ -115,12 +115,12 @@ def test_a_refund_waits_for_the_end_of_another_clip_that_it_may_be_of(
     now, jobs = timezone.now(), Job.objects.filter(charges=other)
     jobs.update(state=JobState.RUNNING, next_look_at=now)
     book.add(line(-30), line(-30, 60), refund(30, 65))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "certain"), (1, "certain")]
     jobs.update(state=state)
     if state == JobState.FAILED:
         Charge.objects.mark_refund_owed(jobs.get(), now)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     expected = other if state == JobState.FAILED else lost
     assert LedgerEntry.objects.get(position=2).charge_id == expected.pk
 
@@ -132,7 +132,7 @@ def test_a_refund_that_may_be_of_a_clip_outside_the_portal_stays_where_it_is(
     book.add(line(-30))
     book.add(line(-30, 20), web=True)
     book.add(refund(30, 25))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(0, "certain")]
 
 
@@ -146,9 +146,9 @@ def test_what_was_given_back_to_another_team_is_given_back_to_nobody_else(
     Charge.objects.filter(pk=second.pk).update(account=theirs, vault=theirs.vault)
     book.add(line(-30), line(-30, 0.01), refund())
     for one in (account, theirs, account):
-        ledger.mirror(one)
+        ledger.mirror_entries(one)
     given = LedgerEntry.objects.get(charge__isnull=False, amount__gt=0)
     assert (given.charge, given.confidence) == (first, "likely")
     book.add(refund(minute=6))
-    ledger.mirror(theirs)
+    ledger.mirror_entries(theirs)
     assert LedgerEntry.objects.filter(charge=second, amount__gt=0).count() == 1

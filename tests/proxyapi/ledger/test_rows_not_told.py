@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import matching, trace
+from proxyapi.ledger import lost_charge_lookup, matching
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import (
     HISTORY,
@@ -33,7 +33,7 @@ def test_the_row_in_its_time_may_stand_on_an_older_page(
 ) -> None:
     confirmed(4, minute=1)
     book.add(*[line(-5)] * 45, line(-4, 1), *[line(-5, 1)] * 13, line(-4, LATER))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(45, "likely")]
 
 
@@ -45,7 +45,7 @@ def test_the_row_in_its_time_may_not_be_told_to_be_the_apis_yet(
     book.add(*[line(-5)] * 41)
     book.add(*[line(-5)] * 9, web=True)
     book.add(line(-4, 1), *[line(-5, 1)] * 8, line(-4, LATER))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert matches() == [(50, "likely")]
 
 
@@ -55,7 +55,7 @@ def test_where_the_view_cannot_be_had_nothing_waits_for_it(
     confirmed(4, minute=1)
     book.add(line(-4, 1))
     book.view = [line(-9)]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert LedgerMirror.objects.get(pk=account.pk).api_problem
     assert matches() == [(0, "certain")]
 
@@ -67,13 +67,13 @@ def test_an_equal_row_that_is_not_told_keeps_the_next_one_for_it(
     known, lost = confirmed(4, minute=1), lost_retry(confirmed)
     read_to(account, START + timedelta(hours=1))
     dark, near = row(account, 0, seconds=61, via_api=None), row(account, 1, seconds=70)
-    assert matching.match(account) == {near.pk}
-    assert trace.debit_alone(lost, matching.match(account)) is None
-    assert trace.trace_of(lost)
+    assert matching.match_entries(account) == {near.pk}
+    assert lost_charge_lookup.find_proving_debit(lost, matching.match_entries(account)) is None
+    assert lost_charge_lookup.has_possible_debit(lost)
     LedgerEntry.objects.filter(pk=dark.pk).update(via_api=True)
-    assert matching.match(account) == set()
+    assert matching.match_entries(account) == set()
     assert LedgerEntry.objects.get(charge=known) == dark
-    assert trace.debit_alone(lost, matching.match(account)) == near
+    assert lost_charge_lookup.find_proving_debit(lost, matching.match_entries(account)) == near
 
 
 def test_a_charge_that_was_answered_after_the_reading_waits_for_the_next(
@@ -82,10 +82,10 @@ def test_a_charge_that_was_answered_after_the_reading_waits_for_the_next(
     slow = confirmed(4, minute=1, settled_at=START + timedelta(seconds=90))
     read_to(account, START + timedelta(seconds=80))
     outside = row(account, 0, seconds=65)
-    assert matching.match(account) == {outside.pk}
+    assert matching.match_entries(account) == {outside.pk}
     own = row(account, 1, seconds=89)
     read_to(account, timezone.now())
-    matching.match(account)
+    matching.match_entries(account)
     assert LedgerEntry.objects.get(charge=slow) == own
 
 
@@ -98,10 +98,10 @@ def test_a_slow_call_keeps_no_row_from_a_charge_that_ended_before(
     row(account, 0, seconds=-200)
     own = row(account, 1, seconds=63)
     read_to(account, START + timedelta(seconds=199))
-    matching.match(account)
+    matching.match_entries(account)
     row(account, 2, seconds=199)
     read_to(account, START + timedelta(hours=1))
-    matching.match(account)
+    matching.match_entries(account)
     assert LedgerEntry.objects.get(charge=first) == own
 
 
@@ -110,10 +110,10 @@ def test_while_it_waits_it_is_no_difference(account: Account, confirmed: Confirm
     read_to(account, START + timedelta(hours=1))
     row(account, 0, seconds=61, via_api=None)
     row(account, 1, seconds=70)
-    matching.match(account)
-    assert ledger.books(account).differences == []
+    matching.match_entries(account)
+    assert ledger.build_reconciliation(account).differences == []
     LedgerEntry.objects.all().delete()
-    assert len(ledger.books(account).differences) == 1
+    assert len(ledger.build_reconciliation(account).differences) == 1
 
 
 def test_a_service_without_the_view_holds_nothing_up(
@@ -128,7 +128,7 @@ def test_a_service_without_the_view_holds_nothing_up(
         return book.history(request)
 
     upstream.on(*HISTORY, history)
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     assert matches() == [(1, "certain")]
     assert "does not show its view" in LedgerMirror.objects.get(pk=account.pk).api_problem
 
@@ -141,7 +141,7 @@ def test_many_charges_that_wait_cost_few_queries(account: Account, confirmed: Co
         account=account, defaults={"read_at": START, "low": 5, "high": 25}
     )
     with CaptureQueriesContext(connection) as asked:
-        assert len(matching.match(account)) == 20
+        assert len(matching.match_entries(account)) == 20
     assert len(asked) <= 12
 
 
@@ -153,6 +153,8 @@ def test_only_the_times_of_the_charges_are_looked_at_and_not_what_lies_between(
     between = row(account, 0, seconds=60 * 60, amount=-7)
     near = row(account, 1, seconds=60 * 60 * 24, amount=-9)
     read_to(account, START)
-    claims = matching.claims_of(LedgerMirror.objects.get(pk=account.pk))
-    assert list(matching.free(LedgerMirror.objects.get(pk=account.pk), claims)) == [near]
+    claims = matching.load_match_candidates(LedgerMirror.objects.get(pk=account.pk))
+    assert list(matching.unmatched_api_debits(LedgerMirror.objects.get(pk=account.pk), claims)) == [
+        near
+    ]
     assert between.charge is None

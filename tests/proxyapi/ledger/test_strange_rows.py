@@ -34,27 +34,27 @@ def test_a_strange_row_keeps_its_words_and_its_place(
 ) -> None:
     """pitfall_68: a time without its offset is nobody's time."""
     book.rows = [line("-1", 1), raw, line("-2", 2)]
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
     entry = LedgerEntry.objects.get(position=1)
     assert entry.credit_spend == words
     assert str(entry.amount.normalize()) == str(amount)
     assert trouble in entry.trouble
     assert LedgerEntry.objects.count() == 3
-    assert ledger.mirror(account), "it reads the same every time"
+    assert ledger.mirror_entries(account), "it reads the same every time"
 
 
 def test_a_row_without_a_time_stands_at_its_neighbours(account: Account, book: Book) -> None:
     lost = line("-2", created_at=None)
     book.rows = [lost, line("-1", 1), lost, line("-3", 3), lost]
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     times = LedgerEntry.objects.order_by("position").values_list("happened_at__minute", flat=True)
     assert list(times) == [1, 1, 1, 3, 3]
 
 
 def test_a_strange_row_is_told_in_the_books(account: Account, book: Book) -> None:
     book.rows = [line("four")]
-    ledger.mirror(account)
-    whats = [one.what for one in ledger.books(account).differences]
+    ledger.mirror_entries(account)
+    whats = [one.description for one in ledger.build_reconciliation(account).differences]
     assert [what.partition(": ")[0] for what in whats] == [
         "Row 1 of the ledger, “four Script generation”"
     ]
@@ -63,7 +63,7 @@ def test_a_strange_row_is_told_in_the_books(account: Account, book: Book) -> Non
 def test_pitfall_60_amounts_are_exact_and_signed(account: Account, book: Book) -> None:
     amounts = ["-0.68", "-12.16", "+100", "1,250", "-96", "0"]
     book.add(*[line(amount) for amount in amounts])
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     read = LedgerEntry.objects.order_by("position").values_list("amount", flat=True)
     assert [f"{amount.normalize():f}" for amount in read] == [
         "-0.68", "-12.16", "100", "1250", "-96", "0",
@@ -74,8 +74,8 @@ def test_words_that_are_too_long_are_cut_and_stay_the_same_row(
     account: Account, book: Book
 ) -> None:
     book.add(line("-4", label="x" * 900, content_type="y" * 900, transaction_type="z" * 900))
-    assert ledger.mirror(account)
-    assert ledger.mirror(account)
+    assert ledger.mirror_entries(account)
+    assert ledger.mirror_entries(account)
     assert len(LedgerEntry.objects.get().label) == 200
 
 
@@ -99,6 +99,6 @@ def test_a_page_that_is_not_what_was_asked_for_teaches_nothing(
     """pitfall_64: a service that shows other pages than were asked for would shift every row."""
     upstream.on(*HISTORY, page)
     with pytest.raises(errors.AnswerLost):
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
     assert not LedgerEntry.objects.exists()
     assert LedgerMirror.objects.get().read_at is None

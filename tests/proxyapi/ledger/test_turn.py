@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.celery import app
 from proxyapi import calls, ledger, tasks
 from proxyapi.events import EventType
-from proxyapi.ledger import changes, turn
+from proxyapi.ledger import entry_changes, sync_schedule
 from proxyapi.models import Account, ChargeState, LedgerEntry, LedgerMirror, Token, TokenState
 from proxyapi.rate_limiter import (
     Permit,
@@ -27,13 +27,13 @@ from tests.proxyapi.upstream_script import Upstream
 
 
 def is_due(account: Account, seconds: float = 0) -> bool:
-    return account.pk in ledger.due(timezone.now() + timedelta(seconds=seconds))
+    return account.pk in ledger.accounts_due_for_sync(timezone.now() + timedelta(seconds=seconds))
 
 
 def test_a_new_account_is_read_and_weighed_at_once(account: Account, book: Book) -> None:
     book.add(line(-4))
     assert is_due(account)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
     assert (row.high, row.anchor_high, row.held_until) == (1, 1, None)
 
@@ -41,7 +41,7 @@ def test_a_new_account_is_read_and_weighed_at_once(account: Account, book: Book)
 def test_it_is_read_again_within_a_minute(account: Account, book: Book) -> None:
     """Whose turn it is, is looked at every few seconds: the minute includes the last of these."""
     beat = app.conf.beat_schedule["ledgers"]["schedule"]
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert not is_due(account, 50)
     assert is_due(account, 60 - beat)
 
@@ -49,31 +49,31 @@ def test_it_is_read_again_within_a_minute(account: Account, book: Book) -> None:
 def test_a_turn_for_older_rows_does_not_put_off_the_newest(
     account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     LedgerMirror.objects.update(read_at=timezone.now() - timedelta(seconds=40))
-    monkeypatch.setattr(turn, "mirror_and_weigh", lambda _: None)
-    ledger.take_turn(account.pk)
+    monkeypatch.setattr(sync_schedule, "mirror_and_take_checkpoint", lambda _: None)
+    ledger.sync_account(account.pk)
     assert not is_due(account, 14)
     assert is_due(account, 15)
 
 
 def test_pitfall_30_a_quiet_turn_is_one_request(account: Account, book: Book) -> None:
     book.add(*[line(-4) for _ in range(120)])
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     book.pages.clear()
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert book.pages == [(3, "")]
 
 
 def test_it_is_read_soon_after_a_charge_was_settled(account: Account, book: Book) -> None:
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     job = JobFactory(account=account, token=account.tokens.get(), remote_id="9")
     now = timezone.now()
     ChargeFactory(
         job=job, state=ChargeState.CONFIRMED, sent_at=now, settled_at=now, cost=Decimal(4)
     )
     assert is_due(account)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert not is_due(account)
 
 
@@ -89,7 +89,7 @@ def test_an_allowance_that_ran_out_is_waited_for(
         return Permit(True, 0)
 
     monkeypatch.setattr(calls, "acquire_permit", admit)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
     assert 0 < row.low < row.high == 500
     assert row.troubles == 0
@@ -128,7 +128,7 @@ def turns_until_told(account: Account, book: Book, bucket: OneEach) -> int:
         if is_told(account) and LedgerEntry.objects.count() == len(book.rows):
             return number
         bucket.left = 1
-        ledger.take_turn(account.pk)
+        ledger.sync_account(account.pk)
     return 50
 
 
@@ -165,7 +165,7 @@ def test_with_room_for_it_the_anchor_goes_before_the_history(
     bucket = Lent()
     bucket.left = 4  # one more tells where the end is
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
     assert (row.anchor_balance, row.anchor_high, row.low) == (10_000, 230, 200)
 
@@ -182,41 +182,41 @@ def test_trouble_makes_the_turns_rare_and_one_good_one_ends_it(
     book.cut_after = 0
     waits = []
     for _ in range(6):
-        ledger.take_turn(account.pk)
+        ledger.sync_account(account.pk)
         due_at = LedgerMirror.objects.get().due_at
         assert due_at is not None
         waits.append(round((due_at - timezone.now()).total_seconds() / 60))
     assert waits == [2, 4, 8, 15, 15, 15]
     book.cut_after = None
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert LedgerMirror.objects.get().troubles == 0
     assert is_due(account, 65)
 
 
 def test_two_workers_do_not_read_one_ledger_at_once(account: Account, book: Book) -> None:
     book.add(line(-4))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     LedgerMirror.objects.update(held_until=timezone.now() + timedelta(seconds=30), due_at=None)
     book.pages.clear()
     assert not is_due(account)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert book.pages == []
 
 
 def test_the_turn_of_a_dead_worker_is_taken_over(account: Account, book: Book) -> None:
     book.add(line(-4))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     LedgerMirror.objects.update(held_until=timezone.now() - timedelta(seconds=1), due_at=None)
     book.add(line(-5))
     assert is_due(account)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert LedgerEntry.objects.count() == 2
 
 
 def test_an_account_that_no_token_opens_is_left(account: Account, book: Book) -> None:
     account.tokens.update(state=TokenState.REVOKED)
     assert not is_due(account)
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert book.pages == []
 
 
@@ -226,7 +226,7 @@ def test_a_token_that_does_not_open_leaves_the_ledger_to_another_members(
     Token.objects.update(sealed=b"not ours")
     TokenFactory(account=account)
     book.add(line(-4))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
     assert (row.high, row.anchor_high, row.troubles) == (1, 1, 0)
 
@@ -234,8 +234,8 @@ def test_a_token_that_does_not_open_leaves_the_ledger_to_another_members(
 def test_pitfall_66_several_tokens_read_one_ledger_once(account: Account, book: Book) -> None:
     TokenFactory(account=account)
     book.add(line(-4))
-    assert ledger.due(timezone.now()) == [account.pk]
-    ledger.take_turn(account.pk)
+    assert ledger.accounts_due_for_sync(timezone.now()) == [account.pk]
+    ledger.sync_account(account.pk)
     assert LedgerEntry.objects.count() == 1
 
 
@@ -256,13 +256,15 @@ def test_the_beat_rings_for_ledgers_that_are_due(
 def test_open_pages_hear_of_rows_that_came_and_of_nothing_else(
     account: Account, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     heard: list[EventType] = []
-    monkeypatch.setattr(changes, "publish_event", lambda vault, event, id: heard.append(event))
-    ledger.take_turn(account.pk)
+    monkeypatch.setattr(
+        entry_changes, "publish_event", lambda vault, event, id: heard.append(event)
+    )
+    ledger.sync_account(account.pk)
     assert heard == []
     book.add(line(-4))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert set(heard) == {EventType.LEDGER}
 
 
@@ -271,7 +273,7 @@ def test_rows_are_read_though_the_balance_cannot_be(
 ) -> None:
     upstream.on("GET", "/me", httpx.ReadError)
     book.add(line(-4))
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     assert LedgerEntry.objects.count() == 1
     assert LedgerMirror.objects.get().balance_exact is None
 
@@ -283,11 +285,11 @@ def test_credits_that_came_have_the_balance_read_anew(
     amount: int, minutes: int, is_asked: bool, account: Account, book: Book
 ) -> None:
     """Until then nobody could spend them: for ten minutes, else."""
-    ledger.take_turn(account.pk)
+    ledger.sync_account(account.pk)
     book.add(line(amount, 60))
     now = START + timedelta(minutes=60)
     Account.objects.update(
         refreshed_at=timezone.now(), balance_as_of=now + timedelta(minutes=minutes)
     )
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (Account.objects.get().refreshed_at is None) is bool(is_asked)

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import overlay
-from proxyapi.ledger.page import API, Page
-from proxyapi.ledger.row import row
+from proxyapi.ledger import api_view_alignment
+from proxyapi.ledger.page_reader import API_SOURCE, UpstreamLedgerPage
+from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
 from tests.proxyapi.ledger.conftest import HISTORY, Book, line
@@ -27,13 +27,13 @@ def told() -> list[bool | None]:
 
 
 def of_the_view(book: Book) -> list[int]:
-    return [page for page, source in book.pages if source == API]
+    return [page for page, source in book.pages if source == API_SOURCE]
 
 
 def read_after_an_hour(account: Account, book: Book) -> None:
     LedgerMirror.objects.update(api_tried_at=timezone.now() - timedelta(hours=2))
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def laid(account: Account, book: Book, long_view: None) -> list[bool | None]:
     """One that does not fit beneath: what is told of it."""
     book.view = list(book.rows)
     book.view[STRANGE] = line(-999, STRANGE)
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     return [None] * (STRANGE + 1) + [True] * (159 - STRANGE)
 
 
@@ -60,11 +60,11 @@ def test_a_view_that_is_refused_once_is_gone_on_with(
             return refused(status, "NOT_FOUND" if status == 404 else "INVALID")
         return book.history(request)
 
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(line(-300, 900))
     upstream.on(*HISTORY, refuse)
-    ledger.mirror(account)
-    assert LedgerMirror.objects.get().api_problem == overlay.NOT_SHOWN
+    ledger.mirror_entries(account)
+    assert LedgerMirror.objects.get().api_problem == api_view_alignment.API_VIEW_UNAVAILABLE
     upstream.on(*HISTORY, book.history)
     read_after_an_hour(account, book)
     assert (told(), of_the_view(book)) == ([True] * 161, [4])
@@ -77,9 +77,15 @@ def test_a_view_that_is_refused_once_is_gone_on_with(
 def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
     account: Account, book: Book, laid: list[bool | None]
 ) -> None:
-    assert (told(), LedgerMirror.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
+    assert (told(), LedgerMirror.objects.get().api_problem) == (
+        laid,
+        api_view_alignment.OLDER_API_VIEW_MISMATCH,
+    )
     read_after_an_hour(account, book)
-    assert (told(), LedgerMirror.objects.get().api_problem) == (laid, overlay.APART_BENEATH)
+    assert (told(), LedgerMirror.objects.get().api_problem) == (
+        laid,
+        api_view_alignment.OLDER_API_VIEW_MISMATCH,
+    )
     assert (len(of_the_view(book)), daily_totals.accounts_with_stale_zone()) == (2, [])
     book.view = None
     read_after_an_hour(account, book)
@@ -96,61 +102,70 @@ def test_while_it_does_not_fit_beneath_new_rows_are_told_all_the_same(
         if book.view is not None and number != 1:
             book.view.append(newest)
         book.pages.clear()
-        ledger.mirror(account)
+        ledger.mirror_entries(account)
         assert len(of_the_view(book)) == 1, "of what lies beneath nothing is asked"
     assert (told(), LedgerMirror.objects.get().api_problem) == (
         [*laid, True, False, True],
-        overlay.APART_BENEATH,
+        api_view_alignment.OLDER_API_VIEW_MISMATCH,
     )
 
 
 def test_a_view_that_is_mended_within_the_hour_is_whole_again(account: Account, book: Book) -> None:
     book.add(*[line(-1 - number, number) for number in range(5)])
     book.view = [line(-999, 0), *book.rows[1:]]
-    ledger.mirror(account)
-    assert LedgerMirror.objects.get().api_problem == overlay.APART_BENEATH
+    ledger.mirror_entries(account)
+    assert LedgerMirror.objects.get().api_problem == api_view_alignment.OLDER_API_VIEW_MISMATCH
     book.view = None
     book.add(line(-5, 900))
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (told(), LedgerMirror.objects.get().api_problem) == ([True] * 6, "")
 
 
 def test_only_rows_beneath_are_never_told(laid: list[bool | None]) -> None:
     """A newer one that is not told yet may be anybody's, and is waited for."""
     LedgerEntry.objects.filter(position=159).update(via_api=None)
-    unknown = LedgerEntry.objects.filter(overlay.never_told(LedgerMirror.objects.get()))
+    unknown = LedgerEntry.objects.filter(
+        api_view_alignment.unattributable_filter(LedgerMirror.objects.get())
+    )
     assert [one.position for one in unknown.order_by("position")] == list(range(STRANGE + 1))
-    LedgerMirror.objects.update(api_problem=overlay.APART)
+    LedgerMirror.objects.update(api_problem=api_view_alignment.API_VIEW_MISMATCH)
     assert (
-        LedgerEntry.objects.filter(overlay.never_told(LedgerMirror.objects.get())).count()
+        LedgerEntry.objects.filter(
+            api_view_alignment.unattributable_filter(LedgerMirror.objects.get())
+        ).count()
         == STRANGE + 2
     )
     LedgerMirror.objects.update(api_problem="")
-    assert not LedgerEntry.objects.filter(overlay.never_told(LedgerMirror.objects.get())).exists()
+    assert not LedgerEntry.objects.filter(
+        api_view_alignment.unattributable_filter(LedgerMirror.objects.get())
+    ).exists()
 
 
-@pytest.mark.parametrize(("step", "is_past"), [(-1, overlay.is_before), (1, overlay.is_after)])
+@pytest.mark.parametrize(
+    ("step", "is_past"),
+    [(-1, api_view_alignment.is_far_before), (1, api_view_alignment.is_far_after)],
+)
 def test_a_row_that_fits_nowhere_is_not_looked_for_in_years_of_others(
-    step: int, is_past: overlay.IsPast
+    step: int, is_past: api_view_alignment.IsBeyondRow
 ) -> None:
-    strange = row(line(-999, 0))
+    strange = parse_row(line(-999, 0))
     start = strange.happened_at
     assert start is not None
     free = iter(
         [LedgerEntry(happened_at=start + timedelta(days=step * day)) for day in range(-3, 900)]
     )
-    assert overlay.place([strange], free, is_past) == ([], [])
+    assert api_view_alignment.pair_rows_with_entries([strange], free, is_past) == ([], [])
     assert len(list(free)) > 890
 
 
 def test_a_view_whose_newest_rows_did_not_fit_is_laid_anew_from_its_end(
     account: Account, book: Book, long_view: None
 ) -> None:
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(line(-300, 900))
     book.view = [*book.rows[:160], line(-999, 900)]
-    ledger.mirror(account)
-    assert LedgerMirror.objects.get().api_problem == overlay.APART
+    ledger.mirror_entries(account)
+    assert LedgerMirror.objects.get().api_problem == api_view_alignment.API_VIEW_MISMATCH
     book.view = None
     read_after_an_hour(account, book)
     assert (told(), LedgerMirror.objects.get().api_problem) == ([True] * 161, "")
@@ -162,20 +177,20 @@ def test_a_view_whose_newest_rows_did_not_fit_is_laid_anew_from_its_end(
 def test_no_page_beyond_its_end_is_asked_for(account: Account, book: Book, count: int) -> None:
     """A service may refuse it, as if it had no view at all."""
     book.add(*[line(-1, number) for number in range(count)])
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     book.add(line(-3, 900), web=True)
     book.pages.clear()
-    ledger.mirror(account)
+    ledger.mirror_entries(account)
     assert (told()[-1], of_the_view(book)) == (False, [count // 50])
 
 
-def the_end(total: int) -> Page:
-    return Page(0, (), total, timezone.now(), known=0, mirrored=0)
+def the_end(total: int) -> UpstreamLedgerPage:
+    return UpstreamLedgerPage(0, (), total, timezone.now(), known_total=0, mirrored_total=0)
 
 
 def test_its_end_is_remembered_for_the_request_that_asks_for_it(account: Account) -> None:
     with CaptureQueriesContext(connection) as asked:
-        overlay.remember_end(account, the_end(120))
+        api_view_alignment.remember_api_view_end(account, the_end(120))
     kept = LedgerMirror.objects.get()
     assert (kept.api_low, kept.api_high) == (120, 120)
     locked = next(one["sql"] for one in asked if one["sql"].startswith("SELECT"))
@@ -187,7 +202,7 @@ def test_its_end_is_not_remembered_over_what_another_laid_meanwhile(
     account: Account, book: Book
 ) -> None:
     book.add(line(-1, 1), line(-2, 2))
-    ledger.mirror(account)
-    overlay.remember_end(account, the_end(120))
+    ledger.mirror_entries(account)
+    api_view_alignment.remember_api_view_end(account, the_end(120))
     kept = LedgerMirror.objects.get()
     assert (kept.api_low, kept.api_high) == (0, 2)

@@ -11,9 +11,9 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges.reconcile import decide_charge
-from proxyapi.ledger import segment, trace
-from proxyapi.ledger.row import AMOUNT, TIME
-from proxyapi.ledger.trace import NEAR, Sight
+from proxyapi.ledger import lost_charge_lookup, mirror_range
+from proxyapi.ledger.lost_charge_lookup import LOOKUP_MARGIN, MirrorCoverage
+from proxyapi.ledger.row_parser import UNREADABLE_AMOUNT, UNREADABLE_TIME
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, MatchConfidence
 from tests.proxyapi.ledger.conftest import START, Confirmed, lost_retry, read_to, row
 
@@ -32,8 +32,12 @@ def lost(account: Account, confirmed: Confirmed) -> Charge:
 
 def decided(lost: Charge, *, done: bool = False) -> str:
     """What becomes of it by what the mirror holds."""
-    whole = trace.is_whole(segment.of(lost.account), lost, trace.sent_at(lost) - NEAR)
-    decide_charge(lost, done, {}, Sight(timezone.now(), whole))
+    whole = lost_charge_lookup.is_charge_period_covered(
+        mirror_range.get_or_create_ledger(lost.account),
+        lost,
+        lost_charge_lookup.charge_sent_at(lost) - LOOKUP_MARGIN,
+    )
+    decide_charge(lost, done, {}, MirrorCoverage(timezone.now(), whole))
     lost.refresh_from_db()
     return lost.state
 
@@ -70,7 +74,7 @@ def test_a_debit_of_minutes_later_is_not_its_own_for_certain(
 
 
 @pytest.mark.parametrize(("late", "state"), [(HOUR, UNKNOWN), (HOUR + 1, REFUSED)])
-@pytest.mark.parametrize("dark", [{"via_api": None}, {"trouble": AMOUNT}])
+@pytest.mark.parametrize("dark", [{"via_api": None}, {"trouble": UNREADABLE_AMOUNT}])
 def test_no_row_of_another_time_is_waited_for(
     late: int, state: str, dark: dict[str, Any], account: Account, lost: Charge
 ) -> None:
@@ -82,7 +86,9 @@ def test_a_row_whose_own_time_cannot_be_read_may_be_of_any_time(
     account: Account, lost: Charge
 ) -> None:
     strange = row(account, 0, seconds=GIVEN_UP + 2 * HOUR)
-    LedgerEntry.objects.filter(pk=strange.pk).update(trouble=f"{AMOUNT} {TIME}")
+    LedgerEntry.objects.filter(pk=strange.pk).update(
+        trouble=f"{UNREADABLE_AMOUNT} {UNREADABLE_TIME}"
+    )
     assert decided(lost) == UNKNOWN
 
 
@@ -114,7 +120,7 @@ def test_a_wide_margin_of_the_hold_is_never_left_out(
     lost = lost_retry(confirmed, quote=Decimal(10), hold=Decimal(18))
     row(account, 0, seconds=SENT + 1, amount=-3)
     assert lost.can_cost(Decimal(3))
-    assert trace.trace_of(lost)
+    assert lost_charge_lookup.has_possible_debit(lost)
 
 
 def two_lost(
@@ -152,8 +158,8 @@ def test_what_another_lost_charge_cannot_have_taken_is_its_own(
 @pytest.mark.parametrize(
     ("other", "state"),
     [
-        ({"sent_at": START + timedelta(seconds=70) + NEAR}, UNKNOWN),
-        ({"sent_at": START + timedelta(seconds=71) + NEAR}, MATCHED),
+        ({"sent_at": START + timedelta(seconds=70) + LOOKUP_MARGIN}, UNKNOWN),
+        ({"sent_at": START + timedelta(seconds=71) + LOOKUP_MARGIN}, MATCHED),
         ({"sent_at": START - timedelta(seconds=HOUR - 70)}, UNKNOWN),
         ({"sent_at": START - timedelta(seconds=HOUR - 69)}, MATCHED),
         ({"sent_at": START - timedelta(days=1), "state": ChargeState.SENDING}, UNKNOWN),

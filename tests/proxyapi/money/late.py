@@ -185,7 +185,7 @@ def beat(house: Indoors, stage: Stage, seconds: int) -> None:
             tasks.dispatch_charge_task if state == ChargeState.HELD else tasks.reconcile_charge_task
         )
         task(str(id))
-    for account in ledger.due(house.now()):
-        ledger.take_turn(account)
+    for account in ledger.accounts_due_for_sync(house.now()):
+        ledger.sync_account(account)
         for id in charges_with_late_debit(account):
             tasks.reconcile_charge_task(str(id))

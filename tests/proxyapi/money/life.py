@@ -46,7 +46,7 @@ from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
 from proxyapi.sandbox import audit
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 from tests.contract.staging import PROMPT
 from tests.proxyapi.money.indoors import Indoors, staged
 from tests.proxyapi.money.operations import READY, SCRIPT, intent, job, path_of
@@ -177,16 +177,16 @@ class Life(RuleBasedStateMachine):
 
     @rule(units=st.sampled_from([1, 2, 5]), enabled=st.booleans(), lost=st.booleans())
     def turn_top_up(self, units: int, enabled: bool, lost: bool) -> None:
-        top_up.refresh(self.account)
+        top_up.refresh_preference(self.account)
         row = AutoTopUp.objects.filter(account=self.account).first()
-        seen = Setting.of_row(row) if row else Setting()
-        wanted = Setting(enabled=enabled, type="dynamic-credits", units=units)
+        seen = TopUpSetting.from_row(row) if row else TopUpSetting()
+        wanted = TopUpSetting(enabled=enabled, type="dynamic-credits", units=units)
         if lost:
             self.stage.fault("/v2/account/auto-topup", "close", "after")
         with suppress(Refusal):
             owner = self.stage.token.owner_id
-            change, _ = top_up.ask(self.stage.token, owner, uuid4(), wanted, seen)
-            top_up.save(change.pk)
+            change, _ = top_up.request_change(self.stage.token, owner, uuid4(), wanted, seen)
+            top_up.process_change(change.pk)
             self.count("top-ups turned")
         self.fair_weather()
         self.note(None)
@@ -231,7 +231,7 @@ class Life(RuleBasedStateMachine):
             )
             self.deliver(task, id, dies)
         for change in TopUpChange.objects.due(self.house.now()).values_list("pk", flat=True):
-            top_up.save(change)
+            top_up.process_change(change)
         self.house.away = False
         self.note(None)
 
@@ -328,12 +328,12 @@ class Life(RuleBasedStateMachine):
         self.count("looks at the books")
         with self.house.still():
             # Weighing reads the end of the ledger first, so mirroring need not.
-            assert ledger.weigh(self.account, Priority.PERSON), "the balance was not read"
-            whole = ledger.mirror(self.account, Priority.PERSON, 5, newest=False)
+            assert ledger.take_checkpoint(self.account, Priority.PERSON), "the balance was not read"
+            whole = ledger.mirror_entries(self.account, Priority.PERSON, 5, newest=False)
             assert whole, "the mirror is not whole"
-            theirs, ours = self.money(), ledger.books(self.account)
+            theirs, ours = self.money(), ledger.build_reconciliation(self.account)
         assert theirs["balanced"], theirs
-        sums = (ours.opening, ours.entries, ours.balance_exact, ours.difference)
+        sums = (ours.opening_balance, ours.entries_sum, ours.balance_exact, ours.difference)
         wanted = (theirs["opening"], theirs["ledger_sum"], theirs["balance"], 0)
         assert sums == wanted, f"{sums}, the sandbox has {wanted}"
         assert ours.unexplained == 0, f"{ours.unexplained} cr of settled charges without a debit"

@@ -207,8 +207,8 @@ def judge(
     costs = sum(charge.cost or 0 for charge in charges.filter(state__in=CHARGED_STATES))
     account = stage.token.account
     account.refresh_from_db()
-    ledger.mirror(account, Priority.PERSON, 5)
-    outside = ledger.books(account).outside - stage.aside
+    ledger.mirror_entries(account, Priority.PERSON, 5)
+    outside = ledger.build_reconciliation(account).outside - stage.aside
     told = f"{what}: the sandbox took {taken}, settled {costs}, outside {outside}, open {left}"
     if taken > price or stage.money()["same_intent"]:
         found.wrong.append(f"{told}: paid twice")

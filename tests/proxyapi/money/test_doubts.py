@@ -50,8 +50,8 @@ def test_nothing_else_that_stays_open_is_taken_for_a_doubt(stage: Stage) -> None
     for _ in range(2):  # before and after its debit is mirrored
         ended, stuck = decide(stage)
         assert (ended, len(stuck)) == ([], 1)
-        ledger.mirror(charge.account, Priority.PERSON, 5)
+        ledger.mirror_entries(charge.account, Priority.PERSON, 5)
     lost(stage, CLIP, "after")
-    ledger.mirror(charge.account, Priority.PERSON, 5)  # a debit for each
+    ledger.mirror_entries(charge.account, Priority.PERSON, 5)  # a debit for each
     ended, stuck = decide(stage)
     assert (ended, len(stuck)) == ([], 2)

@@ -70,7 +70,7 @@ def play(teams: tuple[Stage, Stage], chance: Random, verdict: Verdict) -> int:
     for _ in range(2):  # as the beat does: a team's debit is told once its own mirror shows it
         for team, charge in chance.sample(list(zip(teams, charges, strict=True)), 2):
             carried(charge, 2)
-            ledger.mirror(team.token.account, Priority.PERSON, 5)
+            ledger.mirror_entries(team.token.account, Priority.PERSON, 5)
     assert aside == [team.aside for team in teams]
     ended = 0
     for team in teams:
@@ -105,11 +105,11 @@ def weigh(teams: tuple[Stage, Stage], verdict: Verdict) -> None:
     verdict.double += [str(charge) for charge in books["double_charges"]]
     for team in teams:
         account = Account.objects.get(pk=team.token.account_id)
-        ledger.mirror(account, Priority.PERSON, 5)
-        found = ledger.books(account)
-        if found.entries != Decimal(str(books["ledger_sum"])) or found.unexplained:
+        ledger.mirror_entries(account, Priority.PERSON, 5)
+        found = ledger.build_reconciliation(account)
+        if found.entries_sum != Decimal(str(books["ledger_sum"])) or found.unexplained:
             verdict.unexplained.append(
-                f"mirrored {found.entries}, {found.unexplained} without rows"
+                f"mirrored {found.entries_sum}, {found.unexplained} without rows"
             )
     accounts = Account.objects.same_upstream_account(teams[0].token.account_id)
     matched = LedgerEntry.objects.filter(account__in=accounts, charge__isnull=False, amount__lt=0)

@@ -69,10 +69,10 @@ class Verdict:
         books = stage.money()
         self.double += [f"{what}: {charge}" for charge in books["double_charges"]]
         account = Account.objects.get(pk=stage.token.account_id)
-        ledger.mirror(account, Priority.PERSON, 5)
-        ours = ledger.books(account)
-        told = f"{what}: ledger {books['ledger_sum']}, mirrored {ours.entries}"
-        if not books["balanced"] or Decimal(str(books["ledger_sum"])) != ours.entries:
+        ledger.mirror_entries(account, Priority.PERSON, 5)
+        ours = ledger.build_reconciliation(account)
+        told = f"{what}: ledger {books['ledger_sum']}, mirrored {ours.entries_sum}"
+        if not books["balanced"] or Decimal(str(books["ledger_sum"])) != ours.entries_sum:
             self.unexplained.append(told)
         if ours.unexplained != untrue or ours.outside != stage.aside:
             self.unexplained.append(

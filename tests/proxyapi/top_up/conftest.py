@@ -10,19 +10,19 @@ import pytest
 
 from proxyapi import top_up
 from proxyapi.models import Account, Token, TopUpChange
-from proxyapi.top_up import Setting
+from proxyapi.top_up import TopUpSetting
 from tests.factories import AccountFactory, TokenFactory
 from tests.proxyapi.upstream_script import Upstream, answer
 
 PATH = "/account/auto-topup"
-ON = Setting(True, "dynamic-credits", None, 20)
-OFF = Setting(False, "dynamic-credits", None, 20)
-MORE = Setting(True, "dynamic-credits", None, 50)
+ON = TopUpSetting(True, "dynamic-credits", None, 20)
+OFF = TopUpSetting(False, "dynamic-credits", None, 20)
+MORE = TopUpSetting(True, "dynamic-credits", None, 50)
 
 
-def preference(setting: Setting = ON, failures: int = 0) -> dict[str, Any]:
+def preference(setting: TopUpSetting = ON, failures: int = 0) -> dict[str, Any]:
     enabled_at = "2026-11-01T09:00:00Z" if setting.enabled else None
-    return {**setting.kept(), "enabled_at": enabled_at, "consecutive_failures": failures}
+    return {**setting.to_dict(), "enabled_at": enabled_at, "consecutive_failures": failures}
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def token(account: Account) -> Token:
 def asked(token: Token) -> Callable[..., TopUpChange]:
     """A change that a person asked for, not sent yet."""
 
-    def ask(wanted: Setting = MORE, seen: Setting = ON) -> TopUpChange:
-        return top_up.ask(token, token.owner_id, uuid.uuid4(), wanted, seen)[0]
+    def ask(wanted: TopUpSetting = MORE, seen: TopUpSetting = ON) -> TopUpChange:
+        return top_up.request_change(token, token.owner_id, uuid.uuid4(), wanted, seen)[0]
 
     return ask

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from proxyapi import top_up
 from proxyapi.models import TopUpChange, TopUpChangeState
-from proxyapi.top_up.save import ABANDONED_AFTER, abandoned
+from proxyapi.top_up.change_dispatch import CHANGE_ABANDONED_AFTER, recover_abandoned_change
 from tests.proxyapi.top_up.conftest import MORE, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer
 
@@ -23,12 +23,12 @@ BUSY = httpx.Response(429, headers={"Retry-After": "7"})
 def sent(change: TopUpChange) -> None:
     """The beat gave it to another worker, and that one is done."""
     TopUpChange.objects.filter(pk=change.pk).update(due_at=timezone.now())
-    top_up.save(change.pk)
+    top_up.process_change(change.pk)
 
 
 def taken(change: TopUpChange) -> None:
     """Another worker has it, and reads the preference first."""
-    due_at = timezone.now() + ABANDONED_AFTER + timedelta(seconds=9)
+    due_at = timezone.now() + CHANGE_ABANDONED_AFTER + timedelta(seconds=9)
     TopUpChange.objects.filter(pk=change.pk).update(due_at=due_at)
 
 
@@ -58,7 +58,7 @@ def test_who_lost_the_change_to_another_sends_nothing(
     change = asked()
     upstream.on("PUT", PATH, answer(preference(MORE)))
     freeze(upstream, change, gone, answer(preference()))
-    top_up.save(change.pk)
+    top_up.process_change(change.pk)
     change.refresh_from_db()
     assert (len(upstream.asked("PUT", PATH)), change.state) == (puts, state)
     assert (change.sent_at is None) == (gone is taken)
@@ -70,7 +70,7 @@ def test_what_another_sends_is_neither_ended_nor_asked_for_anew(
 ) -> None:
     change = asked()
     freeze(upstream, change, on_its_way, found)
-    top_up.save(change.pk)
+    top_up.process_change(change.pk)
     change.refresh_from_db()
     assert (change.state, change.sent_at is None) == (TopUpChangeState.SENDING, False)
 
@@ -81,5 +81,5 @@ def test_what_leaves_just_when_it_is_given_up_is_not_asked_for_anew(asked: Asked
     rows.update(state=TopUpChangeState.SENDING, due_at=now)
     read = rows.get()
     rows.update(sent_at=now)
-    abandoned(read)
+    recover_abandoned_change(read)
     assert rows.get().state == TopUpChangeState.SENDING

@@ -21,8 +21,8 @@ from proxyapi.models import (
     TopUpChange,
     TopUpChangeState,
 )
-from proxyapi.top_up import Reading, Setting, reading
-from proxyapi.top_up.save import token_for
+from proxyapi.top_up import PreferenceReading, TopUpSetting, preference_sync
+from proxyapi.top_up.change_dispatch import pick_account_token
 from tests.factories import TokenFactory
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 from tests.proxyapi.upstream_script import Upstream, answer, refused
@@ -32,7 +32,9 @@ from tests.proxyapi.upstream_script import Upstream, answer, refused
 def told(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
     """What was announced."""
     events: list[EventType] = []
-    monkeypatch.setattr(reading, "publish_event", lambda vault, event, id: events.append(event))
+    monkeypatch.setattr(
+        preference_sync, "publish_event", lambda vault, event, id: events.append(event)
+    )
     return events
 
 
@@ -41,7 +43,7 @@ def read(account: Account, upstream: Upstream, *answers: Any) -> AutoTopUp:
     for one in answers:
         upstream.on("GET", PATH, one)
         AutoTopUp.objects.filter(account=account).update(due_at=timezone.now())
-        top_up.refresh(Account.objects.get(pk=account.pk))
+        top_up.refresh_preference(Account.objects.get(pk=account.pk))
     return AutoTopUp.objects.get(account=account)
 
 
@@ -49,7 +51,7 @@ def test_a_reading_is_kept_and_announced_once(
     account: Account, token: Token, upstream: Upstream, told: list[EventType]
 ) -> None:
     row = read(account, upstream, answer(preference(failures=1)), answer(preference(failures=1)))
-    assert Setting.of_row(row) == ON
+    assert TopUpSetting.from_row(row) == ON
     assert (row.consecutive_failures, row.read_error) == (1, "")
     assert row.read_at is not None and row.enabled_at is not None
     assert told == [EventType.TOP_UP]
@@ -58,12 +60,14 @@ def test_a_reading_is_kept_and_announced_once(
 def test_it_is_read_every_few_minutes_and_not_twice_for_two_doorbells(
     account: Account, token: Token, upstream: Upstream
 ) -> None:
-    assert top_up.due(timezone.now()) == [account.pk]
-    top_up.refresh(account)
-    top_up.refresh(account)
+    assert top_up.accounts_due_for_preference_read(timezone.now()) == [account.pk]
+    top_up.refresh_preference(account)
+    top_up.refresh_preference(account)
     assert len(upstream.requests) == 1
-    assert top_up.due(timezone.now()) == []
-    assert top_up.due(timezone.now() + reading.EVERY) == [account.pk]
+    assert top_up.accounts_due_for_preference_read(timezone.now()) == []
+    assert top_up.accounts_due_for_preference_read(
+        timezone.now() + preference_sync.PREFERENCE_READ_INTERVAL
+    ) == [account.pk]
 
 
 def test_it_was_on_and_now_it_is_off_is_seen_and_announced(
@@ -98,8 +102,10 @@ def test_a_failure_is_dated_by_the_reading_that_first_saw_it(
 
 def test_a_late_answer_undoes_nothing_newer(account: Account) -> None:
     now = timezone.now()
-    reading.note(account, Reading(ON, None, 0), now)
-    reading.note(account, Reading(OFF, None, 0), now - timedelta(seconds=1))
+    preference_sync.store_preference(account, PreferenceReading(ON, None, 0), now)
+    preference_sync.store_preference(
+        account, PreferenceReading(OFF, None, 0), now - timedelta(seconds=1)
+    )
     assert AutoTopUp.objects.get(account=account).enabled
 
 
@@ -107,9 +113,13 @@ def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
     account: Account, told: list[EventType]
 ) -> None:
     now = timezone.now()
-    reading.note(account, Reading(ON, None, 0), now)
-    reading.note(account, Reading(OFF, None, 1), now + timedelta(seconds=2))
-    row = reading.note(account, Reading(OFF, None, 0), now + timedelta(seconds=1), ours=True)
+    preference_sync.store_preference(account, PreferenceReading(ON, None, 0), now)
+    preference_sync.store_preference(
+        account, PreferenceReading(OFF, None, 1), now + timedelta(seconds=2)
+    )
+    row = preference_sync.store_preference(
+        account, PreferenceReading(OFF, None, 0), now + timedelta(seconds=1), ours=True
+    )
     assert (row.is_disabled_elsewhere, row.left_enabled) == (False, False)
     assert row.left_at == now + timedelta(seconds=1)
     assert row.consecutive_failures == 1  # of the newer reading
@@ -118,9 +128,13 @@ def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
 
 def test_switched_on_here_and_found_off_since_is_not_our_deed(account: Account) -> None:
     now = timezone.now()
-    reading.note(account, Reading(ON, None, 0), now)
-    reading.note(account, Reading(OFF, None, 0), now + timedelta(seconds=2))
-    row = reading.note(account, Reading(MORE, None, 0), now + timedelta(seconds=1), ours=True)
+    preference_sync.store_preference(account, PreferenceReading(ON, None, 0), now)
+    preference_sync.store_preference(
+        account, PreferenceReading(OFF, None, 0), now + timedelta(seconds=2)
+    )
+    row = preference_sync.store_preference(
+        account, PreferenceReading(MORE, None, 0), now + timedelta(seconds=1), ours=True
+    )
     assert (row.is_disabled_elsewhere, row.left_enabled) == (True, True)
 
 
@@ -128,10 +142,10 @@ def test_nobody_reads_beside_a_change_that_is_on_its_way(
     account: Account, asked: Callable[..., TopUpChange], upstream: Upstream
 ) -> None:
     change = asked(OFF)
-    top_up.refresh(account)
+    top_up.refresh_preference(account)
     assert upstream.requests == []
     TopUpChange.objects.transition(change, TopUpChangeState.REFUSED)
-    top_up.refresh(account)
+    top_up.refresh_preference(account)
     assert len(upstream.requests) == 1
 
 
@@ -150,7 +164,7 @@ def test_a_failed_reading_changes_nothing_but_its_reason(
     failure: Any, sentence: str, account: Account, token: Token, upstream: Upstream
 ) -> None:
     row = read(account, upstream, answer(preference(ON)), failure)
-    assert Setting.of_row(row) == ON
+    assert TopUpSetting.from_row(row) == ON
     assert sentence in row.read_error
     assert not row.is_disabled_elsewhere
 
@@ -169,7 +183,7 @@ def test_an_account_that_no_token_opens_any_more_is_not_asked(
     account: Account, token: Token, upstream: Upstream
 ) -> None:
     Token.objects.update(state=TokenState.REVOKED)
-    assert top_up.due(timezone.now()) == []
+    assert top_up.accounts_due_for_preference_read(timezone.now()) == []
     assert "No token of the team" in read(account, upstream, answer(preference())).read_error
 
 
@@ -179,7 +193,7 @@ def test_a_token_that_does_not_open_leaves_the_reading_to_another_members(
     Token.objects.update(sealed=b"not ours")
     TokenFactory.create(account=account)
     row = read(account, upstream, answer(preference()))
-    assert (Setting.of_row(row), row.read_error) == (ON, "")
+    assert (TopUpSetting.from_row(row), row.read_error) == (ON, "")
 
 
 @pytest.mark.parametrize(("failures", "is_new"), [(3, True), (1, True), (2, False), (0, False)])
@@ -192,7 +206,9 @@ def test_a_count_that_fell_is_a_failure_since_the_last_reading_too(
     AutoTopUp.objects.create(
         account=account, consecutive_failures=2, failure_seen_at=earlier, read_at=earlier
     )
-    row = reading.note(account, reading.Reading(ON, None, failures), now)
+    row = preference_sync.store_preference(
+        account, preference_sync.PreferenceReading(ON, None, failures), now
+    )
     assert row.failure_seen_at == (now if is_new else earlier)
 
 
@@ -201,5 +217,5 @@ def test_a_token_that_does_not_open_leaves_the_saving_to_another_members(
 ) -> None:
     Token.objects.update(sealed=b"not ours")
     other = TokenFactory.create(account=account)
-    assert token_for(account, token.owner_id) == other
-    assert token_for(account, other.owner_id) == other
+    assert pick_account_token(account, token.owner_id) == other
+    assert pick_account_token(account, other.owner_id) == other

@@ -15,20 +15,20 @@ from django.utils import timezone
 from proxyapi import top_up
 from proxyapi.models import Account, AccountPlan, AutoTopUp, Token, TopUpChange, TopUpChangeState
 from proxyapi.refusals import AlreadyInProgress, NotReady
-from proxyapi.top_up import Setting
-from proxyapi.top_up.save import ABANDONED_AFTER, ARRIVED_WITHIN, GIVE_UP_AFTER
+from proxyapi.top_up import TopUpSetting
+from proxyapi.top_up.change_dispatch import CHANGE_ABANDONED_AFTER, MAX_PERMIT_WAIT, MAX_PUT_ARRIVAL
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 from tests.proxyapi.upstream_script import ALLOWANCE, Upstream, answer, refused
 
 Asked = Callable[..., TopUpChange]
-PACK = Setting(True, "extra-credits", 301, 20)
+PACK = TopUpSetting(True, "extra-credits", 301, 20)
 LOST = httpx.ReadTimeout
 
 
 def after(change: TopUpChange, **fields: object) -> TopUpChange:
     """The change once a worker has had it."""
     TopUpChange.objects.filter(pk=change.pk).update(**fields)
-    top_up.save(change.pk)
+    top_up.process_change(change.pk)
     change.refresh_from_db()
     return change
 
@@ -42,31 +42,31 @@ def after(change: TopUpChange, **fields: object) -> TopUpChange:
     ],
 )
 def test_pitfalls_69_to_71_only_what_decides_is_sent(
-    wanted: Setting, body: dict[str, Any], asked: Asked, account: Account, upstream: Upstream
+    wanted: TopUpSetting, body: dict[str, Any], asked: Asked, account: Account, upstream: Upstream
 ) -> None:
     upstream.on("PUT", PATH, answer(preference(wanted)))
     change = after(asked(wanted))
     assert upstream.asked("PUT", PATH) == [body]
     assert (change.state, change.reason[:6]) == (TopUpChangeState.SAVED, "Saved.")
     row = AutoTopUp.objects.get(account=account)
-    assert Setting.of_row(row) == wanted
+    assert TopUpSetting.from_row(row) == wanted
     assert (row.left_enabled, row.is_disabled_elsewhere) == (wanted.enabled, False)
 
 
 def test_pitfall_79_somebody_changed_it_meanwhile_and_nothing_is_sent(
     asked: Asked, account: Account, upstream: Upstream
 ) -> None:
-    change = after(asked(Setting(True, "dynamic-credits", None, 5), seen=OFF))
+    change = after(asked(TopUpSetting(True, "dynamic-credits", None, 5), seen=OFF))
     assert upstream.asked("PUT", PATH) == []
     assert change.state == TopUpChangeState.REFUSED
     assert "it was off when you opened the page, now it is on, 2,000 cr each time" in change.reason
-    assert Setting.of_row(AutoTopUp.objects.get(account=account)) == ON
+    assert TopUpSetting.from_row(AutoTopUp.objects.get(account=account)) == ON
 
 
 def test_what_it_would_buy_counts_as_changed_while_it_is_off(
     asked: Asked, upstream: Upstream
 ) -> None:
-    upstream.on("GET", PATH, answer(preference(Setting(False, "dynamic-credits", None, 100))))
+    upstream.on("GET", PATH, answer(preference(TopUpSetting(False, "dynamic-credits", None, 100))))
     change = after(asked(MORE, seen=OFF))
     assert "would buy 10,000 cr each time, before it was 2,000 cr each time" in change.reason
 
@@ -89,7 +89,7 @@ def test_pitfall_75_each_refusal_ends_in_its_own_sentence(
     change = after(asked())
     assert (change.state, len(upstream.asked("PUT", PATH))) == (TopUpChangeState.REFUSED, 1)
     assert change.reason.startswith("Not saved.") and sentence in change.reason
-    assert Setting.of_row(AutoTopUp.objects.get(account=account)) == ON
+    assert TopUpSetting.from_row(AutoTopUp.objects.get(account=account)) == ON
 
 
 def test_a_pack_that_the_service_does_not_sell_is_named(asked: Asked, upstream: Upstream) -> None:
@@ -115,7 +115,7 @@ def test_a_put_that_never_arrived_is_told_only_when_it_cannot_arrive_any_more(
     # Its answer was waited for until now: it may have been on its way all that time.
     change = after(change, sent_at=timezone.now() - timedelta(seconds=31))
     assert change.state == TopUpChangeState.UNKNOWN
-    change = after(change, sent_at=timezone.now() - ARRIVED_WITHIN - timedelta(seconds=1))
+    change = after(change, sent_at=timezone.now() - MAX_PUT_ARRIVAL - timedelta(seconds=1))
     assert change.state == TopUpChangeState.REFUSED
     assert "the service shows top-up on, 2,000 cr each time" in change.reason
     assert len(upstream.asked("PUT", PATH)) == 1
@@ -149,7 +149,7 @@ def test_a_429_waits_its_turn_and_not_for_ever(asked: Asked, upstream: Upstream)
     change = after(asked())
     assert (change.state, change.sent_at) == (TopUpChangeState.ASKED, None)
     assert change.due_at > timezone.now() + timedelta(seconds=5)
-    change = after(change, asked_at=timezone.now() - GIVE_UP_AFTER - timedelta(seconds=1))
+    change = after(change, asked_at=timezone.now() - MAX_PERMIT_WAIT - timedelta(seconds=1))
     assert change.state == TopUpChangeState.REFUSED
 
 
@@ -177,7 +177,7 @@ def test_what_a_dead_worker_left_goes_on_without_a_second_put(
     sent: bool, puts: int, asked: Asked, upstream: Upstream
 ) -> None:
     upstream.on("PUT", PATH, answer(preference(MORE)))
-    long_ago = timezone.now() - ABANDONED_AFTER
+    long_ago = timezone.now() - CHANGE_ABANDONED_AFTER
     change = after(
         asked(),
         state=TopUpChangeState.SENDING,
@@ -196,23 +196,23 @@ def test_a_task_that_runs_twice_sends_once(asked: Asked, upstream: Upstream) -> 
 
 def test_one_nonce_is_one_change_and_one_account_has_one_on_its_way(token: Token) -> None:
     nonce = uuid.uuid4()
-    first, new = top_up.ask(token, token.owner_id, nonce, MORE, ON)
-    again, newer = top_up.ask(token, token.owner_id, nonce, MORE, ON)
+    first, new = top_up.request_change(token, token.owner_id, nonce, MORE, ON)
+    again, newer = top_up.request_change(token, token.owner_id, nonce, MORE, ON)
     assert (first, new, newer) == (again, True, False)
     with pytest.raises(AlreadyInProgress):
-        top_up.ask(token, token.owner_id, uuid.uuid4(), OFF, ON)
+        top_up.request_change(token, token.owner_id, uuid.uuid4(), OFF, ON)
     with pytest.raises(IntegrityError), transaction.atomic():
         TopUpChange.objects.create(
             account=token.account, token=token, member=token.owner, nonce=uuid.uuid4(), **SHAPES
         )
 
 
-SHAPES: dict[str, Any] = {"wanted": MORE.kept(), "seen": ON.kept()}
+SHAPES: dict[str, Any] = {"wanted": MORE.to_dict(), "seen": ON.to_dict()}
 
 
 @pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
 def test_without_a_paid_plan_nothing_is_even_asked_for(plan: AccountPlan, token: Token) -> None:
     Account.objects.filter(pk=token.account_id).update(plan=plan)
     with pytest.raises(NotReady, match="Not saved"):
-        top_up.ask(token, token.owner_id, uuid.uuid4(), MORE, ON)
+        top_up.request_change(token, token.owner_id, uuid.uuid4(), MORE, ON)
     assert not TopUpChange.objects.exists()

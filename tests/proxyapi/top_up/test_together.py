@@ -60,12 +60,12 @@ def test_one_form_sent_many_times_at_once_is_one_change(token: Token) -> None:
 
 def test_workers_that_are_rung_at_once_send_one_put(token: Token, upstream: Upstream) -> None:
     upstream.on("PUT", PATH, answer(preference(MORE)))
-    change, _ = top_up.ask(token, token.owner_id, uuid.uuid4(), MORE, ON)
-    at_once(lambda: top_up.save(change.pk))
+    change, _ = top_up.request_change(token, token.owner_id, uuid.uuid4(), MORE, ON)
+    at_once(lambda: top_up.process_change(change.pk))
     change.refresh_from_db()
     assert (change.state, len(upstream.asked("PUT", PATH))) == (TopUpChangeState.SAVED, 1)
     assert len(upstream.requests) == 2
 
 
 def ask(token: Token, nonce: uuid.UUID) -> None:
-    top_up.ask(token, token.owner_id, nonce, OFF, ON)
+    top_up.request_change(token, token.owner_id, nonce, OFF, ON)

@@ -28,7 +28,7 @@ from proxyapi.models import (
     TopUpChangeState,
 )
 from proxyapi.polling import due_work
-from proxyapi.top_up import Reading, Setting, reading
+from proxyapi.top_up import PreferenceReading, TopUpSetting, preference_sync
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.upstream_script import Upstream
 
@@ -59,8 +59,8 @@ def changing(token: Token, state: TopUpChangeState, **times: datetime) -> TopUpC
         token=token,
         member=token.owner,
         nonce=uuid.uuid4(),
-        seen=Setting(False).kept(),
-        wanted=Setting(True, "dynamic-credits", None, 20).kept(),
+        seen=TopUpSetting(False).to_dict(),
+        wanted=TopUpSetting(True, "dynamic-credits", None, 20).to_dict(),
         state=state,
         **times,
     )
@@ -70,9 +70,9 @@ def test_a_ledger_has_its_turn(account: Account) -> None:
     LedgerMirror.objects.create(
         account=account, read_at=ahead(), due_at=ahead(), held_until=ahead()
     )
-    assert ledger.due(timezone.now()) == []
+    assert ledger.accounts_due_for_sync(timezone.now()) == []
     due_work.reschedule_after_clock_rollback()
-    assert ledger.due(timezone.now()) == [account.pk]
+    assert ledger.accounts_due_for_sync(timezone.now()) == [account.pk]
 
 
 def test_a_charge_of_now_is_not_missed_in_a_ledger_that_was_read_then(
@@ -82,11 +82,11 @@ def test_a_charge_of_now_is_not_missed_in_a_ledger_that_was_read_then(
         account=account, read_at=ahead(), due_at=timezone.now() + SOON
     )
     settled(token, timezone.now())
-    assert differences.overdue(row).exists()
+    assert differences.charges_missing_debit(row).exists()
     due_work.reschedule_after_clock_rollback()
     row.refresh_from_db()
-    assert not differences.overdue(row).exists()
-    assert ledger.due(timezone.now()) == [account.pk]
+    assert not differences.charges_missing_debit(row).exists()
+    assert ledger.accounts_due_for_sync(timezone.now()) == [account.pk]
 
 
 def test_charges_of_then_do_not_have_the_ledger_read_all_the_time(
@@ -95,7 +95,7 @@ def test_charges_of_then_do_not_have_the_ledger_read_all_the_time(
     LedgerMirror.objects.create(account=account, read_at=ahead(), due_at=timezone.now() + SOON)
     settled(token, ahead())
     due_work.reschedule_after_clock_rollback()
-    assert ledger.due(timezone.now()) == []
+    assert ledger.accounts_due_for_sync(timezone.now()) == []
 
 
 def test_a_balance_of_now_is_taken_and_what_is_spent_is_taken_off(
@@ -125,12 +125,16 @@ def test_a_lapsed_account_is_refreshed_so_that_its_token_resumes(
 
 
 def test_a_top_up_is_read_and_what_it_says_is_taken(account: Account) -> None:
-    reading.note(account, Reading(Setting(True), None, 0), ahead())
+    preference_sync.store_preference(
+        account, PreferenceReading(TopUpSetting(True), None, 0), ahead()
+    )
     AutoTopUp.objects.update(due_at=ahead())
-    assert top_up.due(timezone.now()) == []
+    assert top_up.accounts_due_for_preference_read(timezone.now()) == []
     due_work.reschedule_after_clock_rollback()
-    assert top_up.due(timezone.now()) == [account.pk]
-    assert not reading.note(account, Reading(Setting(False), None, 0), timezone.now()).enabled
+    assert top_up.accounts_due_for_preference_read(timezone.now()) == [account.pk]
+    assert not preference_sync.store_preference(
+        account, PreferenceReading(TopUpSetting(False), None, 0), timezone.now()
+    ).enabled
 
 
 @pytest.mark.parametrize(
@@ -179,7 +183,9 @@ def test_a_clock_that_nobody_put_back_mends_nothing(account: Account, token: Tok
     LedgerMirror.objects.create(
         account=account, read_at=seen, due_at=long, held_until=now + 2 * MINUTE
     )
-    AutoTopUp.objects.create(account=account, read_at=seen, due_at=now + reading.EVERY)
+    AutoTopUp.objects.create(
+        account=account, read_at=seen, due_at=now + preference_sync.PREFERENCE_READ_INTERVAL
+    )
     changing(token, TopUpChangeState.SENDING, sent_at=seen, due_at=now + 2.5 * MINUTE)
     job = JobFactory.create(
         token=token, account=account, quote_due_at=now + due_work.LEASE_DURATION

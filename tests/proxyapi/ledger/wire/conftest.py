@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.ledger.page import Page, Reader
+from proxyapi.ledger.page_reader import LedgerReader, UpstreamLedgerPage
 from proxyapi.models import Token
 from proxyapi.rate_limiter import Permit
 from proxyapi.upstream.trust import trusted
@@ -42,11 +42,11 @@ def service(
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     """Every page of the ledger that is asked for from now on, by number and view."""
     pages: list[tuple[int, str]] = []
-    ask = Reader.page
+    ask = LedgerReader.fetch_page
 
-    def spied(source: Reader, number: int, view: str = "") -> Page:
+    def spied(source: LedgerReader, number: int, view: str = "") -> UpstreamLedgerPage:
         pages.append((number, view))
         return ask(source, number, view)
 
-    monkeypatch.setattr(Reader, "page", spied)
+    monkeypatch.setattr(LedgerReader, "fetch_page", spied)
     return pages

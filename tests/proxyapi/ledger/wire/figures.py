@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
-from proxyapi.ledger import patrol
-from proxyapi.ledger.page import PER_PAGE
+from proxyapi.ledger import recheck_old_pages
+from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE
 from proxyapi.models import Charge, ChargeState, Job, LedgerEntry, LedgerMirror
 from proxyapi.models.charge import CHARGED_STATES
 from tests.proxyapi.ledger.wire.service import TWIN, Service, Words, mirrored_words, outside
@@ -48,11 +48,11 @@ def volume(service: Service, rows: int, twins: int, chance: Random) -> Volume:
     at = chance.randrange(len(amounts))
     service.pour(*amounts[:at], *[TWIN] * twins, *amounts[at:])
     service.forget_requests()
-    assert ledger.mirror(service.account)
+    assert ledger.mirror_entries(service.account)
     requests, readings = len(service.all_view()), service.readings()
     of_api = len(service.asked) - requests
     service.asked.clear()
-    assert ledger.mirror(service.account)
+    assert ledger.mirror_entries(service.account)
     there, here = service.words(), mirrored_words(service.account)
     return Volume(
         requests,
@@ -87,9 +87,9 @@ def patrolled(service: Service, at: int, monkeypatch: pytest.MonkeyPatch) -> Rew
     ledger_of = LedgerMirror.objects.filter(pk=service.account.pk)
     with monkeypatch.context() as patch:
         patch.setattr(timezone, "now", lambda: now)
-        for _ in range(ledger_of.get().high // PER_PAGE + 1):
-            now += patrol.EVERY
-            if not ledger.mirror(service.account):
+        for _ in range(ledger_of.get().high // LEDGER_PAGE_SIZE + 1):
+            now += recheck_old_pages.RECHECK_INTERVAL
+            if not ledger.mirror_entries(service.account):
                 break
     return Rewritten(at + 1, ledger_of.get().problem, service.readings(), now - began)
 
@@ -120,9 +120,9 @@ def inserts(service: Service, rows: int, new: int) -> tuple[Counter[Words], Coun
     spender = threading.Thread(target=spend)
     spender.start()
     while spender.is_alive():
-        ledger.mirror(service.account)
+        ledger.mirror_entries(service.account)
     spender.join()
-    assert ledger.mirror(service.account)
+    assert ledger.mirror_entries(service.account)
     there, here = service.words(), mirrored_words(service.account)
     return there - here, here - there
 
@@ -151,9 +151,9 @@ def spenders(service: Service, job: Job, theirs: int, ours: int, chance: Random)
         else:
             chance.choice((service.script, lambda: service.search(chance), lambda: web(service)))()
         if chance.random() < 0.05:
-            ledger.mirror(service.account)
+            ledger.mirror_entries(service.account)
     with override_settings(CHARGE_BOOKED_WITHIN=0):  # as half a minute later: nothing is fresh
-        ledger.mirror(service.account)
+        ledger.mirror_entries(service.account)
     count, total = outside(service.account)
     their_sum = sum(row["credits"] for at, row in enumerate(service.rows()) if at not in mine)
     matched = LedgerEntry.objects.filter(

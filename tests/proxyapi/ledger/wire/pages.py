@@ -51,7 +51,7 @@ class Life:
         for _ in range(acts):
             self.chance.choice(kinds)()
             if self.chance.random() < 0.2:
-                ledger.mirror(self.service.account)
+                ledger.mirror_entries(self.service.account)
 
     def charge(self) -> None:
         charged(self.job)
@@ -112,8 +112,8 @@ def until_refunded(service: Service, job: Job, before: int) -> None:
 
 def differences(service: Service, life: Life) -> dict[str, tuple[object, object]]:
     """What the pages of the account say, and what the service has, wherever the two differ."""
-    assert ledger.mirror(service.account)
-    assert ledger.weigh(service.account)
+    assert ledger.mirror_entries(service.account)
+    assert ledger.take_checkpoint(service.account)
     reader = MembershipFactory(team=TeamFactory(vault=service.account.vault))
     money, amounts = service.money(), [row["credits"] for row in service.rows()]
     pages = list(walk(reader))

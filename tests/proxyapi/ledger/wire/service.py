@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from proxyapi.ledger.row import NAMES
+from proxyapi.ledger.row_parser import ROW_FIELD_NAMES
 from proxyapi.models import Account, LedgerEntry, Token
 from proxyapi.sandbox.clock import iso
 
@@ -114,7 +114,7 @@ def words_of(row: dict[str, Any]) -> Words:
 
 
 def mirrored_words(account: Account) -> Counter[Words]:
-    rows = LedgerEntry.objects.filter(account=account).values_list(*NAMES)
+    rows = LedgerEntry.objects.filter(account=account).values_list(*ROW_FIELD_NAMES)
     return Counter(rows.iterator())
 
 

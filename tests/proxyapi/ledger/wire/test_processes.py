@@ -52,6 +52,6 @@ def test_a_killed_process_leaves_what_it_read_and_the_next_goes_on(service: Serv
     left = row.high - row.low
     assert LedgerEntry.objects.count() == left > 0
     service.asked.clear()
-    assert ledger.mirror(service.account)
+    assert ledger.mirror_entries(service.account)
     assert mirrored_words(service.account) == service.words()
     assert len(service.all_view()) <= (ROWS - left) // 50 + 2

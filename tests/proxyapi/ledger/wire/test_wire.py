@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.charges import reconcile_charge
-from proxyapi.ledger import patrol
+from proxyapi.ledger import recheck_old_pages
 from proxyapi.models import Charge, ChargeState, Job, LedgerMirror
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.wire import figures
@@ -49,15 +49,15 @@ def test_a5_the_books_agree_with_the_services_own(service: Service, job: Job) ->
     figures.charged(job)
     service.spend(30)
     service.spend(-500)
-    ledger.mirror(service.account)
-    ledger.weigh(service.account)
+    ledger.mirror_entries(service.account)
+    ledger.take_checkpoint(service.account)
     figures.charged(job)
     service.script()
     out = StringIO()
     call_command("verify_ledger", "--reread", stdout=out)
-    kept, theirs = ledger.books(service.account), service.money()
+    kept, theirs = ledger.build_reconciliation(service.account), service.money()
     assert kept.balance_exact == theirs["balance"]
-    assert (kept.opening, kept.entries) == (theirs["opening"], theirs["ledger_sum"])
+    assert (kept.opening_balance, kept.entries_sum) == (theirs["opening"], theirs["ledger_sum"])
     assert (kept.charged, kept.matched, kept.outside, kept.credited) == (8, 8, 34, 500)
     assert kept.differences == []
     assert "It agrees to the last credit." in out.getvalue()
@@ -65,18 +65,20 @@ def test_a5_the_books_agree_with_the_services_own(service: Service, job: Job) ->
 
 def test_a_rewritten_row_is_noticed(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     service.pour(*[-4] * 120)
-    ledger.mirror(service.account)
+    ledger.mirror_entries(service.account)
     found = figures.patrolled(service, 20, monkeypatch)
     assert found.is_told
-    assert (found.requests, found.simulated) == (4, 2 * patrol.EVERY)
-    ledger.accept_all(service.account, UserFactory().pk, ledger.standing(service.account).mark)
-    assert ledger.mirror(service.account)
+    assert (found.requests, found.simulated) == (4, 2 * recheck_old_pages.RECHECK_INTERVAL)
+    ledger.accept_all_upstream_versions(
+        service.account, UserFactory().pk, ledger.count_open_conflicts(service.account).fingerprint
+    )
+    assert ledger.mirror_entries(service.account)
     assert mirrored_words(service.account) == service.words()
 
 
 def test_a_rewritten_row_is_noticed_by_who_reads_all_of_it_again(service: Service) -> None:
     service.pour(*[-4] * 120)
-    ledger.mirror(service.account)
+    ledger.mirror_entries(service.account)
     found = figures.reread(service, 60)
     assert found.is_told
     assert found.requests == 3
@@ -84,9 +86,9 @@ def test_a_rewritten_row_is_noticed_by_who_reads_all_of_it_again(service: Servic
 
 def test_a_ledger_that_lost_rows_is_noticed(service: Service) -> None:
     service.pour(*[-4] * 120)
-    ledger.mirror(service.account)
+    ledger.mirror_entries(service.account)
     service.change(lambda entries: entries.__delitem__(slice(100, None)))
-    assert not ledger.mirror(service.account)
+    assert not ledger.mirror_entries(service.account)
     assert "it had 120 rows, now it has 100" in LedgerMirror.objects.get().problem
 
 

@@ -12,14 +12,14 @@ from datetime import datetime
 
 from django.db import transaction
 
-from proxyapi.ledger import changes, rewrites
-from proxyapi.ledger.page import Page
-from proxyapi.ledger.row import NAMES, Row, words_of
+from proxyapi.ledger import conflicts, entry_changes
+from proxyapi.ledger.page_reader import UpstreamLedgerPage
+from proxyapi.ledger.row_parser import ROW_FIELD_NAMES, UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.models.charge import MAX_CLOCK_SKEW
 
 
-def of(account: Account) -> LedgerMirror:
+def get_or_create_ledger(account: Account) -> LedgerMirror:
     """The account's ledger; a new one has no sums yet, so none of another zone."""
     zone = {"sums_zone": lambda: account.vault.zone.key}
     ledger, _ = LedgerMirror.objects.get_or_create(account=account, defaults=zone)
@@ -28,16 +28,16 @@ def of(account: Account) -> LedgerMirror:
 
 
 @transaction.atomic
-def lay(account: Account, page: Page) -> LedgerMirror:
+def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
     """Take what the page tells; answers how far the mirror is now."""
-    changes.lock(account)
-    ledger = of(account)
+    entry_changes.lock_account(account)
+    ledger = get_or_create_ledger(account)
     if ledger.problem:
         return ledger
-    gone = range(page.total, min(page.known, ledger.high))
-    if rewrites.found(ledger, gone, differing(ledger, page)):
+    gone = range(page.total, min(page.known_total, ledger.high))
+    if conflicts.record_conflicts(ledger, gone, find_differing_rows(ledger, page)):
         return ledger
-    new = extend(ledger, page)
+    new = extend_mirror(ledger, page)
     ledger.total = max(page.total, ledger.high)
     if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.asked_at):
         ledger.read_at = page.asked_at
@@ -45,12 +45,12 @@ def lay(account: Account, page: Page) -> LedgerMirror:
         ledger.patrolled_at = page.asked_at  # every row was read just now
     ledger.save(update_fields=["low", "high", "total", "read_at", "patrolled_at"])
     if new:
-        changes.note(account, [entry.happened_at for entry in new])
-        expect_credits(account, new)
+        entry_changes.record_entry_changes(account, [entry.happened_at for entry in new])
+        request_balance_refresh(account, new)
     return ledger
 
 
-def expect_credits(account: Account, new: Sequence[LedgerEntry]) -> None:
+def request_balance_refresh(account: Account, new: Sequence[LedgerEntry]) -> None:
     """After credits came, the balance is read anew at once: they can be spent then."""
     came = [entry.happened_at for entry in new if entry.amount > 0]
     if came:
@@ -59,17 +59,19 @@ def expect_credits(account: Account, new: Sequence[LedgerEntry]) -> None:
         )
 
 
-def differing(ledger: LedgerMirror, page: Page) -> list[tuple[LedgerEntry, Row]]:
+def find_differing_rows(
+    ledger: LedgerMirror, page: UpstreamLedgerPage
+) -> list[tuple[LedgerEntry, UpstreamLedgerRow]]:
     """The mirrored rows that the page words differently."""
     low, high = max(page.start, ledger.low), min(page.end, ledger.high)
     known = LedgerEntry.objects.filter(
         account_id=ledger.pk, position__gte=low, position__lt=high
     ).order_by("position")
     pairs = [(entry, page.rows[entry.position - page.start]) for entry in known]
-    return [(entry, row) for entry, row in pairs if words_of(entry) != row.words]
+    return [(entry, row) for entry, row in pairs if entry_raw_values(entry) != row.raw_values]
 
 
-def extend(ledger: LedgerMirror, page: Page) -> list[LedgerEntry]:
+def extend_mirror(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[LedgerEntry]:
     """Lay the page's rows on the ends they touch; a page that touches none is left."""
     if not page.rows:
         return []
@@ -77,17 +79,21 @@ def extend(ledger: LedgerMirror, page: Page) -> list[LedgerEntry]:
         ledger.low = ledger.high = page.start
     new: list[LedgerEntry] = []
     if page.start < ledger.low <= page.end:
-        new += entries(ledger, page, page.start, ledger.low)
+        new += build_entries(ledger, page, page.start, ledger.low)
         ledger.low = page.start
     if page.start <= ledger.high < page.end:
-        new += entries(ledger, page, ledger.high, page.end)
+        new += build_entries(ledger, page, ledger.high, page.end)
         ledger.high = page.end
     return LedgerEntry.objects.bulk_create(new)
 
 
-def entries(ledger: LedgerMirror, page: Page, low: int, high: int) -> list[LedgerEntry]:
+def build_entries(
+    ledger: LedgerMirror, page: UpstreamLedgerPage, low: int, high: int
+) -> list[LedgerEntry]:
     rows = page.rows[low - page.start : high - page.start]
-    times = moments(rows, page.asked_at if low == 0 else neighbour(ledger, low) or page.asked_at)
+    times = fill_row_times(
+        rows, page.asked_at if low == 0 else neighbour_time(ledger, low) or page.asked_at
+    )
     return [
         LedgerEntry(
             account_id=ledger.pk,
@@ -95,13 +101,13 @@ def entries(ledger: LedgerMirror, page: Page, low: int, high: int) -> list[Ledge
             amount=row.amount,
             happened_at=when,
             trouble=row.trouble,
-            **dict(zip(NAMES, row.words, strict=True)),
+            **dict(zip(ROW_FIELD_NAMES, row.raw_values, strict=True)),
         )
         for number, (row, when) in enumerate(zip(rows, times, strict=True))
     ]
 
 
-def moments(rows: Sequence[Row], fallback: datetime) -> list[datetime]:
+def fill_row_times(rows: Sequence[UpstreamLedgerRow], fallback: datetime) -> list[datetime]:
     """A time for each row: its own, else of the row before it, else of the first that has one."""
     last = next((row.happened_at for row in rows if row.happened_at), fallback)
     times = []
@@ -111,7 +117,7 @@ def moments(rows: Sequence[Row], fallback: datetime) -> list[datetime]:
     return times
 
 
-def neighbour(ledger: LedgerMirror, position: int) -> datetime | None:
+def neighbour_time(ledger: LedgerMirror, position: int) -> datetime | None:
     """The time of a mirrored row beside the position."""
     beside = LedgerEntry.objects.filter(account_id=ledger.pk, position__in=(position - 1, position))
     return beside.order_by("position").values_list("happened_at", flat=True).first()

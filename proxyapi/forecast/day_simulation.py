@@ -10,55 +10,67 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from proxyapi.forecast.rules import PER_DAY
+from proxyapi.forecast.top_up_rules import MAX_TOP_UPS_PER_DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DailyCredits:
     """Credits, positive; `size` is at least 1. `into`: credited that day, before anything else."""
 
-    api: int = 0
-    size: int = 1
-    outside: int = 0
+    api_spend: int = 0
+    charge_size: int = 1
+    outside_spend: int = 0
     into: int = 0
 
 
-class DayEnd(NamedTuple):
+class DayResult(NamedTuple):
     balance: int
     top_ups: int
     refused: int  # credits of charges that the balance did not cover
 
 
-def live(balance: int, day: Day, credits: int, threshold: int, allowed: int = PER_DAY) -> DayEnd:
+def simulate_day(
+    balance: int,
+    day: DailyCredits,
+    credits: int,
+    threshold: int,
+    allowed: int = MAX_TOP_UPS_PER_DAY,
+) -> DayResult:
     """The end of a day that begins with `balance`, topped up by `credits` below `threshold`.
 
     `threshold` is rounded up to whole credits. Without top-up, `allowed` is 0.
     """
     balance += day.into
-    refused = max(0, day.outside - balance)
-    balance -= day.outside - refused
-    if not refused and balance - day.api >= threshold * (allowed > 0) and balance >= day.api:
-        return DayEnd(balance - day.api, 0, 0)  # most days: nothing happens on the way
-    left, top_ups = day.api, 0
+    refused = max(0, day.outside_spend - balance)
+    balance -= day.outside_spend - refused
+    if (
+        not refused
+        and balance - day.api_spend >= threshold * (allowed > 0)
+        and balance >= day.api_spend
+    ):
+        return DayResult(balance - day.api_spend, 0, 0)  # most days: nothing happens on the way
+    left, top_ups = day.api_spend, 0
     while left:
-        size = min(day.size, left)
+        size = min(day.charge_size, left)
         if balance < size:
             # A refused charge starts no top-up: what is left of the day is refused, but for a
             # last smaller charge.
-            last = day.api % day.size
+            last = day.api_spend % day.charge_size
             fits = 0 < last <= balance and last < size
             balance, refused = balance - last * fits, refused + left - last * fits
             if fits and balance < threshold and top_ups < allowed:
                 balance, top_ups = balance + credits, top_ups + 1
             break
-        spent = size * steps(balance, left, size, threshold if top_ups < allowed else 0)
+        spent = size * count_even_charges(
+            balance, left, size, threshold if top_ups < allowed else 0
+        )
         balance, left = balance - spent, left - spent
         if balance < threshold and top_ups < allowed:
             balance, top_ups = balance + credits, top_ups + 1
-    return DayEnd(balance, top_ups, refused)
+    return DayResult(balance, top_ups, refused)
 
 
-def steps(balance: int, left: int, size: int, threshold: int) -> int:
+def count_even_charges(balance: int, left: int, size: int, threshold: int) -> int:
     """How many even charges go before the balance is below the threshold or does not cover one.
 
     At least one: the balance covers it.

@@ -21,25 +21,25 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, AccountPlan, AutoTopUp, Token, TopUpChange
 from proxyapi.models.account import parse_timestamp
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
-from proxyapi.top_up.setting import Setting, whole
+from proxyapi.top_up.setting import TopUpSetting, parse_whole_number
 from proxyapi.upstream import errors, wire
 from proxyapi.upstream.catalog import operation
 
-EVERY = timedelta(minutes=4)
-TOKENLESS = "No token of the team opens this account any more, so nothing is read from it."
-PLANLESS = {
+PREFERENCE_READ_INTERVAL = timedelta(minutes=4)
+ACCOUNT_UNREADABLE = "No token of the team opens this account any more, so nothing is read from it."
+PLAN_REQUIRED_MESSAGES = {
     AccountPlan.TRIAL: errors.PaidSubscriptionRequired.sentence,
     AccountPlan.NONE: errors.SubscriptionRequired.sentence,
 }
 
 
-class Reading(NamedTuple):
-    setting: Setting
+class PreferenceReading(NamedTuple):
+    setting: TopUpSetting
     enabled_at: datetime | None
     failures: int
 
 
-def due(now: datetime) -> list[UUID]:
+def accounts_due_for_preference_read(now: datetime) -> list[UUID]:
     """Accounts whose preference wants to be read."""
     opened = Token.objects.usable().filter(account=OuterRef("pk"))
     never = Q(top_up__isnull=True)
@@ -47,69 +47,80 @@ def due(now: datetime) -> list[UUID]:
     return list(accounts.values_list("pk", flat=True))
 
 
-def refresh(account: Account) -> None:
+def refresh_preference(account: Account) -> None:
     """Read the preference in the slowest lane, if it is due. Raises nothing.
 
     Without a paid plan the service refuses it (pitfall 80), so it is not asked.
     """
     usable = account.tokens.usable().select_related("account").order_by("state_since")
     token = token_vault.first_decryptable(usable)
-    if not account.is_of_current_upstream or not claim(account):
+    if not account.is_of_current_upstream or not claim_preference_read(account):
         return
     if account.plan != AccountPlan.PAID or token is None:
-        untold(account, TOKENLESS if token is None else PLANLESS[AccountPlan(account.plan)])
+        record_preference_error(
+            account,
+            ACCOUNT_UNREADABLE
+            if token is None
+            else PLAN_REQUIRED_MESSAGES[AccountPlan(account.plan)],
+        )
         return
     try:
-        note(account, *read(token, Priority.LEDGER_SYNC, patience=5))
+        store_preference(account, *fetch_preference(token, Priority.LEDGER_SYNC, patience=5))
     except RateLimitExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
         AutoTopUp.objects.filter(account=account).update(due_at=again_at)
     except errors.UpstreamError as error:
-        untold(account, error.user_message)
+        record_preference_error(account, error.user_message)
 
 
-def claim(account: Account) -> bool:
+def claim_preference_read(account: Account) -> bool:
     """Whether this reading is ours: two doorbells do not read it twice, nor beside a change."""
     AutoTopUp.objects.get_or_create(account=account)
     now, changing = timezone.now(), TopUpChange.objects.filter(account=account).open()
     rows = AutoTopUp.objects.filter(~Exists(changing), account=account, due_at__lte=now)
-    return bool(rows.update(due_at=now + EVERY))
+    return bool(rows.update(due_at=now + PREFERENCE_READ_INTERVAL))
 
 
-def read(token: Token, lane: Priority, patience: float) -> tuple[Reading, datetime]:
+def fetch_preference(
+    token: Token, lane: Priority, patience: float
+) -> tuple[PreferenceReading, datetime]:
     """The preference and when it was asked for. Raises `UpstreamError`, `AllowanceExhausted`."""
     asked_at = timezone.now()
-    return of(calls.call_upstream(token, "top_up.get", lane, patience=patience).data), asked_at
+    return parse_preference(
+        calls.call_upstream(token, "top_up.get", lane, patience=patience).data
+    ), asked_at
 
 
-def of(data: Any) -> Reading:
+def parse_preference(data: Any) -> PreferenceReading:
     """Raises `errors.AnswerLost` for an answer that is no preference."""
     record = wire.mapping(data)
     if not isinstance(record.get("enabled"), bool):
         raise errors.AnswerLost(operation("top_up.get"))
-    failures = min(whole(record.get("consecutive_failures")) or 0, 32_767)
-    return Reading(Setting.of(record), parse_timestamp(record.get("enabled_at")), failures)
+    failures = min(parse_whole_number(record.get("consecutive_failures")) or 0, 32_767)
+    return PreferenceReading(
+        TopUpSetting.from_mapping(record), parse_timestamp(record.get("enabled_at")), failures
+    )
 
 
 @transaction.atomic
-def note(
-    account: Account, reading: Reading, asked_at: datetime, *, ours: bool = False
+def store_preference(
+    account: Account, reading: PreferenceReading, asked_at: datetime, *, ours: bool = False
 ) -> AutoTopUp:
     """Keep what was read; `ours` when we have just set it so. Announces what changed."""
     AutoTopUp.objects.get_or_create(account=account)
     row = AutoTopUp.objects.select_for_update().get(account=account)
-    known, before = row.read_at is not None, told(row)
+    known, before = row.read_at is not None, displayed_state(row)
     if row.read_at is None or row.read_at <= asked_at:
-        take(row, reading, asked_at)
+        apply_preference(row, reading, asked_at)
     if ours:
-        leave(row, reading.setting, asked_at)
+        record_own_setting(row, reading.setting, asked_at)
     row.save()
-    if told(row) != before or not known:
+    if displayed_state(row) != before or not known:
         publish_event(account.vault_id, EventType.TOP_UP, account.pk)
     return row
 
 
-def take(row: AutoTopUp, reading: Reading, asked_at: datetime) -> None:
+def apply_preference(row: AutoTopUp, reading: PreferenceReading, asked_at: datetime) -> None:
     known = row.read_at is not None
     if reading.setting.enabled:
         row.found_off_at = None
@@ -118,20 +129,20 @@ def take(row: AutoTopUp, reading: Reading, asked_at: datetime) -> None:
     # Lower, too: a top-up that succeeded began the count anew, and then another one failed.
     if reading.failures and reading.failures != row.consecutive_failures:
         row.failure_seen_at = asked_at if known else None
-    for name, value in reading.setting.kept().items():
+    for name, value in reading.setting.to_dict().items():
         setattr(row, name, value)
     row.enabled_at, row.consecutive_failures = reading.enabled_at, reading.failures
     row.read_at, row.read_error = asked_at, ""
 
 
-def leave(row: AutoTopUp, setting: Setting, at: datetime) -> None:
+def record_own_setting(row: AutoTopUp, setting: TopUpSetting, at: datetime) -> None:
     """Also when a newer reading was faster: found off, it is we who did that."""
     row.left_enabled, row.left_at = setting.enabled, at
     if not setting.enabled:
         row.found_off_at = None
 
 
-def untold(account: Account, sentence: str) -> None:
+def record_preference_error(account: Account, sentence: str) -> None:
     """Why the last reading told nothing; what was known stays with its age."""
     row, _ = AutoTopUp.objects.get_or_create(account=account)
     if row.read_error != sentence:
@@ -139,6 +150,6 @@ def untold(account: Account, sentence: str) -> None:
         publish_event(account.vault_id, EventType.TOP_UP, account.pk)
 
 
-def told(row: AutoTopUp) -> tuple[object, ...]:
+def displayed_state(row: AutoTopUp) -> tuple[object, ...]:
     """What pages show of it, but for its age."""
-    return (Setting.of_row(row), row.consecutive_failures, row.found_off_at, row.read_error)
+    return (TopUpSetting.from_row(row), row.consecutive_failures, row.found_off_at, row.read_error)

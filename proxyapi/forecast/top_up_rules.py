@@ -13,13 +13,13 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-THRESHOLD_PERCENT = 10
-PER_DAY = 3
-COOLDOWN = timedelta(hours=24)
-FAILURES = 3
+TOP_UP_THRESHOLD_PERCENT = 10
+MAX_TOP_UPS_PER_DAY = 3
+FAILURE_COOLDOWN = timedelta(hours=24)
+MAX_TOP_UP_FAILURES = 3
 
 
-class Happened(StrEnum):
+class SpendOutcome(StrEnum):
     COVERED = "covered"
     TOPPED_UP = "topped_up"  # covered, and a top-up followed
     FAILED = "failed"  # covered, and a top-up was tried and failed
@@ -27,7 +27,7 @@ class Happened(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class TopUpOffer:
     """What a setting buys each time, on an account of so many monthly credits.
 
     `pays`: whether the saved payment method does.
@@ -35,72 +35,74 @@ class Offer:
 
     enabled: bool
     credits: Decimal
-    monthly: Decimal
-    pays: bool = True
+    monthly_credits: Decimal
+    payment_succeeds: bool = True
 
     @property
     def threshold(self) -> Decimal:
         """Below this a top-up is tried."""
-        return self.monthly * THRESHOLD_PERCENT / 100
+        return self.monthly_credits * TOP_UP_THRESHOLD_PERCENT / 100
 
-    def wants(self, balance: Decimal) -> bool:
+    def wants_top_up(self, balance: Decimal) -> bool:
         return self.enabled and balance < self.threshold
 
 
 @dataclass(slots=True)
-class Standing:
+class SimulatedAccount:
     """Where an account stands; `spend` and `credit` move it."""
 
     balance: Decimal
     failures: int = 0
     failed_at: datetime | None = None
-    is_off: bool = False  # switched off by the third failure; switching on again clears no count
+    is_switched_off: bool = (
+        False  # switched off by the third failure; switching on again clears no count
+    )
     day: date | None = None
-    today: int = 0  # successful top-ups of `day`, UTC
+    top_ups_today: int = 0  # successful top-ups of `day`, UTC
 
     def spend(
-        self, offer: Offer, at: datetime, amount: Decimal, *, via_api: bool = True
-    ) -> Happened:
+        self, offer: TopUpOffer, at: datetime, amount: Decimal, *, via_api: bool = True
+    ) -> SpendOutcome:
         """Take credits (positive); a spend outside the API starts no top-up."""
         if amount > self.balance:
-            return Happened.SHORT
+            return SpendOutcome.SHORT
         self.balance -= amount
-        if not via_api or amount <= 0 or not offer.wants(self.balance):
-            return Happened.COVERED
-        if self.is_off or not self.may_try(at):
-            return Happened.COVERED
-        return self.try_once(offer, at)
+        if not via_api or amount <= 0 or not offer.wants_top_up(self.balance):
+            return SpendOutcome.COVERED
+        if self.is_switched_off or not self.can_try_top_up(at):
+            return SpendOutcome.COVERED
+        return self.try_top_up(offer, at)
 
     def credit(self, amount: Decimal) -> None:
         self.balance += amount
 
-    def may_try(self, at: datetime) -> bool:
-        return self.free_at(at) <= at
+    def can_try_top_up(self, at: datetime) -> bool:
+        return self.next_try_at(at) <= at
 
-    def free_at(self, at: datetime) -> datetime:
+    def next_try_at(self, at: datetime) -> datetime:
         """The first moment from `at` on when another try is allowed."""
         free = at
-        if self.successes_on(at) >= PER_DAY:
-            free = midnight_after(at)
+        if self.successes_on(at) >= MAX_TOP_UPS_PER_DAY:
+            free = next_utc_midnight(at)
         if self.failed_at is not None:
-            free = max(free, self.failed_at + COOLDOWN)
+            free = max(free, self.failed_at + FAILURE_COOLDOWN)
         return free
 
     def successes_on(self, at: datetime) -> int:
-        return self.today if self.day == at.astimezone(UTC).date() else 0
+        return self.top_ups_today if self.day == at.astimezone(UTC).date() else 0
 
-    def try_once(self, offer: Offer, at: datetime) -> Happened:
-        if not offer.pays:
+    def try_top_up(self, offer: TopUpOffer, at: datetime) -> SpendOutcome:
+        if not offer.payment_succeeds:
             self.failures, self.failed_at = self.failures + 1, at
-            self.is_off = self.failures >= FAILURES
-            return Happened.FAILED
-        self.day, self.today = at.astimezone(UTC).date(), self.successes_on(at) + 1
+            self.is_switched_off = self.failures >= MAX_TOP_UP_FAILURES
+            return SpendOutcome.FAILED
+        self.day, self.top_ups_today = at.astimezone(UTC).date(), self.successes_on(at) + 1
         self.failures = 0
         self.balance += offer.credits
-        return Happened.TOPPED_UP
+        return SpendOutcome.TOPPED_UP
 
 
-def midnight_after(at: datetime) -> datetime:
+def next_utc_midnight(at: datetime) -> datetime:
     """The next UTC midnight: there the count of a day begins anew."""
     today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return today + timedelta(days=1)

@@ -15,26 +15,28 @@ from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.credentials import token_vault
-from proxyapi.ledger.row import Row, row
+from proxyapi.ledger.row_parser import UpstreamLedgerRow, parse_row
 from proxyapi.models import Account, LedgerMirror, Token, TokenState
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import operation
 from proxyapi.upstream.reply import Reply
 
-HISTORY = "credits.history"
-PER_PAGE = 50  # spec, Limits: the most (pitfall 64)
-API = "api"
+HISTORY_OPERATION = "credits.history"
+LEDGER_PAGE_SIZE = 50  # spec, Limits: the most (pitfall 64)
+API_SOURCE = "api"
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class UpstreamLedgerPage:
     start: int  # position of its first row
-    rows: tuple[Row, ...]
+    rows: tuple[UpstreamLedgerRow, ...]
     total: int  # rows of the whole view
     asked_at: datetime
-    known: int  # rows of this view that were known before it was asked: no answer may say fewer
-    mirrored: int  # rows of the whole ledger that were mirrored then
+    known_total: (
+        int  # rows of this view that were known before it was asked: no answer may say fewer
+    )
+    mirrored_total: int  # rows of the whole ledger that were mirrored then
 
     @property
     def end(self) -> int:
@@ -42,7 +44,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class LedgerReader:
     """Reads one account's ledger with one of its tokens, as one class of traffic.
 
     One token, however many open the account: it is one ledger (pitfalls 32, 66).
@@ -53,57 +55,59 @@ class Reader:
     lane: Priority
     patience: float = 0  # seconds to wait for a turn
 
-    def page(self, number: int, source: str = "") -> Page:
+    def fetch_page(self, number: int, source: str = "") -> UpstreamLedgerPage:
         """The page of that number, from 1. Raises `UpstreamError` or `AllowanceExhausted`."""
-        mirrored, of_api = ends(self.account)
-        query: dict[str, str | int] = {"order": "ASC", "per_page": PER_PAGE, "page": number}
+        mirrored, of_api = known_ends(self.account)
+        query: dict[str, str | int] = {"order": "ASC", "per_page": LEDGER_PAGE_SIZE, "page": number}
         if source:
             query["source"] = source
         asked_at = timezone.now()
         reply = calls.call_upstream(
-            self.token, HISTORY, self.lane, patience=self.patience, query=query
+            self.token, HISTORY_OPERATION, self.lane, patience=self.patience, query=query
         )
-        rows, total = read(reply, number)
-        known, start = of_api if source else mirrored, (number - 1) * PER_PAGE
-        return Page(start, rows, total, asked_at, known, mirrored)
+        rows, total = parse_page_reply(reply, number)
+        known, start = of_api if source else mirrored, (number - 1) * LEDGER_PAGE_SIZE
+        return UpstreamLedgerPage(start, rows, total, asked_at, known, mirrored)
 
-    def page_at(self, position: int, source: str = "") -> Page:
-        return self.page(position // PER_PAGE + 1, source)
+    def fetch_page_at(self, position: int, source: str = "") -> UpstreamLedgerPage:
+        return self.fetch_page(position // LEDGER_PAGE_SIZE + 1, source)
 
 
-def reader(account: Account, lane: Priority, patience: float = 0) -> Reader | None:
+def open_ledger_reader(
+    account: Account, lane: Priority, patience: float = 0
+) -> LedgerReader | None:
     """A reader with a token of the account, one that works before one that waits for its plan: the
     history is open without one, too."""
     tokens = account.tokens.usable().order_by("state_since")
     ready = sorted(tokens, key=lambda token: token.state != TokenState.WORKING)
     token = token_vault.first_decryptable(ready)
-    return Reader(account, token, lane, patience) if token else None
+    return LedgerReader(account, token, lane, patience) if token else None
 
 
-def ends(account: Account) -> tuple[int, int]:
+def known_ends(account: Account) -> tuple[int, int]:
     """Where the mirror ends: in the whole ledger, and in the view source=api."""
     row = LedgerMirror.objects.filter(pk=account.pk).values_list("high", "api_high").first()
     return row or (0, 0)
 
 
-def read(reply: Reply, number: int) -> tuple[tuple[Row, ...], int]:
+def parse_page_reply(reply: Reply, number: int) -> tuple[tuple[UpstreamLedgerRow, ...], int]:
     """The rows and the total that an answer holds; raises `AnswerLost` where they do not fit."""
-    data, total = reply.data, count(reply.meta.get("total"))
-    start = (number - 1) * PER_PAGE
-    if not isinstance(data, list) or total is None or not is_as_asked(reply, number):
-        raise errors.AnswerLost(operation(HISTORY))
+    data, total = reply.data, parse_row_count(reply.meta.get("total"))
+    start = (number - 1) * LEDGER_PAGE_SIZE
+    if not isinstance(data, list) or total is None or not is_requested_page(reply, number):
+        raise errors.AnswerLost(operation(HISTORY_OPERATION))
     # A row may have come between their counting and their reading, so there may be more than told.
-    if not min(PER_PAGE, max(0, total - start)) <= len(data) <= PER_PAGE:
-        raise errors.AnswerLost(operation(HISTORY))
-    return tuple(row(raw) for raw in data), max(total, start + len(data) if data else 0)
+    if not min(LEDGER_PAGE_SIZE, max(0, total - start)) <= len(data) <= LEDGER_PAGE_SIZE:
+        raise errors.AnswerLost(operation(HISTORY_OPERATION))
+    return tuple(parse_row(raw) for raw in data), max(total, start + len(data) if data else 0)
 
 
-def count(value: Any) -> int | None:
+def parse_row_count(value: Any) -> int | None:
     fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     return value if fits else None
 
 
-def is_as_asked(reply: Reply, number: int) -> bool:
+def is_requested_page(reply: Reply, number: int) -> bool:
     """Whether it is the page of that number and size, as far as it tells."""
-    asked = {"current_page": number, "per_page": PER_PAGE}
+    asked = {"current_page": number, "per_page": LEDGER_PAGE_SIZE}
     return all(str(reply.meta.get(name, wanted)) == str(wanted) for name, wanted in asked.items())

@@ -10,12 +10,14 @@ from proxyapi.models import Account
 from proxyapi.rollups.daily_totals import rebuild_days_at
 
 
-def lock(account: Account) -> None:
+def lock_account(account: Account) -> None:
     """One at a time for each account; always before its jobs, charges and entries."""
     Account.objects.lock_upstream_account(account.pk)
 
 
-def note(account: Account, moments: Iterable[datetime], *, only_told: bool = False) -> None:
+def record_entry_changes(
+    account: Account, moments: Iterable[datetime], *, only_told: bool = False
+) -> None:
     """Entries of these moments came or changed, in the caller's transaction.
 
     `only_told`: nothing of them changed but whether they are the API's.

@@ -15,10 +15,10 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from proxyapi.ledger import api_view, segment
-from proxyapi.ledger.mirror import mirror
-from proxyapi.ledger.page import reader
-from proxyapi.ledger.weighing import REQUESTS, weigh
+from proxyapi.ledger import api_view_sync, mirror_range
+from proxyapi.ledger.balance_checkpoint import CHECKPOINT_REQUESTS, take_checkpoint
+from proxyapi.ledger.mirror import mirror_entries
+from proxyapi.ledger.page_reader import open_ledger_reader
 from proxyapi.models import Account, Charge, LedgerMirror, Token
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import (
@@ -30,20 +30,24 @@ from proxyapi.rate_limiter import (
 )
 from proxyapi.upstream import errors
 
-EVERY = timedelta(minutes=1)
-BEAT = timedelta(seconds=5)  # between two looks at whose turn it is (dashboard/celery.py)
-SLACK = timedelta(seconds=10)
-AWAITED = 4  # readings a minute that go before the looks, because people wait for their charges
-LONGEST = timedelta(minutes=15)  # between two tries while the service is in trouble
-HELD = timedelta(minutes=2)  # after which a turn that did not end belongs to a dead worker
-WEIGHED_EVERY = timedelta(minutes=10)  # while rows come
-WEIGHED_AGAIN = timedelta(hours=1)  # while none do
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not read yet
+SYNC_INTERVAL = timedelta(minutes=1)
+SCHEDULE_BEAT = timedelta(seconds=5)  # between two looks at whose turn it is (dashboard/celery.py)
+READ_AGE_SLACK = timedelta(seconds=10)
+MAX_URGENT_READS_PER_MINUTE = (
+    4  # readings a minute that go before the looks, because people wait for their charges
+)
+MAX_FAILURE_BACKOFF = timedelta(minutes=15)  # between two tries while the service is in trouble
+SYNC_LEASE_DURATION = timedelta(
+    minutes=2
+)  # after which a turn that did not end belongs to a dead worker
+CHECKPOINT_INTERVAL = timedelta(minutes=10)  # while rows come
+IDLE_CHECKPOINT_INTERVAL = timedelta(hours=1)  # while none do
+NEVER_READ_AT = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not read yet
 
 
-def due(now: datetime, of: UUID | None = None) -> list[UUID]:
+def accounts_due_for_sync(now: datetime, of: UUID | None = None) -> list[UUID]:
     """Accounts whose ledger should be read now; `of`: this one, if it is among them."""
-    read_at = Coalesce(OuterRef("ledger__read_at"), NEVER)
+    read_at = Coalesce(OuterRef("ledger__read_at"), NEVER_READ_AT)
     settled = Charge.objects.filter(account=OuterRef("pk"), state__in=CHARGED_STATES)
     # What was settled before the clock was put back does not count for as long as it lies ahead.
     settled = settled.filter(settled_at__gt=read_at, settled_at__lte=now)
@@ -56,115 +60,125 @@ def due(now: datetime, of: UUID | None = None) -> list[UUID]:
     return list(found.values_list("pk", flat=True))
 
 
-def take_turn(account_id: UUID) -> None:
+def sync_account(account_id: UUID) -> None:
     """Read the account's ledger as far as it can be read now. Two workers do not do it at once."""
     account = Account.objects.select_related("vault").get(pk=account_id)
-    held_until = hold(account)
+    held_until = acquire_lease(account)
     if held_until is None:
         return
     troubles = 0
     try:
-        mirror_and_weigh(account)
+        mirror_and_take_checkpoint(account)
     except RateLimitExhausted as error:
         wait = timedelta(seconds=max(1.0, error.wait))
     except errors.UpstreamError:
-        troubles = min(segment.of(account).troubles + 1, 10)
-        wait = min(EVERY * 2**troubles, LONGEST)
+        troubles = min(mirror_range.get_or_create_ledger(account).troubles + 1, 10)
+        wait = min(SYNC_INTERVAL * 2**troubles, MAX_FAILURE_BACKOFF)
     else:
-        wait = rest(segment.of(account), timezone.now())
+        wait = next_sync_delay(mirror_range.get_or_create_ledger(account), timezone.now())
     mine = LedgerMirror.objects.filter(pk=account_id, held_until=held_until)
     mine.update(due_at=timezone.now() + wait, troubles=troubles, held_until=None)
 
 
-def rest(ledger: LedgerMirror, now: datetime) -> timedelta:
+def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
     """How long until the ledger's end was read a minute ago, less the beat; a turn that spent its
     requests on older rows did not read it."""
-    wait = EVERY - BEAT
+    wait = SYNC_INTERVAL - SCHEDULE_BEAT
     age = now - ledger.read_at if ledger.read_at else wait
     return wait - age if age < wait and not ledger.problem else wait
 
 
-def hold(account: Account) -> datetime | None:
+def acquire_lease(account: Account) -> datetime | None:
     """Take the turn by conditional update; None when another worker has it."""
-    segment.of(account)
+    mirror_range.get_or_create_ledger(account)
     now = timezone.now()
-    until = now + HELD
+    until = now + SYNC_LEASE_DURATION
     free = Q(held_until__isnull=True) | Q(held_until__lt=now)
     return (
         until if LedgerMirror.objects.filter(free, pk=account.pk).update(held_until=until) else None
     )
 
 
-def mirror_and_weigh(account: Account) -> None:
+def mirror_and_take_checkpoint(account: Account) -> None:
     """The anchor first: a long history is filled up for many turns, and nothing waits for that.
 
     Nor does the mirror wait for a balance that cannot be read, nor people for the anchor.
     """
-    awaited = is_awaited(segment.of(account))
-    if segment.of(account).anchor_balance is None and not awaited and may_weigh(account):
+    awaited = is_sync_urgent(mirror_range.get_or_create_ledger(account))
+    if (
+        mirror_range.get_or_create_ledger(account).anchor_balance is None
+        and not awaited
+        and can_take_checkpoint(account)
+    ):
         with suppress(errors.UpstreamError):
-            weigh(account)
-    ledger = segment.of(account)
-    mirror(account, newest=is_old(ledger, timezone.now()), awaited=awaited)
+            take_checkpoint(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    mirror_entries(account, newest=is_ledger_end_stale(ledger, timezone.now()), awaited=awaited)
     now = timezone.now()
-    if is_weighing_due(ledger := segment.of(account), now):
-        weigh(
-            account, Priority.SETTLEMENT if is_weighing_late(ledger, now) else Priority.LEDGER_SYNC
+    if is_checkpoint_due(ledger := mirror_range.get_or_create_ledger(account), now):
+        take_checkpoint(
+            account,
+            Priority.SETTLEMENT if is_checkpoint_overdue(ledger, now) else Priority.LEDGER_SYNC,
         )
 
 
-def may_weigh(account: Account) -> bool:
+def can_take_checkpoint(account: Account) -> bool:
     """Whether all that a weighing asks fits now. The one request that is lent each half minute
     while videos are looked at would read the ledger's end for it, and nothing else, every time."""
-    source = reader(account, Priority.LEDGER_SYNC)
+    source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     if source is None:
         return False
-    return available(redis_connection(), source.token.bucket, Priority.LEDGER_SYNC) >= REQUESTS
+    return (
+        available(redis_connection(), source.token.bucket, Priority.LEDGER_SYNC)
+        >= CHECKPOINT_REQUESTS
+    )
 
 
-def is_old(ledger: LedgerMirror, now: datetime) -> bool:
+def is_ledger_end_stale(ledger: LedgerMirror, now: datetime) -> bool:
     """Whether the ledger's end is worth a request before what else is to be read."""
     if ledger.read_at is None or ledger.high < ledger.total:
         return True
     return (
-        ledger.read_at < now - EVERY + SLACK
-        or has_settled(ledger)
-        or (ledger.low == 0 and not api_view.is_open(ledger))
+        ledger.read_at < now - SYNC_INTERVAL + READ_AGE_SLACK
+        or has_newly_settled_charge(ledger)
+        or (ledger.low == 0 and not api_view_sync.is_api_view_behind(ledger))
     )
 
 
-def is_awaited(ledger: LedgerMirror) -> bool:
+def is_sync_urgent(ledger: LedgerMirror) -> bool:
     """Whether people look for the row of what they did just now. However much they do, it is so a
     few times a minute only: else watching would pay for it. Raises `AllowanceUnknown`."""
-    if not has_settled(ledger):
+    if not has_newly_settled_charge(ledger):
         return False
     name = f"awaited:{ledger.pk}"
-    return try_acquire(redis_connection(), name, Priority.PERSON, limit=AWAITED).is_granted
+    return try_acquire(
+        redis_connection(), name, Priority.PERSON, limit=MAX_URGENT_READS_PER_MINUTE
+    ).is_granted
 
 
-def has_settled(ledger: LedgerMirror) -> bool:
+def has_newly_settled_charge(ledger: LedgerMirror) -> bool:
     """Whether one of our charges was settled since the ledger's end was read."""
     settled = Charge.objects.filter(account_id=ledger.pk, state__in=CHARGED_STATES)
-    since = ledger.read_at or NEVER
+    since = ledger.read_at or NEVER_READ_AT
     return settled.filter(settled_at__gt=since, settled_at__lte=timezone.now()).exists()
 
 
-def is_weighing_late(ledger: LedgerMirror, now: datetime) -> bool:
+def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
     """Of an account whose videos are looked at all day long nothing would be weighed: its three
     requests go before the looks then, each hour; where that fails, not at once again."""
-    if (ledger.weighed_at or ledger.account.created_at) > now - WEIGHED_AGAIN:
+    if (ledger.weighed_at or ledger.account.created_at) > now - IDLE_CHECKPOINT_INTERVAL:
         return False
     with suppress(redis.RedisError):
         return bool(
-            redis_connection().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=WEIGHED_EVERY)
+            redis_connection().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=CHECKPOINT_INTERVAL)
         )
     return False
 
 
-def is_weighing_due(ledger: LedgerMirror, now: datetime) -> bool:
+def is_checkpoint_due(ledger: LedgerMirror, now: datetime) -> bool:
     if ledger.problem:
         return False
     if ledger.weighed_high is None or ledger.weighed_at is None:
         return True
-    every = WEIGHED_AGAIN if ledger.weighed_high == ledger.high else WEIGHED_EVERY
+    every = IDLE_CHECKPOINT_INTERVAL if ledger.weighed_high == ledger.high else CHECKPOINT_INTERVAL
     return ledger.weighed_at < now - every

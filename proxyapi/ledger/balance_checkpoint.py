@@ -14,55 +14,59 @@ from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
-from proxyapi.ledger import changes, growth, segment
-from proxyapi.ledger.differences import of_balance
-from proxyapi.ledger.page import reader
+from proxyapi.ledger import backfill, entry_changes, mirror_range
+from proxyapi.ledger.differences import balance_difference
+from proxyapi.ledger.page_reader import open_ledger_reader
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData, format_credits
 from proxyapi.rollups.daily_totals import CreditSum
 from proxyapi.upstream import wire
 
-REQUESTS = 3
-AGREES = "Balance and entries agree by now. Nothing was changed."
-MOVED = "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; look again."
+CHECKPOINT_REQUESTS = 3
+BALANCE_AGREES = "Balance and entries agree by now. Nothing was changed."
+DIFFERENCE_CHANGED = (
+    "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; look again."
+)
 
 
-def weigh(account: Account, lane: Priority = Priority.LEDGER_SYNC, patience: float = 8) -> bool:
+def take_checkpoint(
+    account: Account, lane: Priority = Priority.LEDGER_SYNC, patience: float = 8
+) -> bool:
     """Weigh the account; False when it cannot be read, or rows came meanwhile.
 
-    `REQUESTS` requests. Raises `AllowanceExhausted` or `UpstreamError`.
+    `CHECKPOINT_REQUESTS` requests. Raises `AllowanceExhausted` or `UpstreamError`.
     """
-    source = reader(account, lane, patience)
-    if source is None or not at_end(before := growth.catch_up(source)):
+    source = open_ledger_reader(account, lane, patience)
+    if source is None or not is_at_ledger_end(before := backfill.catch_up_to_end(source)):
         return False
     asked_at = timezone.now()
     reply = calls.call_upstream(source.token, "me.get", lane, patience=patience)
     credits = wire.mapping(wire.mapping(reply.data).get("credits"))
-    # What `total` and `extra` have to do with it is not shown (pitfall 52).
+    # What `sum_positions` and `extra` have to do with it is not shown (pitfall 52).
     remaining = wire.amount(credits.get("remaining"))
-    after = growth.catch_up(source)
-    if remaining is None or not at_end(after) or after.high != before.high:
+    after = backfill.catch_up_to_end(source)
+    if remaining is None or not is_at_ledger_end(after) or after.high != before.high:
         return False
     account.update_balance(remaining, asked_at)
-    return note(account, remaining, after.high)
+    return store_checkpoint(account, remaining, after.high)
 
 
-def at_end(ledger: LedgerMirror) -> bool:
+def is_at_ledger_end(ledger: LedgerMirror) -> bool:
     return not ledger.problem and ledger.read_at is not None and ledger.high == ledger.total
 
 
 @transaction.atomic
-def note(account: Account, balance: Decimal, high: int) -> bool:
-    changes.lock(account)
-    ledger = segment.of(account)
+def store_checkpoint(account: Account, balance: Decimal, high: int) -> bool:
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
     if ledger.high < high or ledger.problem:
         return False
     now = timezone.now()
     if ledger.anchor_balance is None or ledger.anchor_high is None:
         ledger.anchor_balance, ledger.anchor_high, ledger.anchor_at = balance, high, now
         ledger.weighed_high = None
-    ledger.weighed_sum = since_anchor(ledger, high)
+    ledger.weighed_sum = sum_since_anchor(ledger, high)
     ledger.balance_exact, ledger.weighed_high, ledger.weighed_at = balance, high, now
     ledger.save()
     publish_event(account.vault_id, EventType.LEDGER, account.pk)
@@ -70,33 +74,35 @@ def note(account: Account, balance: Decimal, high: int) -> bool:
     return True
 
 
-def since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
+def sum_since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
     """What the rows from the anchor on add up to; only those after the last weighing are read."""
     if ledger.weighed_high is None or ledger.weighed_sum is None or ledger.weighed_high > high:
-        return total(ledger, ledger.anchor_high or 0, high)
-    return ledger.weighed_sum + total(ledger, ledger.weighed_high, high)
+        return sum_positions(ledger, ledger.anchor_high or 0, high)
+    return ledger.weighed_sum + sum_positions(ledger, ledger.weighed_high, high)
 
 
-def total(ledger: LedgerMirror, low: int, high: int) -> Decimal:
+def sum_positions(ledger: LedgerMirror, low: int, high: int) -> Decimal:
     """What the rows of these positions add up to."""
     rows = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=low, position__lt=high)
     return rows.aggregate(sum=CreditSum("amount"))["sum"] or Decimal(0)
 
 
 @transaction.atomic
-def anchor_again(account: Account, seen: Decimal) -> LedgerMirror:
+def rebase_balance(account: Account, seen: Decimal) -> LedgerMirror:
     """Take the balance as it was weighed last as the new start, and let the difference go.
 
     The opening balance follows from it: opening + entries = balance. What moves after that
     weighing shows as a new difference. Raises `Stale` when the difference is not the one that
     somebody has `seen` and decided about, or is gone.
     """
-    changes.lock(account)
-    ledger = segment.of(account)
-    if not (gap := of_balance(ledger)):
-        raise StaleData(AGREES)
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    if not (gap := balance_difference(ledger)):
+        raise StaleData(BALANCE_AGREES)
     if gap != seen:
-        raise StaleData(MOVED.format(gap=format_credits(gap), seen=format_credits(seen)))
+        raise StaleData(
+            DIFFERENCE_CHANGED.format(gap=format_credits(gap), seen=format_credits(seen))
+        )
     ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.weighed_high
     ledger.anchor_at, ledger.weighed_sum = ledger.weighed_at, Decimal(0)
     ledger.save()

@@ -1,0 +1,378 @@
+"""Laying the view source=api over the mirrored rows, a page in each short transaction.
+
+The view's rows are the mirror's with gaps, in the same order and without ids, too. So each is laid
+greedily on the next row of the same words: downward from a border under which both have the same
+rows, upward from the last row that was laid. A row that is passed over is not of the API (pitfall
+65). Equal rows may swap; their words and amounts are the same.
+
+The view may lag behind its ledger. A row that is newer than all it shows is called somebody else's
+only by a look `api_view_lag` after its booking (`CHARGE_BOOKED_WITHIN`, half a minute), and even
+then the view is believed should it show it later. It is the service's time against ours: where its
+clock is ahead, rows wait for so much longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Min, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from proxyapi.ledger import entry_changes, matching_rules, mirror_range
+from proxyapi.ledger.api_attribution import (
+    api_entries,
+    attributed_entries,
+    reset_attribution,
+    unattributed_entries,
+)
+from proxyapi.ledger.page_reader import UpstreamLedgerPage
+from proxyapi.ledger.row_parser import UpstreamLedgerRow, entry_raw_values
+from proxyapi.models import Account, LedgerEntry, LedgerMirror
+
+IsBeyondRow = Callable[[datetime, datetime], bool]
+# Rows may be out of the order of their times, but not by so much; a whole ledger is not gone
+# through for a row that it does not have.
+MAX_TIME_DISORDER = timedelta(days=1)
+API_VIEW_FIELDS = ("api_low", "api_high", "api_read_at", "api_problem", "api_problem_at")
+ATTRIBUTION_BATCH_SIZE = 2000  # rows that are told in one statement, or one transaction
+API_VIEW_MISMATCH = (
+    "The service's view of API spend shows a row that its whole ledger does not show. "
+    "Which rows are of the API is not known from there on."
+)
+OLDER_API_VIEW_MISMATCH = (
+    "The service's view of API spend shows an older row that its whole ledger does not show. "
+    "Which rows are of the API is not known beneath it."
+)
+API_VIEW_UNAVAILABLE = (
+    "The service does not show its view of API spend. Which rows are of the API is not known."
+)
+
+
+@transaction.atomic
+def start_alignment(
+    account: Account, page: UpstreamLedgerPage, *, still: bool = False
+) -> LedgerMirror:
+    """Lay the first rows, downward from a place where both views have the same rows beneath them.
+
+    That is the first row of the mirror's newest second: of older ones none can come any more. Where
+    a whole page is of one second, it is the end of both, if they stood still (`still`).
+    """
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    border, rows = (
+        (page.mirrored_total, page.rows) if still else rows_before_newest_second(ledger, page)
+    )
+    if is_alignment_started(ledger) or border <= ledger.low or (not rows and page.start):
+        return ledger
+    free = unattributed_entries(ledger).filter(position__lt=border)
+    newest_first = free.order_by("-position").iterator(chunk_size=500)
+    hits, passed = pair_rows_with_entries(rows[::-1], newest_first, is_far_before)
+    if rows and not hits and not is_older_than_mirror(ledger, rows):
+        return ledger
+    ledger.api_high = page.start + len(rows)
+    ledger.api_low = ledger.api_high - len(hits)
+    told = set_via_api(hits, True)
+    if hits:
+        told += set_via_api([entry for entry in passed if entry.position < hits[0].position], False)
+    else:
+        told += mark_batch_not_api(entries_past_lag(free, page))
+    ledger.save(update_fields=["api_low", "api_high"])
+    entry_changes.record_entry_changes(account, told, only_told=True)
+    return ledger
+
+
+def rows_before_newest_second(
+    ledger: LedgerMirror, page: UpstreamLedgerPage
+) -> tuple[int, tuple[UpstreamLedgerRow, ...]]:
+    """The mirror's rows and the page's that are older than the mirror's newest second."""
+    rows = LedgerEntry.objects.filter(account_id=ledger.pk)
+    newest = rows.filter(position__lt=page.mirrored_total).order_by("-position").first()
+    if newest is None:
+        return 0, ()
+    second = newest.happened_at
+    border = rows.filter(happened_at__gte=second).aggregate(at=Min("position"))["at"]
+    return border, tuple(takewhile(lambda row: is_row_before(row, second), page.rows))
+
+
+def is_row_before(row: UpstreamLedgerRow, second: datetime) -> bool:
+    return row.happened_at is not None and row.happened_at < second
+
+
+@transaction.atomic
+def remember_api_view_end(account: Account, page: UpstreamLedgerPage) -> None:
+    """Where the view's newest rows are, for the request that asks for them."""
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    if not is_alignment_started(ledger):
+        ledger.api_low = ledger.api_high = page.total
+        ledger.save(update_fields=["api_low", "api_high"])
+
+
+@transaction.atomic
+def restart_alignment(account: Account) -> LedgerMirror:
+    """What did not fit is tried again, from the end where its newest rows did not; elsewhere what
+    was laid stays: a large ledger takes hours to be laid anew."""
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    if ledger.api_problem:
+        if ledger.api_problem == API_VIEW_MISMATCH or not is_alignment_started(ledger):
+            reset_attribution(ledger)
+        ledger.api_problem = ""
+        ledger.save(update_fields=["api_low", "api_high", "api_problem"])
+    return ledger
+
+
+@transaction.atomic
+def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
+    """Lay a page of the view over the mirror; answers how far it is laid now."""
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    if not is_alignment_started(ledger):
+        return ledger
+    if is_last_row_unchanged(ledger, page):
+        told = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
+        entry_changes.record_entry_changes(
+            account, told + attribute_beyond_api_view(ledger, page), only_told=True
+        )
+        if ledger.api_high == page.total:
+            ledger.api_read_at = page.asked_at
+            if ledger.api_problem != OLDER_API_VIEW_MISMATCH or ledger.api_low == 0:
+                ledger.api_problem = ""
+            if ledger.api_low == 0:
+                ledger.api_problem_at = None
+        elif ledger.api_high == page.end:
+            ledger.api_read_at = None  # the next page is known to be there
+    else:
+        reset_attribution(ledger)
+    ledger.save(update_fields=API_VIEW_FIELDS)
+    return ledger
+
+
+def is_alignment_started(ledger: LedgerMirror) -> bool:
+    """Whether anything is known of the view; it may show no row at all."""
+    return attributed_entries(ledger).exists()
+
+
+def is_last_row_unchanged(ledger: LedgerMirror, page: UpstreamLedgerPage) -> bool:
+    """Whether the last row that was laid still reads the same."""
+    if page.total < min(page.known_total, ledger.api_high):
+        return False
+    last = ledger.api_high - 1
+    if not page.start <= last < page.end:
+        return True
+    entry = api_entries(ledger).order_by("-position").first()
+    return entry is None or entry_raw_values(entry) == page.rows[last - page.start].raw_values
+
+
+def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]) -> bool:
+    """Whether even the newest of the view's rows is clearly older than all that is mirrored."""
+    entries = LedgerEntry.objects.filter(account_id=ledger.pk)
+    newest, oldest = rows[-1].happened_at, entries.aggregate(at=Min("happened_at"))["at"]
+    return (
+        newest is not None
+        and oldest is not None
+        and newest < oldest - matching_rules.MATCH_BOOKING_DELAY
+    )
+
+
+def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
+    """Rows above those that were laid."""
+    if not page.start <= ledger.api_high < page.end:
+        return []
+    rows = page.rows[ledger.api_high - page.start :]
+    # Those that it did not show for too long, too: so a view that is very late mends itself.
+    again = Q(happened_at__gte=rows[0].happened_at or page.asked_at)
+    free = entries_newer_than_api_view(ledger).filter(Q(via_api__isnull=True) | again)
+    hits, passed = pair_rows_with_entries(
+        rows, free.order_by("position").iterator(chunk_size=500), is_far_after
+    )
+    ledger.api_high += len(hits)
+    return set_via_api(hits, True) + set_via_api(passed, False)
+
+
+def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
+    """Rows beneath those that were laid."""
+    if not page.start < ledger.api_low <= page.end:
+        return []
+    rows = page.rows[: ledger.api_low - page.start][::-1]
+    lowest = lowest_attributed_position(ledger)
+    free = unattributed_entries(ledger).filter(
+        position__lt=ledger.high if lowest is None else lowest
+    )
+    hits, passed = pair_rows_with_entries(
+        rows, free.order_by("-position").iterator(chunk_size=500), is_far_before
+    )
+    ledger.api_low -= len(hits)
+    return set_via_api(hits, True) + set_via_api(passed, False)
+
+
+def entries_newer_than_api_view(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
+    """Rows newer than the last one that was laid; where none was, from the first that is known."""
+    newest = newest_api_position(ledger)
+    if newest is None:
+        newest = (first_position_by(attributed_entries(ledger), "position") or 0) - 1
+    return LedgerEntry.objects.filter(account_id=ledger.pk, position__gt=newest)
+
+
+def lowest_attributed_position(ledger: LedgerMirror) -> int | None:
+    """By way of the rows beneath, which have an index; None where nothing is told."""
+    newest = newest_api_position(ledger)
+    if (
+        newest is None
+        and (newest := first_position_by(attributed_entries(ledger), "-position")) is None
+    ):
+        return None
+    highest = first_position_by(
+        unattributed_entries(ledger).filter(position__lt=newest), "-position"
+    )
+    return ledger.low if highest is None else highest + 1
+
+
+def newest_api_position(ledger: LedgerMirror) -> int | None:
+    """Where the view shows no row, none is looked for: that would go through the whole ledger."""
+    return (
+        None
+        if ledger.api_low == ledger.api_high
+        else first_position_by(api_entries(ledger), "-position")
+    )
+
+
+def unattributable_filter(ledger: LedgerMirror) -> Q:
+    """Rows of which nobody will tell whether they are the API's while the view does not fit."""
+    if not ledger.api_problem:
+        return Q(pk__in=())
+    lowest = (
+        lowest_attributed_position(ledger)
+        if ledger.api_problem == OLDER_API_VIEW_MISMATCH
+        else None
+    )
+    untold = Q(via_api__isnull=True)
+    return untold if lowest is None else untold & Q(position__lt=lowest)
+
+
+def first_position_by(entries: QuerySet[LedgerEntry], order: str) -> int | None:
+    return entries.order_by(order).values_list("position", flat=True).first()
+
+
+def pair_rows_with_entries(
+    rows: Sequence[UpstreamLedgerRow], free: Iterator[LedgerEntry], is_past: IsBeyondRow
+) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
+    """The entry of each row, as far as there are any, and those that were passed over. An entry for
+    which `is_past` holds is too far from the row for another one behind it to be the row's."""
+    hits: list[LedgerEntry] = []
+    passed: list[LedgerEntry] = []
+    for row in rows:
+        over: list[LedgerEntry] = []
+        hit = find_next_entry(row, free, over, is_past)
+        if hit is None:
+            break  # nothing is said of the entries it was looked for in
+        hits.append(hit)
+        passed += over
+    return hits, passed
+
+
+def find_next_entry(
+    row: UpstreamLedgerRow,
+    free: Iterator[LedgerEntry],
+    over: list[LedgerEntry],
+    is_past: IsBeyondRow,
+) -> LedgerEntry | None:
+    for entry in free:
+        if entry_raw_values(entry) == row.raw_values:
+            return entry
+        if row.happened_at is not None and is_past(entry.happened_at, row.happened_at):
+            return None
+        over.append(entry)
+    return None
+
+
+def is_far_before(moment: datetime, rows_own: datetime) -> bool:
+    return moment < rows_own - MAX_TIME_DISORDER
+
+
+def is_far_after(moment: datetime, rows_own: datetime) -> bool:
+    return moment > rows_own + MAX_TIME_DISORDER
+
+
+def set_via_api(entries: Iterable[LedgerEntry], via_api: bool) -> list[datetime]:
+    listed = [entry for entry in entries if entry.via_api is not via_api]
+    for start in range(0, len(listed), ATTRIBUTION_BATCH_SIZE):
+        lot = [entry.pk for entry in listed[start : start + ATTRIBUTION_BATCH_SIZE]]
+        LedgerEntry.objects.filter(pk__in=lot).update(via_api=via_api)
+    return [entry.happened_at for entry in listed]
+
+
+def finish_attribution(account: Account) -> None:
+    """Where the view was laid to its beginning, older rows are not its: a lot in each transaction,
+    for which who pays may have to wait."""
+    while finish_attribution_batch(account):
+        pass
+
+
+@transaction.atomic
+def finish_attribution_batch(account: Account) -> bool:
+    entry_changes.lock_account(account)
+    ledger = mirror_range.get_or_create_ledger(account)
+    told = attribute_oldest_entries(ledger) if is_alignment_started(ledger) else []
+    entry_changes.record_entry_changes(account, told, only_told=True)
+    return bool(told)
+
+
+def attribute_beyond_api_view(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
+    """Rows beyond both ends of the view are not of the API."""
+    told: list[datetime] = []
+    if ledger.api_high == page.total:
+        free = entries_newer_than_api_view(ledger).filter(
+            via_api__isnull=True, position__lt=page.mirrored_total
+        )
+        while lot := mark_batch_not_api(entries_past_lag(free, page)):
+            told += lot
+    return told + attribute_oldest_entries(ledger)
+
+
+def entries_past_lag(
+    entries: QuerySet[LedgerEntry], page: UpstreamLedgerPage
+) -> QuerySet[LedgerEntry]:
+    """Those that the view would have shown on this page by then, if it ever did."""
+    return entries.filter(happened_at__lte=page.asked_at - api_view_lag())
+
+
+def api_view_lag() -> timedelta:
+    return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
+
+
+def attribute_oldest_entries(ledger: LedgerMirror) -> list[datetime]:
+    lowest = lowest_attributed_position(ledger)
+    if ledger.api_low > 0 or lowest is None:
+        return []
+    return mark_batch_not_api(unattributed_entries(ledger).filter(position__lt=lowest))
+
+
+def mark_batch_not_api(entries: QuerySet[LedgerEntry]) -> list[datetime]:
+    """Tell the newest lot of these that they are not of the API."""
+    lot = list(
+        entries.order_by("-position").values_list("position", "happened_at")[
+            :ATTRIBUTION_BATCH_SIZE
+        ]
+    )
+    if lot:
+        entries.filter(position__gte=lot[-1][0]).update(via_api=False)
+    return [happened_at for _, happened_at in lot]
+
+
+def suspend_alignment(account: Account, why: str = API_VIEW_MISMATCH) -> None:
+    """Say why the view cannot be laid, and leave it for a while."""
+    now = timezone.now()
+    # When it was read is left alone beneath: it is of the view's top.
+    read_at = {} if why == OLDER_API_VIEW_MISMATCH else {"api_read_at": now}
+    LedgerMirror.objects.filter(pk=account.pk).update(
+        api_problem=why,
+        api_tried_at=now,
+        api_problem_at=Coalesce("api_problem_at", Value(now)),
+        **read_at,
+    )

@@ -1,0 +1,44 @@
+"""The patrol: older pages are compared with the service's, one now and then, from the top down.
+
+The newest page is compared with every reading anyway.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from proxyapi.ledger import mirror_range
+from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE, LedgerReader
+from proxyapi.models import LedgerMirror
+
+RECHECK_INTERVAL = timedelta(minutes=10)
+
+
+def recheck_due_page(source: LedgerReader) -> None:
+    """Compare the page whose turn it is, if one is due; one worker does."""
+    ledger, now = mirror_range.get_or_create_ledger(source.account), timezone.now()
+    if ledger.problem or not ledger.is_complete or ledger.high <= LEDGER_PAGE_SIZE:
+        return
+    if ledger.patrolled_at is None or ledger.patrolled_at > now - RECHECK_INTERVAL:
+        return
+    mine = LedgerMirror.objects.filter(pk=ledger.pk, patrolled_at=ledger.patrolled_at)
+    if not mine.update(patrolled_at=now):
+        return
+    top = (ledger.high - 1) // LEDGER_PAGE_SIZE * LEDGER_PAGE_SIZE
+    page = source.fetch_page_at((ledger.patrolled or top) - 1)
+    mirror_range.apply_page(source.account, page)
+    LedgerMirror.objects.filter(pk=ledger.pk, problem="", high__gt=F("low")).update(
+        patrolled=page.start
+    )
+
+
+def recheck_all_pages(source: LedgerReader) -> int:
+    """Compare every page; answers how many. Stops where the mirror does."""
+    ledger, number = mirror_range.get_or_create_ledger(source.account), 0
+    while number * LEDGER_PAGE_SIZE < ledger.high and not ledger.problem:
+        number += 1
+        ledger = mirror_range.apply_page(source.account, source.fetch_page(number))
+    return number

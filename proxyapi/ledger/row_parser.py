@@ -1,0 +1,96 @@
+"""One row of the ledger: the service's words, and what they say (spec, Credit ledger entry).
+
+Contract: pure, and total: any JSON becomes a row. What cannot be read is not guessed. Such a row
+keeps its words and its place, counts as 0 credits or stands at its neighbour's time, and says so in
+`trouble`; a mirror that stopped at it, or left it out, would hide more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from proxyapi.models import LedgerEntry
+from proxyapi.models.account import parse_timestamp
+from proxyapi.upstream import wire
+
+# The upstream's name of each word, ours, and the characters of it that are kept.
+ROW_FIELDS = (
+    ("label", "label", 200),
+    ("content_type", "content_type", 100),
+    ("credit_spend", "credit_spend", 40),
+    ("transaction_type", "transaction_type", 40),
+    ("created_at", "booked_at", 40),
+)
+ROW_FIELD_NAMES = tuple(ours for _, ours, _ in ROW_FIELDS)
+RowValues = tuple[str, ...]  # in the order of NAMES
+LEDGER_CREDIT_QUANTUM = Decimal("0.0001")
+
+NOT_A_LEDGER_ROW = "This row is none of a ledger."
+UNREADABLE_AMOUNT = "Its amount cannot be read, so it counts as 0."
+TRUNCATED_AMOUNT = "Its amount has more than four decimals; the rest is cut off."
+UNREADABLE_TIME = "Its time cannot be read, so it stands at its neighbour's."
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamLedgerRow:
+    raw_values: RowValues
+    amount: Decimal  # credits, signed; 0 where it cannot be read
+    happened_at: datetime | None  # UTC
+    trouble: str
+
+
+def parse_row(raw: Any) -> UpstreamLedgerRow:
+    """A row of the answer, whatever it is."""
+    if not isinstance(raw, dict):
+        return UpstreamLedgerRow(
+            (str(raw)[:200], "", "", "", ""),
+            Decimal(0),
+            None,
+            f"{NOT_A_LEDGER_ROW} {UNREADABLE_AMOUNT} {UNREADABLE_TIME}",
+        )
+    words = tuple(value_as_text(raw.get(theirs))[:most] for theirs, _, most in ROW_FIELDS)
+    amount, when = (
+        parse_signed_amount(raw.get("credit_spend")),
+        parse_utc_time(raw.get("created_at")),
+    )
+    troubles = []
+    if amount is None:
+        troubles.append(UNREADABLE_AMOUNT)
+    elif amount % LEDGER_CREDIT_QUANTUM:
+        troubles.append(TRUNCATED_AMOUNT)
+    if when is None:
+        troubles.append(UNREADABLE_TIME)
+    kept = amount - amount % LEDGER_CREDIT_QUANTUM if amount is not None else Decimal(0)
+    return UpstreamLedgerRow(words, kept, when, " ".join(troubles))
+
+
+def value_as_text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def parse_signed_amount(value: Any) -> Decimal | None:
+    """A signed amount; the ledger writes it as a string (pitfall 60)."""
+    return wire.amount(value_as_text(value).strip().replace(",", ""))
+
+
+def parse_utc_time(value: Any) -> datetime | None:
+    """An instant with its offset (pitfall 68); without one nobody knows when it was."""
+    when = parse_timestamp(value)
+    return when.astimezone(UTC) if when is not None else None
+
+
+def entry_raw_values(entry: LedgerEntry) -> RowValues:
+    """The words of a mirrored row, to be compared with what is read now."""
+    return tuple(getattr(entry, name) for name in ROW_FIELD_NAMES)
+
+
+def raw_values_to_json(words: RowValues) -> dict[str, str]:
+    return dict(zip((theirs for theirs, _, _ in ROW_FIELDS), words, strict=True))
+
+
+def parse_stored_row(words: Mapping[str, Any]) -> UpstreamLedgerRow:
+    return parse_row(dict(words))
