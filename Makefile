@@ -16,7 +16,7 @@ run: packages  ## start everything on this machine; Ctrl-C stops it
 	@$(IN) -m dashboard.up
 
 check: packages-dev  ## style, types, imports, templates, budgets, locks, licences, secrets
-	@$(IN) -m tests.house
+	@$(IN) -m tests.checks
 
 test: packages-dev  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=true: all of them)
 	@$(IN) -m tests
@@ -33,7 +33,7 @@ fix: packages-dev  ## format, and repair what can be repaired alone
 	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
 	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py document
 	@$(IN) -m proxyapi.sandbox.document
-	@$(IN) -m tests.house.licences
+	@$(IN) -m tests.checks.licences
 
 packages: python
 	@$(PYTHON) -m dashboard.install $(RUN_LOCK)

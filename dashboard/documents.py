@@ -47,7 +47,7 @@ def endpoints() -> str:
     rows = [
         (
             f"`{row.name}`",
-            f"{row.method} `{row.path}`" + ("" if row.method_shown else " (method assumed)"),
+            f"{row.method} `{row.path}`" + ("" if row.method_documented else " (method assumed)"),
             "yes" if row.charging else "",
             row.retry,
             "" if row.evidence == "none" else row.evidence,

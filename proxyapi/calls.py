@@ -29,9 +29,9 @@ from proxyapi.service_status import announce_reachability
 from proxyapi.token_failover import STOPPED_TOKEN_STATES, fail_over_token
 from proxyapi.upstream import errors
 from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.client import Client
-from proxyapi.upstream.envelope import Files, Form
-from proxyapi.upstream.reply import Allowance, Reply
+from proxyapi.upstream.client import UpstreamClient
+from proxyapi.upstream.envelope import FormFields, UploadFiles
+from proxyapi.upstream.reply import RateLimitStatus, Reply
 from proxyapi.upstream.secret import Secret
 
 log = logging.getLogger(__name__)
@@ -53,9 +53,9 @@ OPERATION_POOLS = {
 TOKEN_WINDOW_S = 60.0  # seconds; the limit of a token counts in these
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 CALL_OUTCOMES = {
-    errors.Outcome.NOT_SENT: CallOutcome.NOT_SENT,
-    errors.Outcome.REFUSED: CallOutcome.REFUSED,
-    errors.Outcome.UNKNOWN: CallOutcome.UNKNOWN,
+    errors.ErrorOutcome.NOT_SENT: CallOutcome.NOT_SENT,
+    errors.ErrorOutcome.REFUSED: CallOutcome.REFUSED,
+    errors.ErrorOutcome.UNKNOWN: CallOutcome.UNKNOWN,
 }
 
 
@@ -85,16 +85,16 @@ class TokenOfOtherUpstream(TokenUnusable):
 
 PERMANENT_ERRORS = (
     errors.Refused,
-    errors.Unsendable,
+    errors.UnsendableRequest,
     TokenUnusable,
 )  # the next call meets it as well
 # It never left, which says nothing of the service.
-LOCAL_ERRORS = (errors.Unsendable, errors.PoolTimedOut, TokenUnusable)
+LOCAL_ERRORS = (errors.UnsendableRequest, errors.PoolTimedOut, TokenUnusable)
 
 
 @lru_cache(maxsize=1)
-def upstream_client() -> Client:
-    return Client(settings.VIDEO_API_BASE_URL, methods=settings.VIDEO_API_METHODS)
+def upstream_client() -> UpstreamClient:
+    return UpstreamClient(settings.VIDEO_API_BASE_URL, methods=settings.VIDEO_API_METHODS)
 
 
 def acquire_permit(
@@ -138,8 +138,8 @@ def send_request(
     path: Mapping[str, str | int] | None = None,
     query: Mapping[str, str | int] | None = None,
     json: Mapping[str, Any] | None = None,
-    data: Form | None = None,
-    files: Files | None = None,
+    data: FormFields | None = None,
+    files: UploadFiles | None = None,
     as_of: datetime | None = None,
 ) -> Reply:
     """Send the granted request once, and note what it taught. Raises `errors.UpstreamError`.
@@ -170,7 +170,7 @@ def send_request(
         raise
     else:
         call.outcome, call.status = CallOutcome.ANSWERED, reply.status
-        call.allowance_left = reply.allowance.remaining if reply.allowance else None
+        call.allowance_left = reply.rate_limit.remaining if reply.rate_limit else None
         with best_effort_writes():
             learn_from_reply(token, reply, as_of or sent_at)
         return reply
@@ -203,7 +203,7 @@ def best_effort_writes() -> Iterator[None]:
 
 
 def learn_from_reply(token: Token, reply: Reply, as_of: datetime) -> None:
-    learn_rate_limit(token, reply.allowance)
+    learn_rate_limit(token, reply.rate_limit)
     if reply.credits and reply.credits.remaining is not None:
         token.account.update_balance(reply.credits.remaining, as_of)
         publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
@@ -228,7 +228,7 @@ def decrypt_for_call(token: Token) -> Secret:
         raise TokenUnusable() from None
 
 
-def learn_rate_limit(token: Token, seen: Allowance | None) -> None:
+def learn_rate_limit(token: Token, seen: RateLimitStatus | None) -> None:
     """Learn from the headers of any answer, refusals too.
 
     Without Redis nothing is learned, and what was answered counts all the same.
@@ -261,12 +261,12 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
     With none left it may be either: then the time that was told is the operation's, and the token's
     own window is over in a minute.
     """
-    told, store = error.wait(TOKEN_WINDOW_S), rate_limiter.redis_connection()
+    told, store = error.retry_delay_s(TOKEN_WINDOW_S), rate_limiter.redis_connection()
     pool = OPERATION_POOLS.get(error.operation.name) if error.operation else None
     with suppress(RateLimiterUnavailable):
         if pool:
             rate_limiter.pause_bucket(store, pool.bucket_name(token.account.bucket), told)
-        if error.token_wide:
+        if error.is_token_wide:
             rate_limiter.pause_bucket(
                 store, token.bucket, min(told, TOKEN_WINDOW_S) if pool else told
             )

@@ -27,8 +27,8 @@ from proxyapi.rate_limiter import (
     RateLimitExhausted,
     redis_connection,
 )
-from proxyapi.upstream import errors, wire
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.catalog import get_operation
 
 DRAFT_FIELDS = (
     *("remote_id", "wanted", "sent", "edited_at"),
@@ -43,8 +43,8 @@ MAX_PRICE_AGE = timedelta(days=1)  # then it is asked again while somebody's con
 QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds to the next try while a charge of the draft is open
 INVALID_DRAFT_ERRORS = (
     errors.NotFound,
-    errors.Precondition,
-    errors.Invalid,
+    errors.PreconditionFailed,
+    errors.ValidationFailed,
 )  # of this draft as it stands
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
@@ -90,7 +90,7 @@ class DraftCreationDelayed(RateLimitExhausted):
         )
 
 
-class DraftCreationFailed(errors.Unsendable):
+class DraftCreationFailed(errors.UnsendableRequest):
     """It was tried as often as drafts nobody finds again may be left; a person is told."""
 
     code = "DRAFT-NOT-MADE"
@@ -162,7 +162,7 @@ def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
         )
         job.remote_id, job.sent = created_draft_id(job, faceless_record(reply.data)), first
     except errors.UpstreamError as error:
-        if error.outcome is errors.Outcome.UNKNOWN:
+        if error.outcome is errors.ErrorOutcome.UNKNOWN:
             schedule_creation_retry(job)
         raise
     # The lock may have been lost with Redis. The first one stays: it may be the one that is paid.
@@ -175,7 +175,7 @@ def check_creation_delay(job: Job) -> None:
     """Raises `CreationWaits`, and `DraftNotMade` after the last try, until it may be made again."""
     left = (job.create_again_at - timezone.now()).total_seconds() if job.create_again_at else 0
     if left > 0 and job.lost_creations >= len(CREATE_RETRY_FACTORS):
-        raise DraftCreationFailed(operation("faceless.create"))
+        raise DraftCreationFailed(get_operation("faceless.create"))
     if left > 0:
         raise DraftCreationDelayed(left)
 
@@ -189,8 +189,8 @@ def schedule_creation_retry(job: Job) -> None:
 
 def created_draft_id(job: Job, record: dict[str, Any]) -> str:
     id = record.get("id")
-    if not wire.is_id(id) or job.is_remote_id_taken(str(id)):
-        raise errors.AnswerLost(operation("faceless.create"))
+    if not response_parsing.is_resource_id(id) or job.is_remote_id_taken(str(id)):
+        raise errors.ResponseLost(get_operation("faceless.create"))
     return str(id)
 
 
@@ -224,7 +224,7 @@ def fetch_script(job: Job) -> None:
     except errors.NotFound:
         found = {"script": ""}
     if "script" not in found:
-        raise errors.AnswerLost(operation("faceless.get"))
+        raise errors.ResponseLost(get_operation("faceless.get"))
     job.sent = {name: value for name, value in job.sent.items() if name != "script"}
     if isinstance(script := found["script"], str) and script:
         job.wanted, job.sent = {**job.wanted, "script": script}, {**job.sent, "script": script}
@@ -277,7 +277,9 @@ def quote_draft(job: Job) -> None:
             defer_quote(job, asked_at, QUOTE_RETRY_S)  # the price of before keeps its age
             return
         found["quote_error"] = error.user_message
-        found["quote_fields"] = error.field_sentences if isinstance(error, errors.Invalid) else None
+        found["quote_fields"] = (
+            error.field_messages if isinstance(error, errors.ValidationFailed) else None
+        )
         if has_unread_script(job) and not isinstance(error, calls.PERMANENT_ERRORS):
             found["quote_due_at"] = asked_at + timedelta(seconds=QUOTE_RETRY_S)
     # Whoever changed it meanwhile has asked again; this price is not theirs.
@@ -302,7 +304,7 @@ def defer_quote(job: Job, asked_at: datetime, seconds: float) -> None:
 
 def parse_estimate_credits(data: Any) -> Decimal | None:
     """The credits in an estimate whose exact shape the spec does not show."""
-    if (amount := wire.amount(data)) is not None:
+    if (amount := response_parsing.parse_credit_amount(data)) is not None:
         return amount if amount >= 0 else None
     if isinstance(data, dict):
         for name in ("credits", "cost", "estimate", "estimated_credits", "required", "total"):

@@ -24,7 +24,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 import httpx
 from django.conf import settings
 
-from proxyapi.upstream.trust import trusted
+from proxyapi.upstream.tls import shared_ssl_context
 
 FORWARDED_REQUEST_HEADERS = ("range", "if-range", "if-none-match", "if-modified-since")
 FORWARDED_RESPONSE_HEADERS = (
@@ -81,7 +81,10 @@ async def open_media_stream(
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(
             httpx.AsyncClient(
-                verify=trusted(), timeout=MEDIA_TIMEOUT, follow_redirects=False, trust_env=False
+                verify=shared_ssl_context(),
+                timeout=MEDIA_TIMEOUT,
+                follow_redirects=False,
+                trust_env=False,
             )
         )
         request = client.build_request(

@@ -10,13 +10,15 @@ from django.conf import settings
 
 from proxyapi.models import Account, Charge, Job
 from proxyapi.models.charge import EARLIEST_TIME, FACELESS_RENDER_OPERATIONS
-from proxyapi.upstream import wire
+from proxyapi.upstream import response_parsing
 from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.operation import Evidence
+from proxyapi.upstream.operation import ExecutionEvidence
 
 SCRIPT_COST_KEY = "CONTENT_PROMPT_REQUESTED"
 DEFAULT_SCRIPT_PRICE = Decimal(4)  # only until the cost map was read once
-SCRIPT_OPERATIONS = tuple(name for name, row in CATALOG.items() if row.evidence is Evidence.SCRIPT)
+SCRIPT_OPERATIONS = tuple(
+    name for name, row in CATALOG.items() if row.evidence is ExecutionEvidence.SCRIPT
+)
 # What each of these costs stands in the cost map; the fallback is the spec's, where it tells one.
 COST_MAP_KEYS: Mapping[str, tuple[str, Decimal | None]] = {
     **dict.fromkeys(SCRIPT_OPERATIONS, (SCRIPT_COST_KEY, DEFAULT_SCRIPT_PRICE)),
@@ -64,14 +66,16 @@ def cost_map_row(account: Account, key: str) -> dict[str, object]:
 
 def script_credits(account: Account) -> Decimal:
     """Credits of one generated script; free uses may make it less (pitfall 57)."""
-    credits = wire.amount(cost_map_row(account, SCRIPT_COST_KEY).get("credits"))
+    credits = response_parsing.parse_credit_amount(
+        cost_map_row(account, SCRIPT_COST_KEY).get("credits")
+    )
     return credits if credits is not None and credits >= 0 else DEFAULT_SCRIPT_PRICE
 
 
 def fixed_price(account: Account, operation: str) -> Decimal | None:
     """Credits of an operation that always costs the same; None where nothing tells them."""
     key, fallback = COST_MAP_KEYS.get(operation, ("", None))
-    credits = wire.amount(cost_map_row(account, key).get("credits"))
+    credits = response_parsing.parse_credit_amount(cost_map_row(account, key).get("credits"))
     return credits if credits is not None and credits >= 0 else fallback
 
 

@@ -33,7 +33,7 @@ from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import RateLimitExhausted, redis_connection
 from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.catalog import get_operation
 
 log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # when the tick does what no doorbell rang for
@@ -86,7 +86,7 @@ def answer_slow_ping() -> None:
 
 def choose_send_task(charge: Charge) -> Task[[str], None]:
     """Who sends the charge: one that may take minutes does not hold up the others."""
-    is_long = operation(charge.operation).timeout > SLOW_CALL_S
+    is_long = get_operation(charge.operation).timeout > SLOW_CALL_S
     return dispatch_slow_charge_task if is_long else dispatch_charge_task
 
 

@@ -18,7 +18,7 @@ from proxyapi.models import Account, AccountPlan, Token, TokenState, Vault
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import TokenRefused
 from proxyapi.token_failover import reassign_work
-from proxyapi.upstream import errors, wire
+from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 MIN_REFRESH_INTERVAL = timedelta(seconds=20)
@@ -119,7 +119,7 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
         is_full = isinstance(error, errors.RateLimited)
         why = f"{error.user_message} Nothing was stored." if is_full else PROFILE_UNREADABLE
         raise TokenRefused(why, field="token") from None
-    calls.learn_rate_limit(token, reply.allowance)
+    calls.learn_rate_limit(token, reply.rate_limit)
     if not isinstance(reply.data, dict) or not isinstance(reply.data.get("id"), int):
         raise TokenRefused(
             "The service answered, but not with an account. Nothing was stored.", field="token"
@@ -176,7 +176,7 @@ def refresh_account_profile(account: Account) -> None:
     lane = Priority.SETTLEMENT if account.options else Priority.PERSON
     grant = calls.acquire_permit(token, lane, PERMIT_TIMEOUT_S)
     asked_at = timezone.now()  # after the wait: what was charged during it is in the answer
-    profile = dict(wire.mapping(calls.send_request(token, "me.get", grant).data))
+    profile = dict(response_parsing.as_mapping(calls.send_request(token, "me.get", grant).data))
     if is_profile_of_other_account(profile, account):
         return
     account.save_profile(profile, asked_at)
@@ -200,7 +200,9 @@ def is_profile_of_other_account(profile: dict[str, Any], account: Account) -> bo
 def fetch_mapping(token: Token, name: str, lane: Priority) -> dict[str, Any]:
     """The object that a read answers; empty where it answers something else."""
     return dict(
-        wire.mapping(calls.call_upstream(token, name, lane, patience=PERMIT_TIMEOUT_S).data)
+        response_parsing.as_mapping(
+            calls.call_upstream(token, name, lane, patience=PERMIT_TIMEOUT_S).data
+        )
     )
 
 

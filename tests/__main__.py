@@ -13,19 +13,24 @@ import sys
 import time
 
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-TWO = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
+TWO_PROCESSES = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
 AS_SORTED = "--no-loadscope-reorder"  # as tests/conftest.py does
-SERVERS = "not browser and not drill"
-DRAWN = 8  # one in so many tests
+EXCEPT_BROWSER_AND_DRILLS = "not browser and not drill"
+DRAW_ONE_IN = 8  # one in so many tests
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str], bool]] = [
-    ("on SQLite", (*TWO, AS_SORTED, "-m", SERVERS), {}, False),
+    ("on SQLite", (*TWO_PROCESSES, AS_SORTED, "-m", EXCEPT_BROWSER_AND_DRILLS), {}, False),
     (
         "on PostgreSQL",
-        (*TWO, AS_SORTED, "-m", SERVERS, "--only-database"),
+        (*TWO_PROCESSES, AS_SORTED, "-m", EXCEPT_BROWSER_AND_DRILLS, "--only-database"),
         {"TEST_DATABASE": "postgresql"},
         True,
     ),
-    ("in a browser", (*TWO, "-m", "browser", "-p", "no:randomly", "tests/browser"), {}, True),
+    (
+        "in a browser",
+        (*TWO_PROCESSES, "-m", "browser", "-p", "no:randomly", "tests/browser"),
+        {},
+        True,
+    ),
 ]
 
 
@@ -34,8 +39,8 @@ def main() -> int:
     for name, options, environment, slow in PARTS:
         started = time.monotonic()
         is_drawn = slow and not (sys.argv[1:] or os.environ.get("CI") == "true")
-        print(f"Tests {name}{drawn_by(seed) if is_drawn else ''}", flush=True)
-        draw = ("--draw", f"{DRAWN}:{seed}") if is_drawn else ()
+        print(f"Tests {name}{describe_draw(seed) if is_drawn else ''}", flush=True)
+        draw = ("--draw", f"{DRAW_ONE_IN}:{seed}") if is_drawn else ()
         environ = {**os.environ, **environment}
         done = subprocess.run([*PYTEST, *options, *draw, *sys.argv[1:]], env=environ, check=False)
         if done.returncode:
@@ -45,8 +50,8 @@ def main() -> int:
     return 0
 
 
-def drawn_by(seed: str) -> str:
-    return f": one in {DRAWN}, the draw is TEST_DRAW={seed}; CI=true runs all"
+def describe_draw(seed: str) -> str:
+    return f": one in {DRAW_ONE_IN}, the draw is TEST_DRAW={seed}; CI=true runs all"
 
 
 if __name__ == "__main__":

@@ -13,16 +13,18 @@ import pytest
 from django.conf import settings
 
 from tests import servers
+from tests.external_state import empty_external_state
 from tests.settings import ON_POSTGRES, TEST_DIR
-from tests.stores import empty_stores
 
 pytest_plugins = ["tests.people"]
 # How long an example takes tells of the machine.
-UNTIMED = [hypothesis.HealthCheck.too_slow]
-hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=UNTIMED)
+SLOW_HEALTH_CHECKS = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=SLOW_HEALTH_CHECKS
+)
 hypothesis.settings.load_profile("untimed")
 Chosen = Callable[[pytest.Item], bool]
-STOPS = pytest.StashKey[list[Callable[[], None]]]()
+STOP_CALLBACKS = pytest.StashKey[list[Callable[[], None]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The first process starts PostgreSQL; each process that runs tests starts its own Valkey."""
-    stops = config.stash[STOPS] = []
+    stops = config.stash[STOP_CALLBACKS] = []
     is_worker = hasattr(config, "workerinput")
     if not is_worker:
         TEST_DIR.mkdir(mode=0o700)
@@ -50,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    stops = config.stash.get(STOPS, [])
+    stops = config.stash.get(STOP_CALLBACKS, [])
     while stops:
         stops.pop()()
 
@@ -60,12 +62,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """The slow ones first: at the end, one would leave the other processes with nothing to do."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--only-database"):
-        keep(config, items, asks_database)
+        keep_items(config, items, asks_database)
     share, seed = config.getoption("--draw").split(":")
-    keep(config, items, lambda item: is_drawn(item, int(share), seed))
+    keep_items(config, items, lambda item: is_drawn(item, int(share), seed))
 
 
-def keep(config: pytest.Config, items: list[pytest.Item], chosen: Chosen) -> None:
+def keep_items(config: pytest.Config, items: list[pytest.Item], chosen: Chosen) -> None:
     config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
     items[:] = [item for item in items if chosen(item)]
 
@@ -90,7 +92,7 @@ def asks_database(item: pytest.Item) -> bool:
 @pytest.fixture(autouse=True)
 def _empty_redis() -> Iterator[None]:
     """Throttles, allowances, queues and the charge log of one test are nobody else's."""
-    empty_stores()
+    empty_external_state()
     yield
 
 

@@ -35,7 +35,7 @@ class UserFactory(DjangoModelFactory[User]):
     email = factory.Sequence(lambda n: f"person{n}@northlight.example")
 
 
-class VaultFactory(DjangoModelFactory[Vault]):
+class TenantFactory(DjangoModelFactory[Vault]):
     class Meta:
         model = Vault
 
@@ -45,7 +45,7 @@ class TeamFactory(DjangoModelFactory[Team]):
         model = Team
 
     name = "Northlight"
-    vault = factory.SubFactory(VaultFactory)
+    vault = factory.SubFactory(TenantFactory)
 
 
 class MembershipFactory(DjangoModelFactory[Membership]):
@@ -61,7 +61,7 @@ class AccountFactory(DjangoModelFactory[Account]):
     class Meta:
         model = Account
 
-    vault = factory.SubFactory(VaultFactory)
+    vault = factory.SubFactory(TenantFactory)
     environment = factory.LazyFunction(lambda: settings.VIDEO_API_BASE_URL)
     upstream_id = factory.Sequence(lambda n: 1000 + n)
     name = "Northlight Films"
@@ -74,7 +74,7 @@ class AccountFactory(DjangoModelFactory[Account]):
     balance_as_of = factory.LazyFunction(timezone.now)
 
 
-def of_another_team(account: Account, **fields: Any) -> Account:
+def create_account_of_another_team(account: Account, **fields: Any) -> Account:
     """The row that another team has of the same upstream account."""
     same = {"environment": account.environment, "upstream_id": account.upstream_id}
     row: Account = AccountFactory(**same, balance=account.balance, **fields)

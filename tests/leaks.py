@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import quote, quote_plus
 
-ENOUGH = 50_000_000  # bytes; then they are searched, while others go on
-CUT = 24  # characters of a token after which a table or a log may have cut it off
+MAX_HEARD_BYTES = 50_000_000  # bytes; then they are searched, while others go on
+PREFIX_CHARS = 24  # characters of a token after which a table or a log may have cut it off
 
 
-def forms(token: str) -> dict[str, bytes]:
+def token_encodings(token: str) -> dict[str, bytes]:
     """Every way in which a token is looked for, by its name.
 
     Those of a token hold those of its first characters: where these are not, it is not.
@@ -28,7 +28,7 @@ def forms(token: str) -> dict[str, bytes]:
     raw, in_json = token.encode(), json.dumps(token)[1:-1]
     ways = {
         "as it is": raw,
-        "cut off": raw[:CUT],
+        "cut off": raw[:PREFIX_CHARS],
         "turned round": raw[::-1],
         "in capitals": raw.upper(),
         "in small letters": raw.lower(),
@@ -50,10 +50,10 @@ def forms(token: str) -> dict[str, bytes]:
         "in a page in JSON": json.dumps(html.escape(token))[1:-1].encode(),
         "in JSON in a page": html.escape(in_json).encode(),
     }
-    return ways | {f"in base64, {n}": form for n, form in enumerate(in_base64(raw))}
+    return ways | {f"in base64, {n}": form for n, form in enumerate(base64_fragments(raw))}
 
 
-def in_base64(raw: bytes) -> Iterator[bytes]:
+def base64_fragments(raw: bytes) -> Iterator[bytes]:
     """The part of the encoding that does not depend on what stands before and after."""
     for before in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -63,7 +63,7 @@ def in_base64(raw: bytes) -> Iterator[bytes]:
             yield encoded[start:whole]
 
 
-def beginning(tokens: Iterable[str]) -> str:
+def common_prefix(tokens: Iterable[str]) -> str:
     """What all of them begin with."""
     first, last = min(tokens, default=""), max(tokens, default="")
     same = (n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
@@ -84,16 +84,16 @@ class Canaries:
     def plant(self, *tokens: str) -> None:
         self.planted.update(tokens)
 
-    def hear(self, where: str, *said: bytes | str) -> None:
+    def scan(self, where: str, *said: bytes | str) -> None:
         parts = [one.encode(errors="replace") if isinstance(one, str) else one for one in said]
         with self._turn:
             self.heard.setdefault(where, []).extend(parts)
             self._waiting += sum(map(len, parts))
-            is_enough = self._waiting > ENOUGH
+            is_enough = self._waiting > MAX_HEARD_BYTES
         if is_enough:
-            self.found()
+            self.leaked_tokens()
 
-    def found(self) -> list[str]:
+    def leaked_tokens(self) -> list[str]:
         """Where a planted token was found, ever; the sentences quote none.
 
         What was heard is searched and then forgotten.
@@ -103,22 +103,22 @@ class Canaries:
         for where, said in heard.items():
             everything = b"\n".join(said)
             self.searched[where] = self.searched.get(where, 0) + len(everything)
-            self._found.update(f"{where}: {told}" for told in self._in(everything))
+            self._found.update(f"{where}: {told}" for told in self._tokens_in(everything))
         return sorted(self._found)
 
-    def _in(self, text: bytes) -> Iterable[str]:
-        begins = forms(beginning(self.planted))
+    def _tokens_in(self, text: bytes) -> Iterable[str]:
+        begins = token_encodings(common_prefix(self.planted))
         ways = [way for way, begin in begins.items() if begin in text]
         for token in self.planted if ways else ():
-            written = forms(token)
+            written = token_encodings(token)
             for way in ways:
                 if written[way] in text:
                     yield f"the token …{token[-4:]}, {way}"
 
-    def told(self) -> str:
+    def scanned_summary(self) -> str:
         """How much was looked at, for a figure. After `found`."""
         size = sum(self.searched.values()) / 1e6
-        ways = len(forms(""))
+        ways = len(token_encodings(""))
         return (
             f"{len(self.planted)} tokens looked for in {ways} writings, in {len(self.searched)} "
             f"kinds of places, {size:.1f} MB"

@@ -16,7 +16,7 @@ def northlight(db: None) -> Team:
     return TeamFactory(name="Northlight")
 
 
-def person(first_name: str, surname: str, role: Role) -> Callable[[Team], Membership]:
+def make_person_fixture(first_name: str, surname: str, role: Role) -> Callable[[Team], Membership]:
     """A fixture for one person of Northlight."""
 
     def member(northlight: Team) -> Membership:
@@ -31,12 +31,12 @@ def person(first_name: str, surname: str, role: Role) -> Callable[[Team], Member
     return pytest.fixture(member, name=first_name.lower())
 
 
-mira = person("Mira", "Sandvik", Role.OWNER)
-jonas = person("Jonas", "Weber", Role.ADMIN)
-thea = person("Thea", "Lindqvist", Role.TREASURER)
-priya = person("Priya", "Raman", Role.PRODUCER)
-luca = person("Luca", "Moretti", Role.PRODUCER)
-vera = person("Vera", "Costa", Role.VIEWER)
+mira = make_person_fixture("Mira", "Sandvik", Role.OWNER)
+jonas = make_person_fixture("Jonas", "Weber", Role.ADMIN)
+thea = make_person_fixture("Thea", "Lindqvist", Role.TREASURER)
+priya = make_person_fixture("Priya", "Raman", Role.PRODUCER)
+luca = make_person_fixture("Luca", "Moretti", Role.PRODUCER)
+vera = make_person_fixture("Vera", "Costa", Role.VIEWER)
 
 
 @pytest.fixture

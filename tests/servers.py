@@ -16,8 +16,8 @@ from redis.retry import Retry
 
 from dashboard.up import valkey
 
-STARTS_WITHIN_TRIES = 200
-TRY_SECONDS = 0.05
+MAX_START_TRIES = 200
+START_TRY_S = 0.05
 
 
 def start_valkey() -> Callable[[], None]:
@@ -25,7 +25,7 @@ def start_valkey() -> Callable[[], None]:
     from tests.settings import VALKEY_SOCKET
 
     process = subprocess.Popen(valkey.command(VALKEY_SOCKET))
-    patient = Retry(ConstantBackoff(TRY_SECONDS), STARTS_WITHIN_TRIES)
+    patient = Retry(ConstantBackoff(START_TRY_S), MAX_START_TRIES)
     with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
         client.ping()
 

@@ -32,9 +32,9 @@ ODD = "sbx_7|a/b+c&d<e>" + "\"f'g=h~harmless_12"
 def test_f1_a_token_is_found_however_it_was_written_down(said):
     canaries = Canaries()
     canaries.plant(TOKEN)
-    canaries.hear("a log", "nothing here", said)
-    assert canaries.found()
-    assert all(TOKEN not in sentence for sentence in canaries.found())
+    canaries.scan("a log", "nothing here", said)
+    assert canaries.leaked_tokens()
+    assert all(TOKEN not in sentence for sentence in canaries.leaked_tokens())
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,15 @@ def test_f1_a_token_is_found_however_it_was_written_down(said):
 def test_f1_a_token_that_is_written_otherwise_everywhere_is_found(write):
     canaries = Canaries()
     canaries.plant(ODD, TOKEN)
-    canaries.hear("a page", "nothing", write(ODD))
-    assert [told for told in canaries.found() if ODD[-4:] in told]
-    assert canaries.told().startswith("2 tokens looked for in 28 writings, in 1 kinds of places")
+    canaries.scan("a page", "nothing", write(ODD))
+    assert [told for told in canaries.leaked_tokens() if ODD[-4:] in told]
+    assert canaries.scanned_summary().startswith(
+        "2 tokens looked for in 28 writings, in 1 kinds of places"
+    )
 
 
 def test_nothing_is_found_where_nothing_is():
     canaries = Canaries()
     canaries.plant(TOKEN)
-    canaries.hear("a page", f"Luca’s token …{TOKEN[-4:]}", TOKEN[:12])
-    assert canaries.found() == []
+    canaries.scan("a page", f"Luca’s token …{TOKEN[-4:]}", TOKEN[:12])
+    assert canaries.leaked_tokens() == []

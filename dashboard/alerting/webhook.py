@@ -31,7 +31,7 @@ from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.models import AlertEvent, Delivery, Webhook
 from proxyapi.credentials import encryption
 from proxyapi.media_proxy import is_public_address, url_port
-from proxyapi.upstream.trust import trusted
+from proxyapi.upstream.tls import shared_ssl_context
 
 PREFIX = "whsec_"
 TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
@@ -72,7 +72,10 @@ def send(delivery: Delivery) -> int:
     try:
         with (
             httpx.Client(
-                verify=trusted(), timeout=TIMEOUT, follow_redirects=False, trust_env=False
+                verify=shared_ssl_context(),
+                timeout=TIMEOUT,
+                follow_redirects=False,
+                trust_env=False,
             ) as client,
             ended_after(LONGEST, client),
             client.stream(

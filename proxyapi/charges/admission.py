@@ -23,7 +23,7 @@ from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING_STATES, JOB_STARTING_OPERATIONS
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, NotReady, StaleData
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.catalog import get_operation
 
 # The doorbell rings at once; the sweep takes over when nobody answered it.
 SWEEP_AFTER = timedelta(seconds=10)
@@ -159,7 +159,7 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
 
 
 def lock_intent_account(intent: ChargeIntent) -> Account:
-    if not operation(intent.operation).charging:
+    if not get_operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
     return Account.objects.get_locked(intent.account_id)
 

@@ -22,8 +22,8 @@ from proxyapi.durability import durable_commits
 from proxyapi.models import Charge, ChargeState, JobKind, JobState
 from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.envelope import Files
+from proxyapi.upstream.catalog import get_operation
+from proxyapi.upstream.envelope import UploadFiles
 
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
 GIVE_UP_AFTER = timedelta(minutes=15)
@@ -57,7 +57,7 @@ def dispatch_charge(charge_id: UUID) -> None:
         grant = calls.acquire_permit(
             charge.token, Priority.PERSON, PERMIT_TIMEOUT_S, charge.operation
         )
-    except (errors.Refused, errors.Unsendable) as error:
+    except (errors.Refused, errors.UnsendableRequest) as error:
         transitions.mark_refused(charge, error)
     except (errors.UpstreamError, RateLimitExhausted) as error:
         postpone_charge(charge, error)
@@ -135,13 +135,13 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
         RateLimiterUnavailable
     ) as error:  # the charge log has no record of it, so it was not sent
         requeue_unsent(charge, error)
-    except errors.Unsendable as error:  # it will be no other in a minute
+    except errors.UnsendableRequest as error:  # it will be no other in a minute
         transitions.mark_refused(charge, error)
     except errors.UpstreamError as error:
         failpoints.hit_failpoint("answered")
-        if error.outcome is errors.Outcome.NOT_SENT:
+        if error.outcome is errors.ErrorOutcome.NOT_SENT:
             requeue_unsent(charge, error)
-        elif error.outcome is errors.Outcome.REFUSED:
+        elif error.outcome is errors.ErrorOutcome.REFUSED:
             transitions.mark_refused(charge, error)
         else:
             transitions.mark_unknown(charge, error)
@@ -162,14 +162,14 @@ def build_path_params(charge: Charge) -> dict[str, str]:
     """Its own parameters, and the job's id for the one that is left."""
     path = dict(charge.path)
     if charge.job and charge.job.remote_id:
-        for name in operation(charge.operation).parameters:
+        for name in get_operation(charge.operation).path_parameters:
             path.setdefault(name, charge.job.remote_id)
     return path
 
 
 def build_request_body(charge: Charge) -> dict[str, Any]:
     """As a form where files go with it, else as JSON; a retry takes none, not even an empty one."""
-    files: Files = [
+    files: UploadFiles = [
         (upload.field, (upload.name, bytes(upload.content), upload.content_type))
         for upload in charge.uploads.order_by("pk")
     ]
@@ -202,5 +202,5 @@ def retry_delay(error: Exception) -> timedelta:
         return timedelta(seconds=max(1.0, error.wait))
     untold = timeouts.retry_interval()
     if isinstance(error, errors.UpstreamError):
-        return timedelta(seconds=error.wait(untold.total_seconds()))
+        return timedelta(seconds=error.retry_delay_s(untold.total_seconds()))
     return untold

@@ -25,9 +25,9 @@ from proxyapi.polling.status_reading import (
 )
 from proxyapi.polling.status_reading import parse_status_reading as sight_of
 from proxyapi.rate_limiter import Priority
-from proxyapi.upstream import errors, wire
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.operation import Evidence
+from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.catalog import get_operation
+from proxyapi.upstream.operation import ExecutionEvidence
 
 UpstreamRecord = dict[str, Any]
 
@@ -65,12 +65,12 @@ class Probe(NamedTuple):
 def fetch_evidence(charge: Charge, lane: Priority) -> UpstreamRecord:
     """What the charge's free read says now; empty where there is none, such as for a clip whose
     id is only in the lost answer. Raises `errors.UpstreamError`, `AllowanceExhausted`."""
-    return PROBES[operation(charge.operation).evidence].fetch(charge, lane)
+    return PROBES[get_operation(charge.operation).evidence].fetch(charge, lane)
 
 
 def snapshot(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
     """What to keep of what was read just before sending."""
-    row = PROBES[operation(charge.operation).evidence]
+    row = PROBES[get_operation(charge.operation).evidence]
     kept = row.capture(charge, record)
     return {**kept, "by_ledger": row.is_debit_enough(charge, kept)}
 
@@ -109,19 +109,19 @@ def statuses_after_start(kind: str) -> frozenset[str]:
 
 def proves_executed(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether the same, read again, proves that the charge's operation was carried out."""
-    return PROBES[operation(charge.operation).evidence].proves(charge, record)
+    return PROBES[get_operation(charge.operation).evidence].proves(charge, record)
 
 
 def resource_in_reply(charge: Charge, data: Any) -> UpstreamRecord:
     """The resource in an answer, whether it stands in `data` itself or one level down."""
     if charge.job and charge.job.kind == JobKind.FACELESS:
         return drafts.faceless_record(data)
-    return dict(wire.mapping(data))
+    return dict(response_parsing.as_mapping(data))
 
 
 def is_evidence_complete(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether the record shows what proves this operation; what is not there was not seen."""
-    if operation(charge.operation).evidence is Evidence.SCRIPT:
+    if get_operation(charge.operation).evidence is ExecutionEvidence.SCRIPT:
         return "script" in record
     return bool(reported_status(charge, record))
 
@@ -131,7 +131,7 @@ def created_resource_id(charge: Charge, record: UpstreamRecord) -> str:
     if charge.job is None:
         return ""
     ids = (holder.get("id") for holder in candidate_records(charge, record))
-    told = next((str(id) for id in ids if wire.is_id(id)), "")
+    told = next((str(id) for id in ids if response_parsing.is_resource_id(id)), "")
     return "" if charge.job.is_remote_id_taken(told) else told
 
 
@@ -169,7 +169,7 @@ def fetch_newest_ideas(charge: Charge, lane: Priority) -> UpstreamRecord:
 
 def fetch_slots(charge: Charge, lane: Priority) -> UpstreamRecord:
     reply = calls.call_upstream(charge.token, "voice_clones.slots", lane, patience=PERMIT_TIMEOUT_S)
-    return dict(wire.mapping(reply.data))
+    return dict(response_parsing.as_mapping(reply.data))
 
 
 def capture_resource(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
@@ -268,32 +268,32 @@ def always_false(_: Charge, __: UpstreamRecord) -> bool:
     return False
 
 
-PROBES: Mapping[Evidence, Probe] = {
-    Evidence.STATUS: Probe(
+PROBES: Mapping[ExecutionEvidence, Probe] = {
+    ExecutionEvidence.STATUS: Probe(
         "another status, or another part, than before; from a last status on, a debit alone",
         fetch_resource,
         capture_resource,
         has_status_changed,
         can_end_as_it_began,
     ),
-    Evidence.SCRIPT: Probe(
+    ExecutionEvidence.SCRIPT: Probe(
         "another script than before",
         fetch_resource,
         capture_resource,
         has_script_changed,
         always_false,
     ),
-    Evidence.LEDGER: Probe(
+    ExecutionEvidence.LEDGER: Probe(
         "a debit alone", fetch_resource, capture_resource, is_shown_without_ledger, always_true
     ),
-    Evidence.IDEAS: Probe(
+    ExecutionEvidence.IDEAS: Probe(
         "ideas that were not there; searched before, a debit alone",
         fetch_newest_ideas,
         capture_idea_ids,
         has_new_ideas,
         had_ideas_before,
     ),
-    Evidence.SLOTS: Probe(
+    ExecutionEvidence.SLOTS: Probe(
         "one free slot fewer; without one before, a debit alone",
         fetch_slots,
         capture_free_slots,

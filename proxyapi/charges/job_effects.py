@@ -146,9 +146,9 @@ def adopt_busy_job(charge: Charge) -> str:
 
 def adopt_started_job(charge: Charge, sight: StatusReading) -> str:
     """The resource itself shows that it runs already, or is over. Answers the sentence."""
-    return ALREADY_ENDED_SENTENCES.get(sight.state, errors.Busy.sentence) + begin_job_polling(
-        charge, sight
-    )
+    return ALREADY_ENDED_SENTENCES.get(
+        sight.state, errors.ResourceBusy.sentence
+    ) + begin_job_polling(charge, sight)
 
 
 def begin_job_polling(charge: Charge, sight: StatusReading) -> str:

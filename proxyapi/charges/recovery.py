@@ -37,7 +37,7 @@ from proxyapi.models.account import parse_timestamp
 from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
 from proxyapi.models.top_up_change import OPEN_CHANGE_STATES
 from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
-from proxyapi.upstream.reply import Answer, Credits, Reply
+from proxyapi.upstream.reply import RawResponse, Reply, ReplyCredits
 
 RESTORED_CODE = "RESTORED"
 ALREADY_SENT_REASON = (
@@ -291,16 +291,16 @@ def apply_logged_end(charge: Charge, records: Mapping[ChargeLogKind, ChargeLogRe
 
 def logged_reply(answer: ChargeLogRecord) -> Reply:
     cost = answer.content["cost"]
-    credits = None if cost is None else Credits(Decimal(cost), None)
+    credits = None if cost is None else ReplyCredits(Decimal(cost), None)
     return Reply(
         data=answer.content["data"],
         meta={},
         credits=credits,
-        allowance=None,
+        rate_limit=None,
         status=200,
         message="",
         links={},
-        answer=Answer(200, {}, b""),
+        raw_response=RawResponse(200, {}, b""),
     )
 
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi.models import Charge
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.catalog import get_operation
 
 
 def retry_interval() -> timedelta:
@@ -33,5 +33,5 @@ def latest_completion(charge: Charge) -> datetime:
     forward the request later, and a search that takes minutes is charged at its end.
     """
     now = timezone.now()
-    in_flight = min(operation(charge.operation).longest, settings.CHARGE_IN_FLIGHT_MAX_S)
+    in_flight = min(get_operation(charge.operation).max_duration_s, settings.CHARGE_IN_FLIGHT_MAX_S)
     return max(now, (charge.sent_at or now) + timedelta(seconds=in_flight))

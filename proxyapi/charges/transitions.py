@@ -136,7 +136,7 @@ def mark_refused(charge: Charge, error: errors.UpstreamError) -> None:
         if charge.state not in HOLDING_STATES or known == ChargeState.HELD != charge.state:
             return
         sentence = error.user_message
-        if isinstance(error, errors.Busy):
+        if isinstance(error, errors.ResourceBusy):
             sentence += job_effects.adopt_busy_job(charge)
         release_hold(charge, sentence, error)
 

@@ -36,10 +36,10 @@ from proxyapi.models import Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 
 API_VIEW_UNSUPPORTED_ERRORS = (
-    errors.WrongArguments,
+    errors.BadRequest,
     errors.NotFound,
     errors.MethodNotAllowed,
-    errors.Invalid,
+    errors.ValidationFailed,
 )
 MAX_API_VIEW_ATTEMPTS = 2
 PROBE_PERMIT_WAIT_S = 8.0  # seconds, for a request that is worth nothing in another turn

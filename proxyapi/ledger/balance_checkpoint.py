@@ -21,7 +21,7 @@ from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData, format_credits
 from proxyapi.rollups.daily_totals import CreditSum
-from proxyapi.upstream import wire
+from proxyapi.upstream import response_parsing
 
 CHECKPOINT_REQUESTS = 3
 BALANCE_AGREES = "Balance and entries agree by now. Nothing was changed."
@@ -42,9 +42,9 @@ def take_checkpoint(
         return False
     asked_at = timezone.now()
     reply = calls.call_upstream(source.token, "me.get", lane, patience=patience)
-    credits = wire.mapping(wire.mapping(reply.data).get("credits"))
+    credits = response_parsing.as_mapping(response_parsing.as_mapping(reply.data).get("credits"))
     # What `sum_positions` and `extra` have to do with it is not shown (pitfall 52).
-    remaining = wire.amount(credits.get("remaining"))
+    remaining = response_parsing.parse_credit_amount(credits.get("remaining"))
     after = backfill.catch_up_to_end(source)
     if remaining is None or not is_at_ledger_end(after) or after.high != before.high:
         return False

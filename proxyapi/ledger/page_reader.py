@@ -19,7 +19,7 @@ from proxyapi.ledger.row_parser import UpstreamLedgerRow, parse_row
 from proxyapi.models import Account, LedgerMirror, Token, TokenState
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.catalog import get_operation
 from proxyapi.upstream.reply import Reply
 
 HISTORY_OPERATION = "credits.history"
@@ -95,10 +95,10 @@ def parse_page_reply(reply: Reply, number: int) -> tuple[tuple[UpstreamLedgerRow
     data, total = reply.data, parse_row_count(reply.meta.get("total"))
     start = (number - 1) * LEDGER_PAGE_SIZE
     if not isinstance(data, list) or total is None or not is_requested_page(reply, number):
-        raise errors.AnswerLost(operation(HISTORY_OPERATION))
+        raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
     # A row may have come between their counting and their reading, so there may be more than told.
     if not min(LEDGER_PAGE_SIZE, max(0, total - start)) <= len(data) <= LEDGER_PAGE_SIZE:
-        raise errors.AnswerLost(operation(HISTORY_OPERATION))
+        raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
     return tuple(parse_row(raw) for raw in data), max(total, start + len(data) if data else 0)
 
 

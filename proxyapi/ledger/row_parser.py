@@ -15,7 +15,7 @@ from typing import Any
 
 from proxyapi.models import LedgerEntry
 from proxyapi.models.account import parse_timestamp
-from proxyapi.upstream import wire
+from proxyapi.upstream import response_parsing
 
 # The upstream's name of each word, ours, and the characters of it that are kept.
 ROW_FIELDS = (
@@ -74,7 +74,7 @@ def value_as_text(value: Any) -> str:
 
 def parse_signed_amount(value: Any) -> Decimal | None:
     """A signed amount; the ledger writes it as a string (pitfall 60)."""
-    return wire.amount(value_as_text(value).strip().replace(",", ""))
+    return response_parsing.parse_credit_amount(value_as_text(value).strip().replace(",", ""))
 
 
 def parse_utc_time(value: Any) -> datetime | None:

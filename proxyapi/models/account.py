@@ -18,7 +18,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
 from proxyapi import upstream_address
 from proxyapi.models.vault import Vault
-from proxyapi.upstream import wire
+from proxyapi.upstream import response_parsing
 
 if TYPE_CHECKING:
     from proxyapi.models.charge import Charge, ChargeQuerySet
@@ -233,7 +233,9 @@ class Account(models.Model):
         self.apply_profile(me)
         # Not the whole row: the balance and the costs may be newer there than here.
         self.save(update_fields=PROFILE_FIELDS)
-        remaining = wire.amount(wire.mapping(me.get("credits")).get("remaining"))
+        remaining = response_parsing.parse_credit_amount(
+            response_parsing.as_mapping(me.get("credits")).get("remaining")
+        )
         if remaining is not None:
             self.update_balance(remaining, asked_at)
 
@@ -243,12 +245,14 @@ class Account(models.Model):
         self.email = str(me.get("email") or self.email)[:254]
         if isinstance(verified := me.get("email_verified"), bool):
             self.email_verified = verified
-        subscription = wire.mapping(me.get("subscription"))
+        subscription = response_parsing.as_mapping(me.get("subscription"))
         self.plan = parse_plan(subscription, AccountPlan(self.plan))
         self.plan_name = str(subscription.get("plan") or self.plan_name)[:100]
         if "ends_at" in subscription:
             self.plan_ends_at = parse_timestamp(subscription["ends_at"])
-        total = wire.amount(wire.mapping(me.get("credits")).get("total"))
+        total = response_parsing.parse_credit_amount(
+            response_parsing.as_mapping(me.get("credits")).get("total")
+        )
         self.monthly_credits = self.monthly_credits if total is None else total
 
 

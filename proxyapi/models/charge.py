@@ -32,8 +32,8 @@ from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.job import Job
 from proxyapi.models.token import Token
 from proxyapi.models.vault import Vault
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.operation import Evidence
+from proxyapi.upstream.catalog import get_operation
+from proxyapi.upstream.operation import ExecutionEvidence
 
 
 class ChargeState(models.TextChoices):
@@ -367,7 +367,7 @@ class Charge(models.Model):
     @property
     def is_proved_by_debit(self) -> bool:
         """Whether a debit of its price proves it alone, as was found just before it was sent."""
-        by_kind = operation(self.operation).evidence is Evidence.LEDGER
+        by_kind = get_operation(self.operation).evidence is ExecutionEvidence.LEDGER
         return bool(self.before.get("by_ledger", by_kind))
 
     @property

@@ -29,7 +29,7 @@ FAILURE_COUNT_TTL_S = 120  # seconds since the last look that failed
 LAST_OUTAGE_TTL_S = 172_800  # seconds since it was away; longer than what a job is given up for
 PROBE_INTERVAL_S = 5  # seconds
 HALF_OPEN_SLOT_TTL_S = 40  # seconds that one look may take
-OUTAGE_ERRORS = (errors.NotSent, errors.AnswerLost, errors.ServerError)
+OUTAGE_ERRORS = (errors.NotSent, errors.ResponseLost, errors.ServerError)
 
 
 def is_outage_error(error: errors.UpstreamError) -> bool:

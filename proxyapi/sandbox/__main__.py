@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxyapi.sandbox.serving import main
+from proxyapi.sandbox.server import main
 
 if __name__ == "__main__":
     main()

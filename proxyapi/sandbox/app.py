@@ -14,18 +14,18 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
 from proxyapi.sandbox import api, control, docs_page, envelope, media_files
-from proxyapi.sandbox.clock import Clock
+from proxyapi.sandbox.clock import SandboxClock
 from proxyapi.sandbox.errors import (
-    Invalid,
+    ApiError,
     MethodNotAllowed,
     NotFound,
-    Refusal,
+    ValidationError,
     WrongArguments,
 )
-from proxyapi.sandbox.front import Front
-from proxyapi.sandbox.making import Maker, ProcessMaker
+from proxyapi.sandbox.frontend import SandboxFrontend
+from proxyapi.sandbox.job_runner import JobRunner
+from proxyapi.sandbox.media_makers import Maker, ProcessMaker
 from proxyapi.sandbox.store import Store
-from proxyapi.sandbox.studio import Studio
 from proxyapi.sandbox.world import World
 
 
@@ -34,7 +34,7 @@ def create_app(
     media_dir: Path,
     db: Path | None = None,
     seed: int | None = None,
-    clock: Clock | None = None,
+    clock: SandboxClock | None = None,
     maker: Maker | None = None,
     public_url: str | None = None,
 ) -> FastAPI:
@@ -44,14 +44,14 @@ def create_app(
     addresses; left out, it is the base that each request was sent to.
     """
     store = Store(db) if db is not None else None
-    world = World(seed=seed, clock=clock or Clock(), store=store)
+    world = World(seed=seed, clock=clock or SandboxClock(), store=store)
     world.commit()
     made_by = maker or ProcessMaker()
-    studio = Studio(world, media_dir, made_by)
+    studio = JobRunner(world, media_dir, made_by)
     app = FastAPI(
         title="Video generation API v2, sandbox",
         version="2.0.0",
-        lifespan=_life(studio, made_by),
+        lifespan=_lifespan(studio, made_by),
         separate_input_output_schemas=False,
         redirect_slashes=False,
         docs_url=None,  # those pages load their scripts from elsewhere
@@ -60,7 +60,7 @@ def create_app(
     app.state.world, app.state.studio, app.state.public_url = world, studio, public_url
     app.router.routes.extend(_routes())
     _answer_errors(app)
-    app.add_middleware(Front, studio=studio)
+    app.add_middleware(SandboxFrontend, studio=studio)
     return app
 
 
@@ -73,7 +73,9 @@ def _routes() -> tuple[BaseRoute, ...]:
     return tuple(router.routes)
 
 
-def _life(studio: Studio, maker: Maker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    studio: JobRunner, maker: Maker
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         studio.tick()  # films that a killed server left unmade
@@ -88,17 +90,17 @@ def _life(studio: Studio, maker: Maker) -> Callable[[FastAPI], AbstractAsyncCont
 
 
 def _answer_errors(app: FastAPI) -> None:
-    @app.exception_handler(Refusal)
-    async def refuse(request: Request, error: Refusal) -> Response:
-        return envelope.refusal(error, request.app.state.world.settings)
+    @app.exception_handler(ApiError)
+    async def refuse(request: Request, error: ApiError) -> Response:
+        return envelope.refusal_body(error, request.app.state.world.settings)
 
-    @app.exception_handler(Invalid)
-    async def answer_invalid(request: Request, error: Invalid) -> Response:
-        return envelope.invalid(error)
+    @app.exception_handler(ValidationError)
+    async def answer_invalid(request: Request, error: ValidationError) -> Response:
+        return envelope.validation_body(error)
 
     @app.exception_handler(RequestValidationError)
     async def describe_fields(request: Request, error: RequestValidationError) -> Response:
-        return envelope.invalid(envelope.field_errors(list(error.errors())))
+        return envelope.validation_body(envelope.field_errors(list(error.errors())))
 
     @app.exception_handler(HTTPException)
     async def translate(request: Request, error: HTTPException) -> Response:
@@ -107,15 +109,15 @@ def _answer_errors(app: FastAPI) -> None:
             body = {"message": error.detail, "status": error.status_code}
             return JSONResponse(body, error.status_code)
         if error.status_code == 405:
-            return envelope.refusal(MethodNotAllowed(_allowed(app, request)), settings)
+            return envelope.refusal_body(MethodNotAllowed(_allowed_methods(app, request)), settings)
         if error.status_code == 404:
-            return envelope.refusal(NotFound("This path does not exist."), settings)
+            return envelope.refusal_body(NotFound("This path does not exist."), settings)
         if error.status_code == 400:  # a body that is too deep, or no Unicode
-            return envelope.refusal(WrongArguments("The body cannot be read."), settings)
-        return envelope.refusal(Refusal(str(error.detail)), settings)
+            return envelope.refusal_body(WrongArguments("The body cannot be read."), settings)
+        return envelope.refusal_body(ApiError(str(error.detail)), settings)
 
 
-def _allowed(app: FastAPI, request: Request) -> list[str]:
+def _allowed_methods(app: FastAPI, request: Request) -> list[str]:
     """Every method that some route has for the path."""
     found = set()
     for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):

@@ -15,18 +15,18 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from proxyapi.sandbox.clock import iso
+from proxyapi.sandbox.clock import format_iso
 from proxyapi.sandbox.records import Account, Charge
 from proxyapi.sandbox.world import World
 
 
-def money(world: World, account: Account) -> dict[str, Any]:
+def audit_account(world: World, account: Account) -> dict[str, Any]:
     """The account's books, for a drill to assert on."""
     entries = world.ledgers[account.id]
     charges = [it for it in world.charges if it.account_id == account.id]
     by_resource: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for charge in charges:
-        by_resource[charge.resource].append(describe(charge))
+        by_resource[charge.resource].append(describe_charge(charge))
     total = sum(entry.credits for entry in entries)
     return {
         "account_id": account.id,
@@ -35,18 +35,18 @@ def money(world: World, account: Account) -> dict[str, Any]:
         "balance": account.balance,
         "balanced": account.opening + total == account.balance,
         "charges": dict(by_resource),
-        "refunds": [describe(it) for it in charges if it.refunded],
+        "refunds": [describe_charge(it) for it in charges if it.refunded],
         "top_ups": [
-            {"credits": it.credits, "at": iso(it.created_at)}
+            {"credits": it.credits, "at": format_iso(it.created_at)}
             for it in entries
             if it.content_type == "top-up"
         ],
-        "double_charges": [describe(it) for it in double_charges(world, charges)],
-        "same_intent": [describe(it) for it in same_intent(world, charges)],
+        "double_charges": [describe_charge(it) for it in find_double_charges(world, charges)],
+        "same_intent": [describe_charge(it) for it in find_same_intent_charges(world, charges)],
     }
 
 
-def double_charges(world: World, charges: list[Charge]) -> list[Charge]:
+def find_double_charges(world: World, charges: list[Charge]) -> list[Charge]:
     window = world.settings.double_charge_seconds
     before: dict[tuple[str, str], Charge] = {}
     found = []
@@ -59,7 +59,7 @@ def double_charges(world: World, charges: list[Charge]) -> list[Charge]:
     return found
 
 
-def same_intent(world: World, charges: list[Charge]) -> list[Charge]:
+def find_same_intent_charges(world: World, charges: list[Charge]) -> list[Charge]:
     """The later ones of charges that asked for the same on different resources."""
     seconds = world.settings.same_intent_seconds
     before: dict[str, Charge] = {}
@@ -73,13 +73,13 @@ def same_intent(world: World, charges: list[Charge]) -> list[Charge]:
     return found
 
 
-def describe(charge: Charge) -> dict[str, Any]:
+def describe_charge(charge: Charge) -> dict[str, Any]:
     return {
         "number": charge.id,
         "feature": charge.feature,
         "resource": charge.resource,
         "credits": charge.credits,
-        "at": iso(charge.created_at),
+        "at": format_iso(charge.created_at),
         "answered": charge.answered,
         "refunded": charge.refunded,
         "returned": charge.returned,

@@ -20,7 +20,7 @@ Mode = Literal["real", "frozen", "scaled"]
 # A frozen world starts at a fixed instant, so that same seed + same calls = same bodies.
 FROZEN_START = datetime(2026, 1, 15, 9, 0, tzinfo=UTC).timestamp()
 # Dates end with the year 9999, and what the world promises lies after its instant.
-LATEST = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
+MAX_INSTANT = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
 
 
 class ClockState(BaseModel):
@@ -28,11 +28,11 @@ class ClockState(BaseModel):
 
     mode: Mode = "real"
     scale: float = Field(default=1.0, gt=0, le=100_000)
-    world: float = Field(ge=0, le=LATEST)
+    world: float = Field(ge=0, le=MAX_INSTANT)
     machine: float = Field(allow_inf_nan=False)
 
 
-class Clock:
+class SandboxClock:
     def __init__(
         self,
         mode: Mode | None = None,
@@ -51,10 +51,10 @@ class Clock:
         )
 
     def now(self) -> float:
-        return self._where(self.state) if self._held is None else self._held
+        return self._now_of(self.state) if self._held is None else self._held
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def freeze_reads(self) -> Iterator[None]:
         """All that is asked within is told one instant."""
         self._held = self.now()
         try:
@@ -62,14 +62,14 @@ class Clock:
         finally:
             self._held = None
 
-    def _where(self, state: ClockState) -> float:
+    def _now_of(self, state: ClockState) -> float:
         """Where a clock has got to that was set so; at the ends of its time it stands still."""
         if state.mode == "frozen":
             return state.world
         scale = state.scale if state.mode == "scaled" else 1.0
-        return min(max(0.0, state.world + (self._machine() - state.machine) * scale), LATEST)
+        return min(max(0.0, state.world + (self._machine() - state.machine) * scale), MAX_INSTANT)
 
-    def of_machine(self, seconds: float) -> float:
+    def machine_seconds(self, seconds: float) -> float:
         """How long so many seconds of the world take on the machine; none while frozen."""
         if self.state.mode == "frozen":
             return 0.0
@@ -77,11 +77,11 @@ class Clock:
 
     def advance(self, seconds: float) -> None:
         """Put the clock forward; raises ValueError beyond the year 8999."""
-        if self.now() + seconds > LATEST:
+        if self.now() + seconds > MAX_INSTANT:
             raise ValueError("The clock ends with the year 8999.")
         self.state = self.state.model_copy(update={"world": self.state.world + seconds})
 
-    def turn(self, mode: Mode, *, now: float | None = None, scale: float = 1.0) -> None:
+    def set_mode(self, mode: Mode, *, now: float | None = None, scale: float = 1.0) -> None:
         """Change the mode; without `now` the world goes on from where it is.
 
         Raises ValueError before 1970 and beyond the year 8999.
@@ -89,18 +89,18 @@ class Clock:
         world = self.now() if now is None else now
         self.state = ClockState(mode=mode, scale=scale, world=world, machine=self._machine())
 
-    def resume(self, saved: ClockState) -> None:
+    def restore(self, saved: ClockState) -> None:
         """Go on from a saved world, in its mode unless this clock was told another; then from
         where the saved one is by now, never back in time."""
         told = self.state
         if self._told and (told.mode, told.scale) != (saved.mode, saved.scale):
-            now = max(self._where(saved), self.now())
-            self.turn(told.mode, now=now, scale=told.scale)
+            now = max(self._now_of(saved), self.now())
+            self.set_mode(told.mode, now=now, scale=told.scale)
         else:
             self.state = saved
 
 
-def iso(instant: float) -> str:
+def format_iso(instant: float) -> str:
     """ISO 8601 with offset, whole seconds: `2026-01-15T09:00:00+00:00`."""
     return datetime.fromtimestamp(int(instant), tz=UTC).isoformat()
 
@@ -109,7 +109,7 @@ def utc_day(instant: float) -> str:
     return datetime.fromtimestamp(instant, tz=UTC).date().isoformat()
 
 
-def parse(text: str) -> tuple[Mode, float]:
+def parse_clock_mode(text: str) -> tuple[Mode, float]:
     """Read the command line's `real`, `frozen` or `xN` into a mode and a scale."""
     if text == "real" or text == "frozen":
         return ("real" if text == "real" else "frozen"), 1.0

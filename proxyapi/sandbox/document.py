@@ -23,7 +23,7 @@ HEADS = ("endpoint", "answers", "`meta.credits`", "without a subscription", "pla
 
 def main(arguments: list[str]) -> int:
     text = PAGE.read_text(encoding="utf-8")
-    wanted = filled(text)
+    wanted = fill_table(text)
     if wanted == text:
         return 0
     if "--check" in arguments:
@@ -34,32 +34,32 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def filled(text: str) -> str:
+def fill_table(text: str) -> str:
     """The page with the table of today's routes. Raises ValueError if a mark is missing."""
     before, after = text[: text.index(START)], text[text.index(END) :]
-    return f"{before}{START}\n{table()}\n{after}"
+    return f"{before}{START}\n{render_endpoint_table()}\n{after}"
 
 
-def table() -> str:
+def render_endpoint_table() -> str:
     rows = [HEADS, ("---",) * len(HEADS), *_rows()]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def _rows() -> Iterator[tuple[str, ...]]:
     routes = [it for router in api.ROUTERS for it in router.routes if isinstance(it, APIRoute)]
-    for path, methods in _together(routes).items():
+    for path, methods in _group_routes(routes).items():
         for method, route in methods.items():
             needs: Any = route  # of a class that gate.gated made
             yield (
                 f"{method} `{path}`",
                 str(route.status_code or 200),
-                _told(route.response_model),
+                _reports_charge(route.response_model),
                 "" if needs.subscribers_only else "yes",
                 f"`{needs.plan_feature}`" if needs.plan_feature else "",
             )
 
 
-def _together(routes: list[APIRoute]) -> dict[str, dict[str, APIRoute]]:
+def _group_routes(routes: list[APIRoute]) -> dict[str, dict[str, APIRoute]]:
     """By path, then by method; a path whose method is a setting has one line for all of them."""
     found: dict[str, dict[str, APIRoute]] = {}
     for route in routes:
@@ -71,7 +71,7 @@ def _together(routes: list[APIRoute]) -> dict[str, dict[str, APIRoute]]:
     return found
 
 
-def _told(shape: Any) -> str:
+def _reports_charge(shape: Any) -> str:
     """Whether the answer tells what was charged."""
     field = getattr(shape, "model_fields", {}).get("meta")
     if field is None or "CreditsMeta" not in str(field.annotation):

@@ -7,11 +7,11 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-from proxyapi.sandbox.errors import InsufficientCredits, Invalid, Refusal
+from proxyapi.sandbox.errors import ApiError, InsufficientCredits, ValidationError
 from proxyapi.sandbox.settings import Settings
 
 
-def success(
+def success_body(
     data: Any,
     message: str = "Success",
     *,
@@ -27,7 +27,7 @@ def success(
     return JSONResponse(body, status)
 
 
-def refusal(error: Refusal, settings: Settings) -> JSONResponse:
+def refusal_body(error: ApiError, settings: Settings) -> JSONResponse:
     described: dict[str, Any] = {"code": error.code, "message": error.message}
     body: dict[str, Any] = {"message": error.message, "status": error.status}
     place = settings.insufficient_credits_place
@@ -39,18 +39,18 @@ def refusal(error: Refusal, settings: Settings) -> JSONResponse:
     return JSONResponse(body, error.status, headers=error.headers)
 
 
-def invalid(error: Invalid) -> JSONResponse:
+def validation_body(error: ValidationError) -> JSONResponse:
     return JSONResponse({"message": error.message, "errors": error.errors}, 422)
 
 
-def field_errors(errors: list[Any]) -> Invalid:
+def field_errors(errors: list[Any]) -> ValidationError:
     """pydantic's errors in the words of the upstream: a map of sentences by field."""
     found: dict[str, list[str]] = {}
     for error in errors:
         place = [str(part) for part in error["loc"] if part not in ("body", "query")]
         field = ".".join(place).replace("[]", "") or "body"
-        found.setdefault(field, []).append(_sentence(field, error))
-    return Invalid(found)
+        found.setdefault(field, []).append(_error_sentence(field, error))
+    return ValidationError(found)
 
 
 _TYPES = {
@@ -64,7 +64,7 @@ _TYPES = {
 }
 
 
-def _sentence(field: str, error: Mapping[str, Any]) -> str:
+def _error_sentence(field: str, error: Mapping[str, Any]) -> str:
     kind, limits = str(error["type"]), error.get("ctx", {})
     name = f"The {field.replace('_', ' ')} field"
     if kind == "missing":

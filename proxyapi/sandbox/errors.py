@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     status = 500
     code = "GEN-API-ERROR"
     text = "An unexpected error occurred."
@@ -37,11 +37,11 @@ class Refusal(Exception):
         super().__init__(self.message)
 
 
-class Unauthorized(Refusal):
+class Unauthorized(ApiError):
     status, code, text = 401, "GEN-UNAUTHORIZED", "Unauthenticated."
 
 
-class InsufficientCredits(Refusal):
+class InsufficientCredits(ApiError):
     status, code = 402, "INSUFFICIENT-CREDITS"
     text = "You do not have enough credits for this action."
 
@@ -49,7 +49,7 @@ class InsufficientCredits(Refusal):
         super().__init__(required=required, available=available)
 
 
-class Forbidden(Refusal):
+class Forbidden(ApiError):
     status, code, text = 403, "GEN-FORBIDDEN", "This action is not allowed."
 
 
@@ -83,15 +83,15 @@ class PublishLimitReached(Forbidden):
     text = "You have reached the number of publications of your plan."
 
 
-class NotFound(Refusal):
+class NotFound(ApiError):
     status, code, text = 404, "GEN-NOT-FOUND", "The requested resource was not found."
 
 
-class WrongArguments(Refusal):
+class WrongArguments(ApiError):
     status, code, text = 400, "GEN-WRONG-ARGS", "The request has malformed arguments."
 
 
-class MethodNotAllowed(Refusal):
+class MethodNotAllowed(ApiError):
     status, code = 405, "GEN-METHOD-NOT-ALLOWED"
     text = "This method is not allowed on this path."
 
@@ -100,19 +100,19 @@ class MethodNotAllowed(Refusal):
         self.headers["Allow"] = ", ".join(allowed)
 
 
-class EmailConflict(Refusal):
+class EmailConflict(ApiError):
     status, code, text = 409, "EMAIL-NOT-VERIFIED", "Verify your email address first."
 
 
-class PayloadTooLarge(Refusal):
+class PayloadTooLarge(ApiError):
     status, code, text = 413, "GEN-PAYLOAD-TOO-LARGE", "The request is too large."
 
 
-class TooManyRequests(Refusal):
+class TooManyRequests(ApiError):
     status, code, text = 429, "GEN-TOO-MANY-REQUESTS", "Too many requests. Try again later."
 
 
-class Invalid(Exception):
+class ValidationError(Exception):
     """422: what is wrong with which field."""
 
     def __init__(self, errors: dict[str, list[str]]) -> None:

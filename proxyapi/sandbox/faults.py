@@ -37,11 +37,11 @@ Action = Literal[
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 # Actions that need the work to be done: they spoil the answer that it gave.
-SPOIL = ("malformed_json", "drop_meta", "half_body")
+BODY_FAULTS = ("malformed_json", "drop_meta", "half_body")
 # Actions after which the client has the whole answer, if late or without its meta.
-HARMLESS = ("latency", "drop_meta")
+HARMLESS_FAULTS = ("latency", "drop_meta")
 # Actions of what lies between client and service: the request is not seen by the service yet.
-BETWEEN = ("late",)
+NETWORK_FAULTS = ("late",)
 # HTTP allows these no body: one that is sent breaks the connection.
 BODILESS = (204, 304)
 
@@ -49,7 +49,7 @@ BODILESS = (204, 304)
 Headers = list[tuple[bytes, bytes]]
 
 
-class Answer(NamedTuple):
+class FaultedAnswer(NamedTuple):
     status: int
     headers: Headers
     body: bytes
@@ -71,12 +71,12 @@ class ConnectionLost(ConnectionResetError):
     """The fault of a connection, where there is no socket to act on."""
 
 
-def pick(
+def pick_fault(
     world: World, method: str, path: str, account_id: int | None, *, between: bool = False
 ) -> Fault | None:
     """The first fault that fires for this request, of the service or of what lies before it."""
     for fault in list(world.faults):
-        is_between = fault.action in BETWEEN
+        is_between = fault.action in NETWORK_FAULTS
         if is_between != between or not _matches(fault.match, method, path, account_id):
             continue
         fault.matched += 1
@@ -109,10 +109,14 @@ def _fires(fault: Fault) -> bool:
 
 def does_work(fault: Fault | None) -> bool:
     """Whether the request is handled although the fault fires."""
-    return fault is None or fault.when == "after" or fault.action in (*SPOIL, *BETWEEN, "latency")
+    return (
+        fault is None
+        or fault.when == "after"
+        or fault.action in (*BODY_FAULTS, *NETWORK_FAULTS, "latency")
+    )
 
 
-def instead(fault: Fault, headers: Headers, now: float) -> Answer | None:
+def replacement_answer(fault: Fault, headers: Headers, now: float) -> FaultedAnswer | None:
     """The answer that takes the place of the true one, or None if the true one is kept.
 
     An HTML page comes from something before the API, so it carries no rate headers.
@@ -122,7 +126,7 @@ def instead(fault: Fault, headers: Headers, now: float) -> Answer | None:
         code = int(options.get("code") or 502)
         page = f"<html><head><title>{code}</title></head><body><h1>{code}</h1></body></html>"
         raw = b"" if code in BODILESS else page.encode()
-        return Answer(code, [(b"content-type", b"text/html")], raw)
+        return FaultedAnswer(code, [(b"content-type", b"text/html")], raw)
     if fault.action == "status":
         code = int(options.get("code") or 500)
         body = options.get("body")
@@ -145,7 +149,7 @@ def instead(fault: Fault, headers: Headers, now: float) -> Answer | None:
     return None
 
 
-def spoil(fault: Fault, answer: Answer) -> Answer:
+def damage_answer(fault: Fault, answer: FaultedAnswer) -> FaultedAnswer:
     """The true answer, damaged."""
     if fault.action == "malformed_json":
         return answer._replace(body=answer.body[: max(1, len(answer.body) * 2 // 3)])
@@ -157,19 +161,19 @@ def spoil(fault: Fault, answer: Answer) -> Answer:
     return answer
 
 
-def hold_back(world: World, fault: Fault, scope: Scope, body: bytes) -> None:
+def hold_request(world: World, fault: Fault, scope: Scope, body: bytes) -> None:
     """Keep the request until it arrives, with the first request after that instant."""
     at = world.now + float(fault.options.get("seconds") or 30)
     heappush(world.in_flight, InFlight(at, world.number("in flight"), scope, body, fault))
 
 
-def arrived(world: World) -> Iterator[InFlight]:
+def arrived_requests(world: World) -> Iterator[InFlight]:
     """The requests that were held back until now, in the order of their arrival."""
     while world.in_flight and world.in_flight[0].at <= world.now:
         yield heappop(world.in_flight)
 
 
-async def linger(fault: Fault) -> None:
+async def wait_for_fault(fault: Fault) -> None:
     """Wait as the fault says; this is the machine's time, for the connection has no other."""
     if fault.action == "latency":
         await asyncio.sleep(float(fault.options.get("ms") or 1000) / 1000)
@@ -177,7 +181,7 @@ async def linger(fault: Fault) -> None:
         await asyncio.sleep(float(fault.options.get("seconds") or 30))
 
 
-def cut(fault: Fault, transport: Transport | None) -> None:
+def cut_connection(fault: Fault, transport: Transport | None) -> None:
     """End the connection: with a FIN, or for `reset` with a RST."""
     if transport is None:
         raise ConnectionLost(f"fault {fault.id}: {fault.action}")
@@ -191,8 +195,8 @@ def cut(fault: Fault, transport: Transport | None) -> None:
     transport.abort()
 
 
-def _json(status: int, body: Any, headers: Headers) -> Answer:
+def _json(status: int, body: Any, headers: Headers) -> FaultedAnswer:
     if status in BODILESS:
-        return Answer(status, headers, b"")
+        return FaultedAnswer(status, headers, b"")
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    return Answer(status, [(b"content-type", b"application/json"), *headers], raw)
+    return FaultedAnswer(status, [(b"content-type", b"application/json"), *headers], raw)

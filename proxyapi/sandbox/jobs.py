@@ -14,7 +14,7 @@ from proxyapi.sandbox.records import Job, JobKind, Outcome
 from proxyapi.sandbox.world import World
 
 
-class Course(NamedTuple):
+class JobCourse(NamedTuple):
     """How a job goes when all is well; the last word is its success.
 
     `shares` are the shares of the job's time after which the words in the middle are shown.
@@ -24,19 +24,19 @@ class Course(NamedTuple):
     shares: tuple[float, ...]
 
 
-RENDER = Course(("rendering", "syncing", "completed"), (0.85,))
-_MOMENT = 1e-5
-BROKEN = {"code": "RENDER-FAILED", "message": "The render failed. Try again."}
+RENDER = JobCourse(("rendering", "syncing", "completed"), (0.85,))
+_ROUNDING_S = 1e-5
+RENDER_FAILURE = {"code": "RENDER-FAILED", "message": "The render failed. Try again."}
 
 
-def start(
+def start_job(
     world: World,
     kind: JobKind,
     resource_id: int,
     *,
     seconds: float,
     film: dict[str, Any] | None,
-    course: Course = RENDER,
+    course: JobCourse = RENDER,
     suffix: str = "mp4",
 ) -> Job:
     """Begin a job. `film` is what the maker is to make, by its `kind`; None makes nothing."""
@@ -45,33 +45,33 @@ def start(
         id=world.number("job"),
         kind=kind,
         resource_id=resource_id,
-        statuses=_way(course.words[0], outcome.statuses) if outcome else list(course.words),
+        statuses=_status_path(course.words[0], outcome.statuses) if outcome else list(course.words),
         shares=None if outcome else list(course.shares),
         success=course.words[-1],
         failure=outcome.failure if outcome else None,
         started_at=world.now,
         seconds=seconds,
         film=film,
-        file=file_names.new(world, film, suffix) if film is not None else None,
+        file=file_names.new_file_name(world, film, suffix) if film is not None else None,
         made=film is None,
     )
-    world.look_at(job.id)
+    world.schedule_job(job.id)
     return world.jobs.put(job)
 
 
-def redirect(world: World, job: Job, statuses: list[str], failure: dict[str, str] | None) -> None:
+def script_job(world: World, job: Job, statuses: list[str], failure: dict[str, str] | None) -> None:
     """Give a running job another way; before a single word it stays at its present one."""
-    job.statuses = _way(word(world, job), statuses)
+    job.statuses = _status_path(current_status(world, job), statuses)
     job.shares, job.failure = None, failure
     world.jobs.put(job)
-    world.look_at(job.id)
+    world.schedule_job(job.id)
 
 
-def _way(first: str, statuses: list[str]) -> list[str]:
+def _status_path(first: str, statuses: list[str]) -> list[str]:
     return [first, *statuses] if len(statuses) == 1 else list(statuses)
 
 
-def word(world: World, job: Job) -> str:
+def current_status(world: World, job: Job) -> str:
     """The status that the job shows now."""
     last = len(job.statuses) - 1
     elapsed = _elapsed(world, job)
@@ -81,13 +81,13 @@ def word(world: World, job: Job) -> str:
     return job.statuses[sum(share >= it for it in _shares(job))]
 
 
-def over(world: World, job: Job) -> bool:
+def is_over(world: World, job: Job) -> bool:
     """Whether the job has shown its last status and will show no other."""
     in_time = _elapsed(world, job) >= job.seconds
     return in_time and (job.made or job.statuses[-1] != job.success)
 
 
-def next_change(world: World, job: Job) -> float | None:
+def next_change_at(world: World, job: Job) -> float | None:
     """When the job shows another status; None if only its film is waited for."""
     instants = (job.started_at + share * job.seconds for share in (*_shares(job), 1.0))
     return next((it for it in instants if it > world.now), None)
@@ -96,7 +96,7 @@ def next_change(world: World, job: Job) -> float | None:
 def _elapsed(world: World, job: Job) -> float:
     """Seconds since the start, with a moment to spare: at the very instant a change is due,
     rounding must not hide it."""
-    return world.now - job.started_at + _MOMENT
+    return world.now - job.started_at + _ROUNDING_S
 
 
 def _shares(job: Job) -> list[float]:
@@ -109,16 +109,16 @@ def needs_file(job: Job) -> bool:
     return not job.ended and not job.made and job.statuses[-1] == job.success
 
 
-def end(world: World, job: Job) -> None:
+def end_job(world: World, job: Job) -> None:
     job.ended = True
     world.jobs.put(job)
 
 
-def supersede(world: World, job_id: int | None) -> None:
+def supersede_job(world: World, job_id: int | None) -> None:
     """End a job that another takes the place of, if it has not ended."""
     job = world.jobs.get(job_id)
     if job is not None and not job.ended:
-        end(world, job)
+        end_job(world, job)
 
 
 def _take_outcome(world: World, kind: JobKind, resource_id: int) -> Outcome | None:

@@ -9,18 +9,18 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 
 from proxyapi.sandbox import media_url
-from proxyapi.sandbox.studio import Studio
+from proxyapi.sandbox.job_runner import JobRunner
 
 router = APIRouter()
 
 
 @router.api_route("/media/{name}", methods=["GET", "HEAD"], include_in_schema=False)
 async def serve_media(request: Request, name: str) -> Response:
-    studio: Studio = request.app.state.studio
+    studio: JobRunner = request.app.state.studio
     path = studio.media_dir / name
-    if not media_url.valid(studio.world, name, request):
+    if not media_url.is_valid_media_url(studio.world, name, request):
         raise HTTPException(404)
-    if not path.is_file() and not await studio.pictures.drawn(name):
+    if not path.is_file() and not await studio.pictures.ensure_drawn(name):
         raise HTTPException(404)
     # A page of the portal plays it from another origin.
     headers = {"Cross-Origin-Resource-Policy": "cross-origin"}

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from fastapi import Request
 
-from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.world import World
 
 TYPES = {
@@ -24,7 +24,7 @@ TYPES = {
 NAME = re.compile(rf"[0-9a-f]{{32}}\.({'|'.join(TYPES)})")
 
 
-def make(call: Call, name: str) -> str:
+def build_media_url(call: ApiCall, name: str) -> str:
     """The address of a file as the API gives it out now."""
     base = str(call.request.app.state.public_url or call.request.base_url).rstrip("/")
     url = f"{base}/media/{name}"
@@ -35,7 +35,7 @@ def make(call: Call, name: str) -> str:
     return f"{url}?expires={expires}&signature={_sign(call.world, name, expires)}"
 
 
-def valid(world: World, name: str, request: Request) -> bool:
+def is_valid_media_url(world: World, name: str, request: Request) -> bool:
     """Whether an address is one that was given out and has not run out."""
     if NAME.fullmatch(name) is None:
         return False

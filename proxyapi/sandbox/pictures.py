@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from proxyapi.sandbox import file_names
-from proxyapi.sandbox.making import Maker, PlainMaker
+from proxyapi.sandbox.media_makers import Maker, PlainMaker
 from proxyapi.sandbox.records import Still
 from proxyapi.sandbox.world import World
 
-LONGEST_WAIT = 30  # seconds, of the machine's time
+MAX_DRAW_WAIT_S = 30  # seconds, of the machine's time
 
 
-def promise(world: World, *, extension: str | None = None, **description: Any) -> str:
+def promise_picture(world: World, *, extension: str | None = None, **description: Any) -> str:
     """The name of a picture that will be drawn as `media.stills` describes it.
 
     Another `kind` of picture than stills comes with its `extension`.
     """
     drawn = find_spec("PIL") is not None and world.settings.films == "made"
     described = {"kind": "stills", **description}
-    name = file_names.new(world, described, extension or ("jpg" if drawn else "png"))
+    name = file_names.new_file_name(world, described, extension or ("jpg" if drawn else "png"))
     world.stills.put(Still(id=name, description=described))
     return name
 
 
-class Pictures:
+class PictureStore:
     def __init__(self, world: World, media_dir: Path, maker: Maker) -> None:
         self._world = world
         self._media_dir = media_dir
@@ -40,18 +40,18 @@ class Pictures:
 
     def keep(self, data: bytes, extension: str) -> str:
         """Keep a file that came from outside; returns its name."""
-        name = file_names.new(self._world, data, extension)
+        name = file_names.new_file_name(self._world, data, extension)
         (self._media_dir / name).write_bytes(data)
         self._world.stills.put(Still(id=name))
         return name
 
-    def forget(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Let go of a picture that no asset shows any more."""
         if self._world.stills.get(name) is not None:
             self._world.stills.drop(name)
-            self._world.leave(name)
+            self._world.remove_file_later(name)
 
-    async def drawn(self, name: str) -> bool:
+    async def ensure_drawn(self, name: str) -> bool:
         """Draw a promised picture and wait for it; False if there is none of that name.
 
         A film that a reset took, and a snapshot has brought back, is made again.
@@ -67,7 +67,7 @@ class Pictures:
         if waiting is None:  # a maker that needed no time
             return (self._media_dir / name).is_file()
         try:
-            return await asyncio.wait_for(asyncio.shield(waiting), LONGEST_WAIT)
+            return await asyncio.wait_for(asyncio.shield(waiting), MAX_DRAW_WAIT_S)
         except TimeoutError:
             return False
 

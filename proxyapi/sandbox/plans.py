@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.choices import Quota
 from proxyapi.sandbox.errors import PlanLimitReached, PublishLimitReached, StorageLimitReached
-from proxyapi.sandbox.gate import Call
 from proxyapi.sandbox.records import Account
 from proxyapi.sandbox.world import World
 
 MONTH_SECONDS = 30 * 24 * 3600
-_NONE = Quota()
+_NO_QUOTA = Quota()
 
 
 def has_model(world: World, account: Account, slug: str) -> bool:
@@ -17,50 +17,50 @@ def has_model(world: World, account: Account, slug: str) -> bool:
     return slug not in world.settings.models_outside_plan.get(account.plan, [])
 
 
-def require_render(call: Call) -> None:
+def require_render(call: ApiCall) -> None:
     limit = _quota(call).renders
-    if limit is not None and _of_month(call, "faceless_render") >= limit:
+    if limit is not None and _uses_of_month(call, "faceless_render") >= limit:
         raise PlanLimitReached
 
 
-def require_clip(call: Call) -> None:
+def require_clip(call: ApiCall) -> None:
     limit = _quota(call).clips
-    if limit is not None and _of_month(call, "text_to_video") >= limit:
+    if limit is not None and _uses_of_month(call, "text_to_video") >= limit:
         raise PlanLimitReached
 
 
-def require_export(call: Call) -> None:
+def require_export(call: ApiCall) -> None:
     """The API publishes nothing; its exports count as publications."""
     limit = _quota(call).exports
-    if limit is not None and _of_month(call, "faceless_export") >= limit:
+    if limit is not None and _uses_of_month(call, "faceless_export") >= limit:
         raise PublishLimitReached
 
 
-def require_character(call: Call) -> None:
+def require_character(call: ApiCall) -> None:
     limit = _quota(call).characters
     held = sum(it.account_id == call.account.id for it in call.world.characters)
     if limit is not None and held >= limit:
         raise PlanLimitReached
 
 
-def require_storage(call: Call, size: int) -> None:
+def require_storage(call: ApiCall, size: int) -> None:
     limit = _quota(call).storage_bytes
     if limit is not None and call.account.stored_bytes + size > limit:
         raise StorageLimitReached
 
 
-def store(call: Call, size: int) -> None:
+def count_upload(call: ApiCall, size: int) -> None:
     """Count the bytes of an upload; raises StorageLimitReached and counts nothing."""
     require_storage(call, size)
     call.account.stored_bytes += size
     call.world.accounts.put(call.account)
 
 
-def _quota(call: Call) -> Quota:
-    return call.world.settings.plan_quotas.get(call.account.plan, _NONE)
+def _quota(call: ApiCall) -> Quota:
+    return call.world.settings.plan_quotas.get(call.account.plan, _NO_QUOTA)
 
 
-def _of_month(call: Call, feature: str) -> int:
+def _uses_of_month(call: ApiCall, feature: str) -> int:
     """Charged uses of the last month that were not refunded."""
     since = call.world.now - MONTH_SECONDS
     return sum(

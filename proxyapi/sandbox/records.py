@@ -25,7 +25,7 @@ class Row(BaseModel):
     id: Any
 
     @property
-    def place(self) -> Any:
+    def sort_key(self) -> Any:
         """Where it stands among the rows of its kind, in order of making."""
         return self.id
 
@@ -61,7 +61,7 @@ class Token(Row):
     number: int = 0  # in order of making
 
     @property
-    def place(self) -> int:
+    def sort_key(self) -> int:
         return self.number
 
     @property
@@ -197,7 +197,7 @@ class Window(Row):
     hits: list[float] = Field(default_factory=list)  # only for a sliding window
 
 
-class Visit(Row):
+class JournalLine(Row):
     """One line of the journal. `status` is None when nothing was answered."""
 
     id: int
@@ -223,13 +223,13 @@ class Fault(Row):
     fired: int = 0
 
 
-class Leaving(Row):
+class FileToRemove(Row):
     """A media file, by its name, that no row shows any more: it is removed once that is saved."""
 
     id: str
 
 
-class Note(Row):
+class SavedValue(Row):
     """A single value of the world: its seed, clock, settings or counters."""
 
     id: str

@@ -11,7 +11,7 @@ from typing import Any
 from proxyapi.sandbox.world import World
 
 
-def own(world: World, address: str | None) -> dict[str, Any] | None:
+def own_reference(world: World, address: str | None) -> dict[str, Any] | None:
     """What a film is told of an address, as `media.references` takes it; None if it is no
     picture and no film of this world."""
     name = (address or "").partition("?")[0].rpartition("/")[2]

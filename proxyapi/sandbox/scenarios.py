@@ -45,7 +45,7 @@ def open_account(world: World, wanted: NewAccount) -> tuple[Account, str]:
             **wanted.model_dump(exclude={"credits"}),
         )
     )
-    token, _ = tokens.issue(world, account.id, "first")
+    token, _ = tokens.issue_token(world, account.id, "first")
     return account, token
 
 
@@ -57,7 +57,7 @@ def ends_at(world: World, subscription: Subscription) -> float | None:
     return world.now + (MONTH_SECONDS if running else -MONTH_SECONDS)
 
 
-def describe(world: World, account: Account, issued: list[str]) -> dict[str, Any]:
+def describe_new_account(world: World, account: Account, issued: list[str]) -> dict[str, Any]:
     return {
         "account_id": account.id,
         "name": account.name,
@@ -66,13 +66,13 @@ def describe(world: World, account: Account, issued: list[str]) -> dict[str, Any
         "credits": account.balance,
         "token": issued[0],
         "tokens": issued,
-        "fingerprints": [tokens.digest(token)[:12] for token in issued],
+        "fingerprints": [tokens.token_digest(token)[:12] for token in issued],
     }
 
 
 def _one(world: World, **wanted: Any) -> list[dict[str, Any]]:
     account, token = open_account(world, NewAccount(**wanted))
-    return [describe(world, account, [token])]
+    return [describe_new_account(world, account, [token])]
 
 
 def _paid(world: World) -> list[dict[str, Any]]:
@@ -109,8 +109,8 @@ def _top_up_two_failures(world: World) -> list[dict[str, Any]]:
             failed_at=world.now - 25 * 3600,
         )
     )
-    world.keep_settings(world.settings.model_copy(update={"top_up_charge": "fails"}))
-    return [describe(world, account, [token])]
+    world.store_settings(world.settings.model_copy(update={"top_up_charge": "fails"}))
+    return [describe_new_account(world, account, [token])]
 
 
 def _lapses_mid_render(world: World) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ def _lapses_mid_render(world: World) -> list[dict[str, Any]]:
     account, token = open_account(world, NewAccount())
     account.lapsing = True
     world.accounts.put(account)
-    return [describe(world, account, [token])]
+    return [describe_new_account(world, account, [token])]
 
 
 def _team_of_three(world: World) -> list[dict[str, Any]]:
@@ -127,8 +127,8 @@ def _team_of_three(world: World) -> list[dict[str, Any]]:
     for name, credits, shared in (("Mira", 2000, 2), ("Priya", 1000, 1), ("Luca", 500, 1)):
         wanted = NewAccount(name=name, email=f"{name.lower()}@example.com", monthly_credits=credits)
         account, token = open_account(world, wanted)
-        more = [tokens.issue(world, account.id, "shared")[0] for _ in range(shared - 1)]
-        made.append(describe(world, account, [token, *more]))
+        more = [tokens.issue_token(world, account.id, "shared")[0] for _ in range(shared - 1)]
+        made.append(describe_new_account(world, account, [token, *more]))
     return made
 
 

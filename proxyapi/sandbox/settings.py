@@ -23,7 +23,7 @@ class Price(BaseModel):
     free: int | None = Field(default=None, ge=0)
 
 
-def prices() -> dict[str, Price]:
+def default_prices() -> dict[str, Price]:
     return {
         "content_prompt_requested": Price(credits=4),
         "faceless_render": Price(credits=10),
@@ -112,7 +112,9 @@ class Settings(MoreChoices, SceneChoices):
     )
 
     # Prices
-    costs: dict[str, Price] = Field(default_factory=prices, description="The credit cost map.")
+    costs: dict[str, Price] = Field(
+        default_factory=default_prices, description="The credit cost map."
+    )
 
     # The audit and the journal
     double_charge_seconds: float = Field(

@@ -12,15 +12,17 @@ from proxyapi.sandbox.world import World
 _ALPHABET = string.ascii_letters + string.digits
 
 
-def issue(world: World, account_id: int, label: str = "", chosen: str = "") -> tuple[str, Token]:
+def issue_token(
+    world: World, account_id: int, label: str = "", chosen: str = ""
+) -> tuple[str, Token]:
     """Make a token of an account; returns it in the clear, for the only time, with its row.
 
     `chosen`: a text of one's own, for who wants to see what becomes of another alphabet.
     """
-    body = "sbx_" + "".join(world.chance("token").choices(_ALPHABET, k=32))
+    body = "sbx_" + "".join(world.random_source("token").choices(_ALPHABET, k=32))
     token = chosen or f"{body}_{zlib.crc32(body.encode()):08x}"
     row = Token(
-        id=digest(token),
+        id=token_digest(token),
         account_id=account_id,
         label=label,
         created_at=world.now,
@@ -29,11 +31,11 @@ def issue(world: World, account_id: int, label: str = "", chosen: str = "") -> t
     return token, world.tokens.put(row)
 
 
-def digest(token: str) -> str:
+def token_digest(token: str) -> str:
     return sha256(token.encode(errors="surrogateescape")).hexdigest()
 
 
-def bearer(headers: list[tuple[bytes, bytes]]) -> str | None:
+def bearer_token(headers: list[tuple[bytes, bytes]]) -> str | None:
     """The token that a request presents, or None."""
     for name, value in headers:
         if name.lower() == b"authorization":

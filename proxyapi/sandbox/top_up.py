@@ -7,26 +7,26 @@ charged, at most 3 times with success per UTC day, not within 24 hours of a fail
 
 from __future__ import annotations
 
-from proxyapi.sandbox import money
+from proxyapi.sandbox import billing
 from proxyapi.sandbox.clock import utc_day
 from proxyapi.sandbox.records import Account, TopUp
 from proxyapi.sandbox.world import World
 
 THRESHOLD_PERCENT = 10
-PER_DAY = 3
+MAX_PER_DAY = 3
 COOLDOWN_SECONDS = 24 * 3600
-FAILURES = 3
+MAX_FAILURES = 3
 CREDITS_PER_UNIT = 100
 
 
-def preference(world: World, account_id: int) -> TopUp:
+def get_preference(world: World, account_id: int) -> TopUp:
     return world.top_ups.get(account_id) or TopUp(id=account_id)
 
 
-def consider(world: World, account_id: int) -> None:
+def top_up_if_due(world: World, account_id: int) -> None:
     """Top the account up if its preference and the rules say so."""
     account = world.accounts.get(account_id)
-    chosen = preference(world, account_id)
+    chosen = get_preference(world, account_id)
     if account is None or not chosen.enabled:
         return
     if account.balance * 100 >= account.monthly_credits * THRESHOLD_PERCENT:
@@ -35,7 +35,7 @@ def consider(world: World, account_id: int) -> None:
     if chosen.day != today:
         chosen.day, chosen.successes_of_day = today, 0
     resting = chosen.failed_at is not None and world.now < chosen.failed_at + COOLDOWN_SECONDS
-    if chosen.successes_of_day >= PER_DAY or resting:
+    if chosen.successes_of_day >= MAX_PER_DAY or resting:
         return
     paid, credits = world.settings.top_up_charge == "succeeds", _credits(world, chosen)
     if account.payment_method and paid and credits:
@@ -57,12 +57,12 @@ def _succeed(world: World, account: Account, chosen: TopUp, credits: int) -> Non
     world.top_ups.put(chosen)
     kind = world.settings.top_up_type
     account.extra += credits
-    money.book(world, account, credits, "Auto top-up", "top-up", kind, source="billing")
+    billing.book_entry(world, account, credits, "Auto top-up", "top-up", kind, source="billing")
 
 
 def _fail(world: World, chosen: TopUp) -> None:
     chosen.failed_at = world.now
     chosen.consecutive_failures += 1
-    if chosen.consecutive_failures >= FAILURES:
+    if chosen.consecutive_failures >= MAX_FAILURES:
         chosen.enabled = False
     world.top_ups.put(chosen)

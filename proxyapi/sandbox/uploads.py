@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from fastapi import UploadFile
 
-from proxyapi.sandbox.errors import Invalid
-from proxyapi.sandbox.scraping import reading
+from proxyapi.sandbox.errors import ValidationError
+from proxyapi.sandbox.scraping import page_reader
 from proxyapi.sandbox.settings import Settings
 
 IMAGES = ("jpg", "png", "webp")
-MOST_SAMPLES = 3  # of a voice clone
-BESIDE_FILES = 1_000_000  # bytes of a form's other fields; a file a little too large is a 422
+MAX_SAMPLES = 3  # of a voice clone
+FORM_OVERHEAD_BYTES = (
+    1_000_000  # bytes of a form's other fields; a file a little too large is a 422
+)
 _SOUNDS = {b"ID3": "mp3", b"OggS": "ogg", b"fLaC": "flac", b"\x1aE\xdf\xa3": "webm"}
 
 
-def largest_body(settings: Settings) -> int:
+def max_body_bytes(settings: Settings) -> int:
     """Bytes of the largest body that any endpoint takes."""
-    samples = MOST_SAMPLES * settings.sample_bytes
+    samples = MAX_SAMPLES * settings.sample_bytes
     files = max(samples, settings.character_image_bytes, settings.upload_bytes)
-    return files + BESIDE_FILES
+    return files + FORM_OVERHEAD_BYTES
 
 
-async def image(upload: UploadFile, field: str, most: int) -> tuple[bytes, str]:
+async def read_image(upload: UploadFile, field: str, most: int) -> tuple[bytes, str]:
     """The bytes and extension of a png, jpg or webp; raises Invalid."""
     data = await upload.read()
-    kind = reading.extension(data)
+    kind = page_reader.sniff_extension(data)
     if kind not in IMAGES:
-        raise Invalid({field: [f"The {field} must be a png, jpg or webp."]})
+        raise ValidationError({field: [f"The {field} must be a png, jpg or webp."]})
     _require_size(data, field, most)
     return data, kind
 
 
-async def sound(upload: UploadFile, field: str, most: int) -> bytes:
+async def read_sound(upload: UploadFile, field: str, most: int) -> bytes:
     """The bytes of a wav, mp3, m4a, ogg, flac or webm; raises Invalid."""
     data = await upload.read()
     if not _is_sound(data):
-        raise Invalid({field: ["The sample must be a wav, mp3, m4a, ogg, flac or webm."]})
+        raise ValidationError({field: ["The sample must be a wav, mp3, m4a, ogg, flac or webm."]})
     _require_size(data, field, most)
     return data
 
@@ -49,4 +51,4 @@ def _is_sound(data: bytes) -> bool:
 
 def _require_size(data: bytes, field: str, most: int) -> None:
     if len(data) > most:
-        raise Invalid({field: [f"The {field} must not be greater than {most} bytes."]})
+        raise ValidationError({field: [f"The {field} must not be greater than {most} bytes."]})

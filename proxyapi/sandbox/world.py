@@ -16,8 +16,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from starlette.types import Scope
 
-from proxyapi.sandbox import holdings, records
-from proxyapi.sandbox.clock import Clock, ClockState
+from proxyapi.sandbox import records, resource_rows
+from proxyapi.sandbox.clock import ClockState, SandboxClock
 from proxyapi.sandbox.records import Key, Row
 from proxyapi.sandbox.settings import Settings
 from proxyapi.sandbox.store import Address, Store
@@ -54,7 +54,7 @@ class Table(Generic[R]):
         return len(self.rows)
 
 
-class _Told(NamedTuple):
+class _SavedValues(NamedTuple):
     """What the notes of a saved world tell; None what they do not."""
 
     seed: int | None
@@ -62,7 +62,7 @@ class _Told(NamedTuple):
     clock: ClockState | None
 
     @classmethod
-    def read(cls, notes: dict[str, Any]) -> _Told:
+    def read(cls, notes: dict[str, Any]) -> _SavedValues:
         """Raises ValueError or TypeError for a note that cannot be."""
         return cls(
             int(notes["seed"]) if "seed" in notes else None,
@@ -82,18 +82,20 @@ class InFlight(NamedTuple):
 
 
 class World:
-    def __init__(self, *, seed: int | None, clock: Clock, store: Store | None = None) -> None:
+    def __init__(
+        self, *, seed: int | None, clock: SandboxClock, store: Store | None = None
+    ) -> None:
         self.clock = clock
         self.store = store
         self.settings = Settings()
         self._dirty: dict[Address, Row | None] = {}
         self._emptied = False  # since the last commit
-        self._lay_tables()
+        self._create_tables()
         self._set_seed(seed)
         if store is not None:
             self._load(store)
 
-    def _lay_tables(self) -> None:
+    def _create_tables(self) -> None:
         dirty = self._dirty
         self.accounts = Table("account", records.Account, dirty)
         self.tokens = Table("token", records.Token, dirty)
@@ -104,16 +106,16 @@ class World:
         self.jobs = Table("job", records.Job, dirty)
         self.stills = Table("still", records.Still, dirty)
         self.storyboards = Table("storyboard", Storyboard, dirty)
-        self.clips = Table("clip", holdings.Clip, dirty)
-        self.searches = Table("search", holdings.Search, dirty)
-        self.characters = Table("character", holdings.Character, dirty)
-        self.clones = Table("clone", holdings.Clone, dirty)
+        self.clips = Table("clip", resource_rows.Clip, dirty)
+        self.searches = Table("search", resource_rows.Search, dirty)
+        self.characters = Table("character", resource_rows.Character, dirty)
+        self.clones = Table("clone", resource_rows.Clone, dirty)
         self.outcomes = Table("outcome", records.Outcome, dirty)
         self.windows = Table("window", records.Window, dirty)
-        self.visits = Table("visit", records.Visit, dirty)
+        self.visits = Table("visit", records.JournalLine, dirty)
         self.faults = Table("fault", records.Fault, dirty)
-        self.leaving = Table("leaving", records.Leaving, dirty)
-        self.notes = Table("note", records.Note, dirty)
+        self.leaving = Table("leaving", records.FileToRemove, dirty)
+        self.notes = Table("note", records.SavedValue, dirty)
         self.ledgers: dict[int, list[records.Entry]] = defaultdict(list)
         self.agenda: list[tuple[float, int]] = []  # a heap: when to look at which job
         self.in_flight: list[InFlight] = []  # a heap; a restart loses them
@@ -130,50 +132,52 @@ class World:
 
     def number(self, purpose: str) -> int:
         """The next number of a purpose: 1, 2, 3, …"""
-        note = self.notes.get(purpose) or records.Note(id=purpose, value=0)
+        note = self.notes.get(purpose) or records.SavedValue(id=purpose, value=0)
         note.value += 1
         self.notes.put(note)
         return int(note.value)
 
-    def chance(self, purpose: str) -> Random:
+    def random_source(self, purpose: str) -> Random:
         """A fresh source of chance: the same for the same seed and the same calls before."""
         number = self.number(f"chance:{purpose}")
         # Not for cryptography: a given seed must give the same world again.
         return Random(f"{self.seed}/{purpose}/{number}")  # noqa: S311
 
-    def steady_chance(self, name: str) -> Random:
+    def named_random_source(self, name: str) -> Random:
         """Chance that is the same for the same seed and name, whatever was called before."""
         return Random(f"{self.seed}/{name}")  # noqa: S311
 
     def plausible_id(self, purpose: str, first: int) -> int:
         """Rising ids with gaps, like those of a service that has other customers."""
-        note = self.notes.get(f"id:{purpose}") or records.Note(id=f"id:{purpose}", value=first)
-        note.value += self.chance(purpose).randint(1, 19)
+        note = self.notes.get(f"id:{purpose}") or records.SavedValue(
+            id=f"id:{purpose}", value=first
+        )
+        note.value += self.random_source(purpose).randint(1, 19)
         self.notes.put(note)
         return int(note.value)
 
-    def look_at(self, job_id: int, when: float | None = None) -> None:
+    def schedule_job(self, job_id: int, when: float | None = None) -> None:
         """Have a job brought forward at an instant, or now."""
         heappush(self.agenda, (0.0 if when is None else when, job_id))
 
-    def leave(self, name: str) -> None:
+    def remove_file_later(self, name: str) -> None:
         """Have a media file removed that nothing shows any more, once that is saved."""
-        self.leaving.put(records.Leaving(id=name))
+        self.leaving.put(records.FileToRemove(id=name))
 
     # The ledger's order is its identity, so it is kept per account as it was written.
 
-    def enter(self, entry: records.Entry) -> records.Entry:
+    def add_entry(self, entry: records.Entry) -> records.Entry:
         self.ledgers[entry.account_id].append(entry)
         return self.entries.put(entry)
 
     # Saving
 
-    def keep_settings(self, settings: Settings) -> None:
+    def store_settings(self, settings: Settings) -> None:
         self.settings = settings
-        self.notes.put(records.Note(id="settings", value=settings.model_dump()))
+        self.notes.put(records.SavedValue(id="settings", value=settings.model_dump()))
 
-    def keep_clock(self) -> None:
-        self.notes.put(records.Note(id="clock", value=self.clock.state.model_dump()))
+    def store_clock(self) -> None:
+        self.notes.put(records.SavedValue(id="clock", value=self.clock.state.model_dump()))
 
     def commit(self) -> None:
         """Save the rows put since the last commit.
@@ -201,13 +205,13 @@ class World:
         """
         self._dirty.clear()
         self._emptied = True
-        self._lay_tables()
+        self._create_tables()
         self.settings = Settings()
         self._set_seed(self.seed if seed is None else seed)
-        self.keep_clock()
+        self.store_clock()
 
     def snapshot(self) -> dict[str, list[dict[str, Any]]]:
-        self.keep_clock()
+        self.store_clock()
         return {
             kind: [row.model_dump(mode="json") for _, row in sorted(table.rows.items())]
             for kind, table in self.tables.items()
@@ -219,13 +223,13 @@ class World:
         if unknown := snapshot.keys() - tables.keys():
             raise ValueError(f"there are no rows of kind {min(unknown)!r}.")
         rows = [_read(tables[kind].model, row) for kind in snapshot for row in snapshot[kind]]
-        notes = {row.id: row.value for row in rows if isinstance(row, records.Note)}
-        told = _Told.read(notes)
+        notes = {row.id: row.value for row in rows if isinstance(row, records.SavedValue)}
+        told = _SavedValues.read(notes)
         self.empty()
         by_model = {table.model: table for table in self.tables.values()}
         for row in rows:
             by_model[type(row)].put(row)
-        self._settle_in(told)
+        self._apply_saved_values(told)
         if told.clock is not None:
             self.clock.state = told.clock
 
@@ -233,19 +237,19 @@ class World:
         tables = self.tables
         found = {kind: rows for kind, rows in store.read().items() if kind in tables}
         if not found:
-            self.keep_clock()
+            self.store_clock()
             return
         self._dirty.clear()
         for kind, rows in found.items():
             table = tables[kind]
             read = TypeAdapter(list[table.model]).validate_json(rows)  # type: ignore[name-defined]
             table.rows = {row.id: row for row in read}
-        told = _Told.read({note.id: note.value for note in self.notes})
-        self._settle_in(told)
+        told = _SavedValues.read({note.id: note.value for note in self.notes})
+        self._apply_saved_values(told)
         if told.clock is not None:
-            self.clock.resume(told.clock)
+            self.clock.restore(told.clock)
 
-    def _settle_in(self, told: _Told) -> None:
+    def _apply_saved_values(self, told: _SavedValues) -> None:
         for table in self.tables.values():
             in_order = sorted(table.rows.values(), key=lambda row: row.place)
             table.rows = {row.id: row for row in in_order}
@@ -253,7 +257,7 @@ class World:
             self.ledgers[entry.account_id].append(entry)
         for job in self.jobs:
             if not job.ended:
-                self.look_at(job.id)
+                self.schedule_job(job.id)
         if told.seed is not None:
             self.seed = told.seed
         if told.settings is not None:
@@ -261,7 +265,7 @@ class World:
 
     def _set_seed(self, seed: int | None) -> None:
         self.seed = secrets.randbits(48) if seed is None else seed
-        self.notes.put(records.Note(id="seed", value=self.seed))
+        self.notes.put(records.SavedValue(id="seed", value=self.seed))
 
 
 def _read(model: type[R], row: dict[str, Any]) -> R:

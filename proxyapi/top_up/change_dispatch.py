@@ -24,12 +24,14 @@ from proxyapi.refusals import AlreadyInProgress, NotReady, TokenRefused
 from proxyapi.top_up import messages, preference_sync
 from proxyapi.top_up.setting import TopUpSetting
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream.catalog import get_operation
 
 CHANGE_PERMIT_WAIT_S = 5.0  # seconds to wait for a request of the token's allowance
 CHANGE_ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their waits
 # A PUT may still arrive after its answer was given up: "not there" counts only so long after that.
-MAX_PUT_ARRIVAL = timedelta(seconds=operation("top_up.put").longest) + timedelta(seconds=30)
+MAX_PUT_ARRIVAL = timedelta(seconds=get_operation("top_up.put").max_duration_s) + timedelta(
+    seconds=30
+)
 MAX_PERMIT_WAIT = timedelta(minutes=2)  # nobody wants a setting of money to change much later
 MAX_CHANGE_AGE = timedelta(minutes=15)  # without a worker; one that died in between is waited for
 CHANGE_RECHECK_DELAY = timedelta(seconds=15)
@@ -101,7 +103,7 @@ def send_change(change: TopUpChange) -> None:
     except RateLimitExhausted as exhausted:
         postpone_unsent_change(change, exhausted.wait, exhausted.user_message)
     except errors.RateLimited as error:
-        postpone_unsent_change(change, error.wait(60), error.user_message)
+        postpone_unsent_change(change, error.retry_delay_s(60), error.user_message)
     except errors.OutcomeUnknown:
         mark_change_unknown(change)
     except errors.UpstreamError as error:

@@ -72,12 +72,12 @@ def change_refusal_message(error: errors.UpstreamError, wanted: TopUpSetting) ->
         return NO_PAYMENT_METHOD
     if isinstance(error, errors.EmailNotVerified):
         return EMAIL_NOT_VERIFIED
-    if isinstance(error, errors.Invalid):
+    if isinstance(error, errors.ValidationFailed):
         return invalid_setting_message(error, wanted)
     return f"Not saved. {error.user_message} The setting is as it was."
 
 
-def invalid_setting_message(error: errors.Invalid, wanted: TopUpSetting) -> str:
+def invalid_setting_message(error: errors.ValidationFailed, wanted: TopUpSetting) -> str:
     if "plan_id" in error.fields and wanted.type == TopUpType.PACK:
         return f"Not saved. The service sells no active credit pack with the id {wanted.plan_id}."
     said = " ".join(line for lines in error.fields.values() for line in lines) or error.detail

@@ -22,8 +22,8 @@ from proxyapi.models import Account, AccountPlan, AutoTopUp, Token, TopUpChange
 from proxyapi.models.account import parse_timestamp
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.top_up.setting import TopUpSetting, parse_whole_number
-from proxyapi.upstream import errors, wire
-from proxyapi.upstream.catalog import operation
+from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.catalog import get_operation
 
 PREFERENCE_READ_INTERVAL = timedelta(minutes=4)
 ACCOUNT_UNREADABLE = "No token of the team opens this account any more, so nothing is read from it."
@@ -92,10 +92,10 @@ def fetch_preference(
 
 
 def parse_preference(data: Any) -> PreferenceReading:
-    """Raises `errors.AnswerLost` for an answer that is no preference."""
-    record = wire.mapping(data)
+    """Raises `errors.ResponseLost` for an answer that is no preference."""
+    record = response_parsing.as_mapping(data)
     if not isinstance(record.get("enabled"), bool):
-        raise errors.AnswerLost(operation("top_up.get"))
+        raise errors.ResponseLost(get_operation("top_up.get"))
     failures = min(parse_whole_number(record.get("consecutive_failures")) or 0, 32_767)
     return PreferenceReading(
         TopUpSetting.from_mapping(record), parse_timestamp(record.get("enabled_at")), failures

@@ -1,4 +1,5 @@
-"""Two thin shells that send what `envelope.build` makes and hand `envelope.read` what comes.
+"""Two thin shells that send what `envelope.build_request` makes and hand `envelope.parse_response`
+what comes.
 
 Contract: one call, one request. Nothing is ever repeated here, GETs neither: a repeat would be
 a request past the token's allowance, and who repeats must know what it costs. `retry_safe` of
@@ -6,7 +7,7 @@ the error says whether it may be. Redirects are errors; cookies, proxies and `.n
 the exceptions hold no text of the transport's. Spec: "Authentication", "Limits".
 
 A client is safe to share between threads, not between processes: make it after the fork. When a
-task is cancelled while `AsyncClient.call` runs, the outcome of the call is unknown.
+task is cancelled while `AsyncUpstreamClient.call` runs, the outcome of the call is unknown.
 """
 
 from __future__ import annotations
@@ -20,52 +21,54 @@ from typing import Any, Self, cast
 import httpx
 
 from proxyapi.upstream import envelope
-from proxyapi.upstream.catalog import CATALOG, Operation, Retry
-from proxyapi.upstream.envelope import Files, Form, Path, Query
-from proxyapi.upstream.operation import LONGEST_UPLOAD
+from proxyapi.upstream.catalog import CATALOG, Operation, RetryPolicy
+from proxyapi.upstream.envelope import FormFields, PathParams, QueryParams, UploadFiles
+from proxyapi.upstream.operation import MAX_UPLOAD_S
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
-from proxyapi.upstream.transport import Exchange, Outgoing
-from proxyapi.upstream.trust import trusted
+from proxyapi.upstream.tls import shared_ssl_context
+from proxyapi.upstream.transport import DeadlineUploadStream, Exchange
 
-CONNECT = POOL = 5.0  # seconds
-WRITE = 60.0  # seconds for one piece of an upload; all: `LONGEST_UPLOAD`
+CONNECT_TIMEOUT_S = POOL_TIMEOUT_S = 5.0  # seconds
+WRITE_TIMEOUT_S = 60.0  # seconds for one piece of an upload; all: `MAX_UPLOAD_S`
 # Servers close idle connections after 5 s and more; we let go of them before.
-KEPT = httpx.Limits(max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0)
+KEEPALIVE_LIMITS = httpx.Limits(
+    max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0
+)
 # A kept connection can be closed by the server in the moment we use it again. For a read that is
 # a repeat; for what may charge it would be an unknown outcome for nothing. So those start anew.
-FRESH = httpx.Limits(max_connections=50, max_keepalive_connections=0)
+NO_KEEPALIVE_LIMITS = httpx.Limits(max_connections=50, max_keepalive_connections=0)
 
 
-class _Shell:
+class _BaseClient:
     """What both clients have in common: the address, and the rows they may send."""
 
     def __init__(self, base_url: str, methods: Mapping[str, str]) -> None:
-        envelope.base(base_url)
+        envelope.parse_base_url(base_url)
         self._base_url = base_url
-        self._rows = {**CATALOG, **overridden(methods)}
+        self._rows = {**CATALOG, **override_methods(methods)}
 
-    def row(self, name: str) -> Operation:
+    def get_operation(self, name: str) -> Operation:
         """The catalog's row as this client sends it; KeyError outside the catalog."""
         return self._rows[name]
 
 
-def overridden(methods: Mapping[str, str]) -> dict[str, Operation]:
+def override_methods(methods: Mapping[str, str]) -> dict[str, Operation]:
     """The rows of the catalog with these methods, by name; `ValueError` where the spec shows the
     method, or there is no such row."""
-    return {name: _guessed(name, method) for name, method in methods.items()}
+    return {name: _with_method(name, method) for name, method in methods.items()}
 
 
-def _guessed(name: str, method: str) -> Operation:
+def _with_method(name: str, method: str) -> Operation:
     row = CATALOG.get(name)
     if row is None:
         raise ValueError(f"There is no operation {name}.")
-    if row.method_shown or method not in {"POST", "PUT", "PATCH"}:
+    if row.method_documented or method not in {"POST", "PUT", "PATCH"}:
         raise ValueError(f"The method of {name} is {row.method}.")
     return replace(row, method=method)
 
 
-class Client(_Shell):
+class UpstreamClient(_BaseClient):
     """Calls the upstream from a worker or a thread.
 
     `base_url` ends in /v2. `methods` overrides the method of the three rows whose method the
@@ -80,26 +83,29 @@ class Client(_Shell):
         methods: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(base_url, methods or {})
-        self._kept, self._fresh = _sync(transport, KEPT), _sync(transport, FRESH)
+        self._kept, self._fresh = (
+            _make_http_client(transport, KEEPALIVE_LIMITS),
+            _make_http_client(transport, NO_KEEPALIVE_LIMITS),
+        )
 
     def call(
         self,
         name: str,
         token: Secret,
         *,
-        path: Path | None = None,
-        query: Query | None = None,
+        path: PathParams | None = None,
+        query: QueryParams | None = None,
         json: Any = None,
-        data: Form | None = None,
-        files: Files | None = None,
+        data: FormFields | None = None,
+        files: UploadFiles | None = None,
         on_sent: Callable[[], None] | None = None,
     ) -> Reply:
         """One request of that name; `on_sent` is called when its last byte is out.
 
         Raises UpstreamError; KeyError outside the catalog.
         """
-        row = self.row(name)
-        request = envelope.build(
+        row = self.get_operation(name)
+        request = envelope.build_request(
             self._base_url,
             row,
             token,
@@ -109,25 +115,27 @@ class Client(_Shell):
             data=data,
             files=files,
         )
-        request.extensions["timeout"] = _timeout(row)
+        request.extensions["timeout"] = _build_timeout(row)
         body = cast(httpx.SyncByteStream, request.stream)
-        request.stream = Outgoing(body, LONGEST_UPLOAD, on_sent or _nothing)
+        request.stream = DeadlineUploadStream(body, MAX_UPLOAD_S, on_sent or _noop)
         exchange = Exchange(row, token)
-        self._carry_out(exchange, self._kept if row.retry is Retry.SAFE else self._fresh, request)
+        self._execute(
+            exchange, self._kept if row.retry is RetryPolicy.SAFE else self._fresh, request
+        )
         return exchange.result()
 
-    def _carry_out(self, exchange: Exchange, http: httpx.Client, request: httpx.Request) -> None:
+    def _execute(self, exchange: Exchange, http: httpx.Client, request: httpx.Request) -> None:
         # On its own, so that an error is raised where no variable holds a piece of the answer.
         try:
             response = http.send(request, stream=True)
             try:
-                exchange.answered(response)
+                exchange.on_response(response)
                 for chunk in cast(httpx.SyncByteStream, response.stream):
-                    exchange.took(chunk)
+                    exchange.on_chunk(chunk)
             finally:
                 response.close()
         except Exception as error:
-            exchange.broke(error)
+            exchange.on_error(error)
 
     def close(self) -> None:
         self._kept.close()
@@ -145,8 +153,8 @@ class Client(_Shell):
         self.close()
 
 
-class AsyncClient(_Shell):
-    """Calls the upstream from the gateway; the same contract as `Client`."""
+class AsyncUpstreamClient(_BaseClient):
+    """Calls the upstream from the gateway; the same contract as `UpstreamClient`."""
 
     def __init__(
         self,
@@ -156,22 +164,25 @@ class AsyncClient(_Shell):
         methods: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(base_url, methods or {})
-        self._kept, self._fresh = _async(transport, KEPT), _async(transport, FRESH)
+        self._kept, self._fresh = (
+            _make_async_http_client(transport, KEEPALIVE_LIMITS),
+            _make_async_http_client(transport, NO_KEEPALIVE_LIMITS),
+        )
 
     async def call(
         self,
         name: str,
         token: Secret,
         *,
-        path: Path | None = None,
-        query: Query | None = None,
+        path: PathParams | None = None,
+        query: QueryParams | None = None,
         json: Any = None,
-        data: Form | None = None,
-        files: Files | None = None,
+        data: FormFields | None = None,
+        files: UploadFiles | None = None,
     ) -> Reply:
         """One request of that name. Raises UpstreamError; KeyError outside the catalog."""
-        row = self.row(name)
-        request = envelope.build(
+        row = self.get_operation(name)
+        request = envelope.build_request(
             self._base_url,
             row,
             token,
@@ -181,25 +192,25 @@ class AsyncClient(_Shell):
             data=data,
             files=files,
         )
-        request.extensions["timeout"] = _timeout(row)
+        request.extensions["timeout"] = _build_timeout(row)
         exchange = Exchange(row, token)
-        http = self._kept if row.retry is Retry.SAFE else self._fresh
-        await self._carry_out(exchange, http, request)
+        http = self._kept if row.retry is RetryPolicy.SAFE else self._fresh
+        await self._execute(exchange, http, request)
         return exchange.result()
 
-    async def _carry_out(
+    async def _execute(
         self, exchange: Exchange, http: httpx.AsyncClient, request: httpx.Request
     ) -> None:
         try:
             response = await http.send(request, stream=True)
             try:
-                exchange.answered(response)
+                exchange.on_response(response)
                 async for chunk in cast(httpx.AsyncByteStream, response.stream):
-                    exchange.took(chunk)
+                    exchange.on_chunk(chunk)
             finally:
                 await response.aclose()
         except Exception as error:
-            exchange.broke(error)
+            exchange.on_error(error)
 
     async def aclose(self) -> None:
         await self._kept.aclose()
@@ -217,20 +228,22 @@ class AsyncClient(_Shell):
         await self.aclose()
 
 
-def _sync(transport: httpx.BaseTransport | None, limits: httpx.Limits) -> httpx.Client:
+def _make_http_client(transport: httpx.BaseTransport | None, limits: httpx.Limits) -> httpx.Client:
     return httpx.Client(
         transport=transport,
-        verify=trusted(),
+        verify=shared_ssl_context(),
         limits=limits,
         cookies=_no_cookies(),
         trust_env=False,
     )
 
 
-def _async(transport: httpx.AsyncBaseTransport | None, limits: httpx.Limits) -> httpx.AsyncClient:
+def _make_async_http_client(
+    transport: httpx.AsyncBaseTransport | None, limits: httpx.Limits
+) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         transport=transport,
-        verify=trusted(),
+        verify=shared_ssl_context(),
         limits=limits,
         cookies=_no_cookies(),
         trust_env=False,
@@ -242,9 +255,11 @@ def _no_cookies() -> CookieJar:
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
 
 
-def _nothing() -> None:
+def _noop() -> None:
     return None
 
 
-def _timeout(row: Operation) -> dict[str, float | None]:
-    return httpx.Timeout(connect=CONNECT, read=row.timeout, write=WRITE, pool=POOL).as_dict()
+def _build_timeout(row: Operation) -> dict[str, float | None]:
+    return httpx.Timeout(
+        connect=CONNECT_TIMEOUT_S, read=row.timeout, write=WRITE_TIMEOUT_S, pool=POOL_TIMEOUT_S
+    ).as_dict()

@@ -1,8 +1,8 @@
 """A request out of a catalog row, and a reply out of an answer; nothing is sent here.
 
-Contract: pure. `build` makes requests that can go to no other host and no other path than the
-row's, with our own headers and none besides; `read` turns any answer into a Reply or raises one
-of the errors. Spec: "Endpoints" (envelope), "Authentication", "Limits".
+Contract: pure. `build_request` makes requests that can go to no other host and no other path than
+the row's, with our own headers and none besides; `parse_response` turns any answer into a Reply or
+raises one of the errors. Spec: "Endpoints" (envelope), "Authentication", "Limits".
 """
 
 from __future__ import annotations
@@ -16,62 +16,64 @@ from urllib.parse import quote
 
 import httpx
 
-from proxyapi.upstream import wire
-from proxyapi.upstream.errors import AnswerLost, Said, Unsendable
-from proxyapi.upstream.operation import Body, Operation
-from proxyapi.upstream.refusal import refusal
-from proxyapi.upstream.reply import Answer, Credits, Reply
+from proxyapi.upstream import response_parsing
+from proxyapi.upstream.error_mapping import error_from_response
+from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UnsendableRequest
+from proxyapi.upstream.operation import Operation, RequestBody
+from proxyapi.upstream.reply import RawResponse, Reply, ReplyCredits
 from proxyapi.upstream.secret import Secret
 
 USER_AGENT = "reelroom/0.1"
-LONGEST_URL = 4096  # bytes
+MAX_URL_BYTES = 4096  # bytes
 
-Scalar = str | int | bool | None
-Path = Mapping[str, str | int]
-Query = Mapping[str, Scalar | Sequence[str]]
-Form = Mapping[str, Scalar]
-Files = Sequence[tuple[str, tuple[str, bytes, str]]]  # field, (file name, content, media type)
+QueryValue = str | int | bool | None
+PathParams = Mapping[str, str | int]
+QueryParams = Mapping[str, QueryValue | Sequence[str]]
+FormFields = Mapping[str, QueryValue]
+UploadFiles = Sequence[
+    tuple[str, tuple[str, bytes, str]]
+]  # field, (file name, content, media type)
 
 
-def build(
+def build_request(
     base_url: str,
     operation: Operation,
     token: Secret,
     *,
-    path: Path | None = None,
-    query: Query | None = None,
+    path: PathParams | None = None,
+    query: QueryParams | None = None,
     json: Any = None,
-    data: Form | None = None,
-    files: Files | None = None,
+    data: FormFields | None = None,
+    files: UploadFiles | None = None,
 ) -> httpx.Request:
     """The request for one call; raises Unsendable where it cannot be made as the row says.
 
     `query` and `data` leave out None; `data` also leaves out False, because the text "false" in
     a form field can count as set (pitfall 115). Lists in `query` repeat the name.
     """
-    url = _address(base(base_url), operation, path or {}, query or {})
+    url = _build_url(parse_base_url(base_url), operation, path or {}, query or {})
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",  # no unpacking, no bombs
         "User-Agent": USER_AGENT,
     }
     if files or data:
-        if operation.body is not Body.MULTIPART or not files or json is not None:
-            raise Unsendable(operation, "this body does not fit the operation")
+        if operation.body is not RequestBody.MULTIPART or not files or json is not None:
+            raise UnsendableRequest(operation, "this body does not fit the operation")
         form = {k: v for k, v in (data or {}).items() if v is not None and v is not False}
         request = httpx.Request(operation.method, url, headers=headers, data=form, files=files)
     elif json is None:
         request = httpx.Request(operation.method, url, headers=headers)
     else:
         headers["Content-Type"] = "application/json"
-        content = _encoded(operation, json)
+        content = _encode_json(operation, json)
         request = httpx.Request(operation.method, url, headers=headers, content=content)
-    _sign(request, operation, token)
+    _add_authorization(request, operation, token)
     return request
 
 
 @lru_cache(maxsize=16)
-def base(base_url: str) -> httpx.URL:
+def parse_base_url(base_url: str) -> httpx.URL:
     """The base address, checked: http or https, a host, a path that ends in /v2, no more.
 
     Raises ValueError. User info is refused because httpx makes an Authorization header of it.
@@ -89,29 +91,31 @@ def base(base_url: str) -> httpx.URL:
     return url
 
 
-def _address(root: httpx.URL, operation: Operation, path: Path, query: Query) -> httpx.URL:
-    if set(path) != set(operation.parameters):
-        raise Unsendable(operation, f"the path needs exactly {operation.parameters}")
+def _build_url(
+    root: httpx.URL, operation: Operation, path: PathParams, query: QueryParams
+) -> httpx.URL:
+    if set(path) != set(operation.path_parameters):
+        raise UnsendableRequest(operation, f"the path needs exactly {operation.path_parameters}")
     filled = operation.path
     for name, value in path.items():
-        filled = filled.replace(f"{{{name}}}", quote(_identifier(operation, value), safe=""))
-    url = httpx.URL(f"{root}{filled}", params=_pairs(query))
+        filled = filled.replace(f"{{{name}}}", quote(_format_path_id(operation, value), safe=""))
+    url = httpx.URL(f"{root}{filled}", params=_query_pairs(query))
     target, _, _ = url.raw_path.partition(b"?")
     intended = f"{root.path}{filled}".encode()
     same_origin = (url.scheme, url.netloc) == (root.scheme, root.netloc)
-    if not same_origin or target != intended or len(url.raw_path) > LONGEST_URL:
-        raise Unsendable(operation, "the address is not the one of this operation")
+    if not same_origin or target != intended or len(url.raw_path) > MAX_URL_BYTES:
+        raise UnsendableRequest(operation, "the address is not the one of this operation")
     return url
 
 
-def _identifier(operation: Operation, value: str | int) -> str:
+def _format_path_id(operation: Operation, value: str | int) -> str:
     text = str(value) if not isinstance(value, bool) else ""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", text):
-        raise Unsendable(operation, "an identifier has letters, digits, - and _ only")
+        raise UnsendableRequest(operation, "an identifier has letters, digits, - and _ only")
     return text
 
 
-def _pairs(query: Query) -> list[tuple[str, str | int | bool]]:
+def _query_pairs(query: QueryParams) -> list[tuple[str, str | int | bool]]:
     pairs: list[tuple[str, str | int | bool]] = []
     for name, value in query.items():
         if isinstance(value, str | int):
@@ -121,24 +125,28 @@ def _pairs(query: Query) -> list[tuple[str, str | int | bool]]:
     return pairs
 
 
-def _sign(request: httpx.Request, operation: Operation, token: Secret) -> None:
+def _add_authorization(request: httpx.Request, operation: Operation, token: Secret) -> None:
     # Whatever h11 finds illegal here, it quotes: so it must never see it. And no variable holds it:
     # reports of errors quote those. What httpx prints of the header is a mask.
     if not re.fullmatch(r"[\x21-\x7e]{1,512}", token.reveal()):
-        raise Unsendable(operation, "the token cannot stand in a header")
+        raise UnsendableRequest(operation, "the token cannot stand in a header")
     request.headers["Authorization"] = f"Bearer {token.reveal()}"
 
 
-def _encoded(operation: Operation, json: Any) -> bytes:
-    if operation.body is Body.NONE:
-        raise Unsendable(operation, "this operation takes no body")
+def _encode_json(operation: Operation, json: Any) -> bytes:
+    if operation.body is RequestBody.NONE:
+        raise UnsendableRequest(operation, "this operation takes no body")
     try:
         return dumps(json, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError):
-        raise Unsendable(operation, "the body holds a value that JSON has no form for") from None
+        raise UnsendableRequest(
+            operation, "the body holds a value that JSON has no form for"
+        ) from None
 
 
-def read(operation: Operation, status: int, headers: Mapping[str, str], body: bytes) -> Reply:
+def parse_response(
+    operation: Operation, status: int, headers: Mapping[str, str], body: bytes
+) -> Reply:
     """The reply in an answer of 2xx; raises the error that the answer is in every other case.
 
     A 2xx that cannot be read, or that says itself that something failed, raises AnswerLost: the
@@ -147,42 +155,49 @@ def read(operation: Operation, status: int, headers: Mapping[str, str], body: by
     """
     headers = {name.lower(): value for name, value in headers.items()}
     try:
-        body = wire.unpack(headers, body)
+        body = response_parsing.decode_body(headers, body)
         readable = True
-    except wire.Unreadable:
+    except response_parsing.UnreadableBody:
         body, readable = b"", False
     if not 200 <= status < 300:
-        raise refusal(operation, status, headers, body)
+        raise error_from_response(operation, status, headers, body)
     try:
-        top = {} if status in {204, 205} else wire.parse(body)
-    except wire.Unreadable:
+        top = {} if status in {204, 205} else response_parsing.parse_json(body)
+    except response_parsing.UnreadableBody:
         readable, top = False, None
-    if not readable or not isinstance(top, dict) or contradicts(top):
-        answer = Answer(status, wire.passed_on(headers), body)
-        allowance = wire.allowance(headers)
-        raise AnswerLost(operation, Said(status=status, allowance=allowance, answer=answer))
-    return _reply(status, headers, body, top)
+    if not readable or not isinstance(top, dict) or envelope_reports_error(top):
+        answer = RawResponse(status, response_parsing.select_forwarded_headers(headers), body)
+        allowance = response_parsing.parse_rate_limit(headers)
+        raise ResponseLost(
+            operation, ErrorDetails(status=status, rate_limit=allowance, raw_response=answer)
+        )
+    return _build_reply(status, headers, body, top)
 
 
-def contradicts(top: Mapping[str, Any]) -> bool:
+def envelope_reports_error(top: Mapping[str, Any]) -> bool:
     """Whether the envelope of a 2xx names an error, or another status."""
     status = top.get("status")
     is_other = type(status) is int and 400 <= status < 600
-    return is_other or bool(wire.mapping(top.get("error")).get("code"))
+    return is_other or bool(response_parsing.as_mapping(top.get("error")).get("code"))
 
 
-def _reply(status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]) -> Reply:
-    meta = wire.mapping(top.get("meta"))
-    money = wire.mapping(meta.get("credits"))
-    cost, remaining = wire.amount(money.get("cost")), wire.amount(money.get("remaining"))
+def _build_reply(
+    status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]
+) -> Reply:
+    meta = response_parsing.as_mapping(top.get("meta"))
+    money = response_parsing.as_mapping(meta.get("credits"))
+    cost, remaining = (
+        response_parsing.parse_credit_amount(money.get("cost")),
+        response_parsing.parse_credit_amount(money.get("remaining")),
+    )
     message = top.get("message")
     return Reply(
         data=top.get("data"),
         meta=meta,
-        credits=Credits(cost, remaining) if (cost, remaining) != (None, None) else None,
-        allowance=wire.allowance(headers),
+        credits=ReplyCredits(cost, remaining) if (cost, remaining) != (None, None) else None,
+        rate_limit=response_parsing.parse_rate_limit(headers),
         status=status,
         message=message if isinstance(message, str) else "",
-        links=wire.mapping(top.get("links")),
-        answer=Answer(status, wire.passed_on(headers), body),
+        links=response_parsing.as_mapping(top.get("links")),
+        raw_response=RawResponse(status, response_parsing.select_forwarded_headers(headers), body),
     )

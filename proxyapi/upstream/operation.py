@@ -9,21 +9,21 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-LONGEST_UPLOAD = 120.0  # seconds for all pieces of a form with files
+MAX_UPLOAD_S = 120.0  # seconds for all pieces of a form with files
 
 
-class Retry(StrEnum):
+class RetryPolicy(StrEnum):
     SAFE = "safe"  # repeating it costs nothing and changes nothing more: GETs, scrape-images
     NEVER = "never"  # PUT included: PUT …/scripts charges each time (pitfall 38)
 
 
-class Body(StrEnum):
+class RequestBody(StrEnum):
     NONE = "none"
     JSON = "json"
     MULTIPART = "multipart"  # a file goes with it; without a file the row also takes JSON
 
 
-class Evidence(StrEnum):
+class ExecutionEvidence(StrEnum):
     """What shows whether a call whose answer was lost was carried out."""
 
     NONE = "none"  # a read, or a write whose loss costs nothing
@@ -35,11 +35,11 @@ class Evidence(StrEnum):
     TOP_UP = "top_up"  # the preference, read back
 
 
-_READ_BACK = {
-    Evidence.LEDGER: "credits.history",
-    Evidence.IDEAS: "ideas.list",
-    Evidence.SLOTS: "voice_clones.slots",
-    Evidence.TOP_UP: "top_up.get",
+_EVIDENCE_OPERATIONS = {
+    ExecutionEvidence.LEDGER: "credits.history",
+    ExecutionEvidence.IDEAS: "ideas.list",
+    ExecutionEvidence.SLOTS: "voice_clones.slots",
+    ExecutionEvidence.TOP_UP: "top_up.get",
 }
 
 
@@ -50,13 +50,13 @@ class Operation:
     name: str
     method: str
     path: str
-    body: Body
+    body: RequestBody
     charging: bool  # it charges, or the spec does not say that it does not (pitfall 51)
-    retry: Retry
-    evidence: Evidence = Evidence.NONE
+    retry: RetryPolicy
+    evidence: ExecutionEvidence = ExecutionEvidence.NONE
     timeout: float = 30.0
-    subscription: bool = True  # needs an active paid plan; all but three reads do
-    method_shown: bool = True  # False: the spec shows no method, ours is a guess (pitfall 91)
+    needs_subscription: bool = True  # needs an active paid plan; all but three reads do
+    method_documented: bool = True  # False: the spec shows no method, ours is a guess (pitfall 91)
 
     @property
     def area(self) -> str:
@@ -64,19 +64,19 @@ class Operation:
         return self.name.partition(".")[0]
 
     @property
-    def parameters(self) -> tuple[str, ...]:
+    def path_parameters(self) -> tuple[str, ...]:
         """The names in the path template, in order."""
         return tuple(re.findall(r"{(\w+)}", self.path))
 
     @property
-    def longest(self) -> float:
+    def max_duration_s(self) -> float:
         """Seconds until its whole answer is in: first its files go out, then its own time runs."""
-        sending = LONGEST_UPLOAD if self.body is Body.MULTIPART else 0.0
+        sending = MAX_UPLOAD_S if self.body is RequestBody.MULTIPART else 0.0
         return sending + self.timeout
 
     @property
-    def read_back(self) -> str | None:
+    def evidence_operation(self) -> str | None:
         """The name of the free read that gives the evidence; None where there is none."""
-        if self.evidence is Evidence.NONE:
+        if self.evidence is ExecutionEvidence.NONE:
             return None
-        return _READ_BACK.get(self.evidence, f"{self.area}.get")
+        return _EVIDENCE_OPERATIONS.get(self.evidence, f"{self.area}.get")

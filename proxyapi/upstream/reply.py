@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RateLimitStatus:
     """The X-RateLimit headers: requests a minute, and how many of them are left."""
 
     limit: int
@@ -21,7 +21,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Credits:
+class ReplyCredits:
     """`meta.credits` of a charging answer; a part that is missing or no number is None."""
 
     cost: Decimal | None
@@ -29,7 +29,7 @@ class Credits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RawResponse:
     """The answer as it came: for the gateway, which passes it on byte for byte.
 
     `headers` has lower-case names and holds only those of `wire.PASSED_ON`.
@@ -46,9 +46,9 @@ class Reply:
 
     data: Any
     meta: Mapping[str, Any]
-    credits: Credits | None
-    allowance: Allowance | None
+    credits: ReplyCredits | None
+    rate_limit: RateLimitStatus | None
     status: int
     message: str
     links: Mapping[str, Any]  # never followed: they are absolute URLs (pitfall 94)
-    answer: Answer = field(repr=False)
+    raw_response: RawResponse = field(repr=False)

@@ -10,11 +10,11 @@ import hmac
 import re
 from typing import NoReturn
 
-from proxyapi.upstream.quoted import struck
+from proxyapi.upstream.token_redaction import redact_token
 
 MASK = "Secret(****)"
-LONGEST = 512  # characters; the tokens of services of this kind have 40 to 200
-SCRUBBED_FROM = 8  # characters; a shorter token would be "found" in innocent text
+MAX_TOKEN_CHARS = 512  # characters; the tokens of services of this kind have 40 to 200
+MIN_SCRUBBED_CHARS = 8  # characters; a shorter token would be "found" in innocent text
 
 
 class TokenMalformed(ValueError):
@@ -44,9 +44,9 @@ class Secret:
 
     def scrub(self, body: bytes) -> bytes:
         """`body` with the token struck out, should an answer quote it in whatever escaping."""
-        if len(self._text) < SCRUBBED_FROM:
+        if len(self._text) < MIN_SCRUBBED_CHARS:
             return body
-        return struck(body, self._text.encode())
+        return redact_token(body, self._text.encode())
 
     def __repr__(self) -> str:
         return MASK
@@ -77,9 +77,9 @@ def clean_token(text: str) -> Secret:
     token = text.strip()
     if not token:
         raise TokenMalformed("The token is missing.")
-    if len(token) > LONGEST:
+    if len(token) > MAX_TOKEN_CHARS:
         raise TokenMalformed(
-            f"This is longer than a token can be: {LONGEST} characters is the most."
+            f"This is longer than a token can be: {MAX_TOKEN_CHARS} characters is the most."
         )
     if re.search(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", token):
         raise TokenMalformed("This is more than one line. A token is a single line.")

@@ -14,14 +14,16 @@ from collections.abc import Callable, Iterator
 
 import httpx
 
-from proxyapi.upstream import errors, wire
-from proxyapi.upstream.envelope import read
-from proxyapi.upstream.errors import AnswerLost, Said, UpstreamError
+from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.envelope import parse_response
+from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UpstreamError
 from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 
-GRACE = 10.0  # seconds on top of the read time-out, for the pool (5) and the connection (5)
+CONNECT_GRACE_S = (
+    10.0  # seconds on top of the read time-out, for the pool (5) and the connection (5)
+)
 
 
 class Exchange:
@@ -31,13 +33,13 @@ class Exchange:
         self._operation = operation
         self._token = token
         # The answer's own time begins when a form's files are out, which may take long itself.
-        self._until = time.monotonic() + operation.longest + GRACE
+        self._until = time.monotonic() + operation.max_duration_s + CONNECT_GRACE_S
         self._status: int | None = None
         self._headers: dict[str, str] = {}
         self._body = bytearray()
         self._broken: UpstreamError | None = None
 
-    def answered(self, response: httpx.Response) -> None:
+    def on_response(self, response: httpx.Response) -> None:
         """Status and headers are in."""
         self._status = response.status_code
         # Should the answer quote the token, in a header or in its body, it ends here.
@@ -46,15 +48,15 @@ class Exchange:
             for name, value in response.headers.items()
         }
 
-    def took(self, chunk: bytes) -> None:
+    def on_chunk(self, chunk: bytes) -> None:
         """A piece of the body is in. The time-out counts per piece; this bounds the sum."""
         self._body += chunk
-        if len(self._body) > wire.LARGEST or time.monotonic() > self._until:
-            raise wire.Unreadable
+        if len(self._body) > response_parsing.MAX_BODY_BYTES or time.monotonic() > self._until:
+            raise response_parsing.UnreadableBody
 
-    def broke(self, error: Exception) -> None:
+    def on_error(self, error: Exception) -> None:
         """Sending or reading failed."""
-        self._broken = _translated(self._operation, error, self._status)
+        self._broken = _to_upstream_error(self._operation, error, self._status)
 
     def result(self) -> Reply:
         """The reply, or the error, raised free of the exception that led to it."""
@@ -63,19 +65,21 @@ class Exchange:
                 raise self._broken
             self._body.clear()  # a refusal's status proves enough without the rest
         if self._status is None:
-            raise AnswerLost(self._operation)
-        return read(self._operation, self._status, self._headers, self._plain())
+            raise ResponseLost(self._operation)
+        return parse_response(
+            self._operation, self._status, self._headers, self._decode_and_scrub()
+        )
 
-    def _plain(self) -> bytes:
+    def _decode_and_scrub(self) -> bytes:
         try:
-            body = wire.unpack(self._headers, bytes(self._body))
-        except wire.Unreadable:
+            body = response_parsing.decode_body(self._headers, bytes(self._body))
+        except response_parsing.UnreadableBody:
             return b""
         self._headers.pop("content-encoding", None)
         return self._token.scrub(body)
 
 
-class Outgoing(httpx.SyncByteStream):
+class DeadlineUploadStream(httpx.SyncByteStream):
     """The body of a request on its way out: within a time, and with a word when all of it is out.
 
     Each piece has its own time-out; without this bound an upload may go on for hours, and nobody
@@ -90,28 +94,28 @@ class Outgoing(httpx.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self._body:
             if time.monotonic() > self._until:
-                raise wire.Unreadable
+                raise response_parsing.UnreadableBody
             yield chunk
         self._done()
 
 
-def _translated(operation: Operation, error: Exception, status: int | None) -> UpstreamError:
+def _to_upstream_error(operation: Operation, error: Exception, status: int | None) -> UpstreamError:
     if isinstance(error, httpx.PoolTimeout):
         return errors.PoolTimedOut(operation)
     if isinstance(error, httpx.ConnectTimeout):
         return errors.ConnectTimedOut(operation)
     if isinstance(error, httpx.ConnectError):
-        return _unconnected(error)(operation)
-    return AnswerLost(operation, Said(status=status))
+        return _connect_error_class(error)(operation)
+    return ResponseLost(operation, ErrorDetails(status=status))
 
 
-def _unconnected(error: BaseException) -> type[errors.NotSent]:
+def _connect_error_class(error: BaseException) -> type[errors.NotSent]:
     cause: BaseException | None = error
     for _ in range(10):
         if isinstance(cause, ssl.SSLError):
             return errors.TlsFailed
         if isinstance(cause, socket.gaierror):
-            return errors.NameUnknown
+            return errors.DnsFailed
         if isinstance(cause, ConnectionRefusedError):
             return errors.ConnectionRefused
         if cause is None:

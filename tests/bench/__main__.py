@@ -1,7 +1,8 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
-With arguments only the parts that they name: `watching`, `rows`, `sandbox`, `house`, `live`,
-`ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER names.
+With arguments only the parts that they name: `watching`, `polling_rows`, `sandbox`, `portal_start`,
+`push_latency`, `ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER
+names.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-from tests.bench import house, ledger, live, rows, sandbox
-from tests.bench.watching import bench
+from tests.bench import ledger, polling_rows, portal_start, push_latency, sandbox
+from tests.bench.polling import bench
 
 HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", "")
 
@@ -33,8 +34,8 @@ def main() -> int:
     return 0 if all(held) else 1
 
 
-def of_sandbox(folder: Path) -> bool:
-    rows = sandbox.figures(folder)
+def bench_sandbox(folder: Path) -> bool:
+    rows = sandbox.sandbox_figures(folder)
     for cells in (HEADS, ["---"] * len(HEADS)):
         print(f"| {' | '.join(cells)} |")
     for *cells, holds in rows:
@@ -43,33 +44,33 @@ def of_sandbox(folder: Path) -> bool:
     return all(row[-1] for row in rows)
 
 
-def of_ledger(folder: Path) -> bool:
+def bench_ledger(folder: Path) -> bool:
     """Seeds four archives, two of them of a million rows: some twenty minutes the first time."""
     heads = ("figure", "10,000 rows", "1,000,000 rows", "wanted", "")
     for cells in (heads, ["---"] * len(heads)):
         print(f"| {' | '.join(cells)} |")
     held = True
-    for *cells, holds in ledger.figures(folder):
+    for *cells, holds in ledger.ledger_figures(folder):
         print(f"| {' | '.join([*cells, 'ok' if holds else 'FALLS SHORT'])} |", flush=True)
         held &= holds
     return held
 
 
-def of_house(_: Path) -> bool:
-    return house.main()
+def bench_portal_start(_: Path) -> bool:
+    return portal_start.main()
 
 
-def of_watching(_: Path) -> bool:
+def bench_polling(_: Path) -> bool:
     return bench.main()
 
 
 PARTS: dict[str, Callable[[Path], bool]] = {
-    "watching": of_watching,
-    "rows": rows.main,
-    "sandbox": of_sandbox,
-    "house": of_house,
-    "live": live.main,
-    "ledger": of_ledger,
+    "watching": bench_polling,
+    "rows": polling_rows.main,
+    "sandbox": bench_sandbox,
+    "house": bench_portal_start,
+    "live": push_latency.main,
+    "ledger": bench_ledger,
 }
 
 

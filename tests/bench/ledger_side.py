@@ -27,7 +27,7 @@ def main() -> None:
     url, entries, folder = sys.argv[1:]
     prepare(url, folder)
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    answers = answers_of(seeded(int(entries)))
+    answers = answer_questions(seed_archive(int(entries)))
     for line in sys.stdin:
         name, *rest = json.loads(line)
         print(json.dumps(answers[name](*rest)), flush=True)
@@ -45,7 +45,7 @@ def prepare(url: str, folder: str) -> None:
     call_command("migrate", verbosity=0)
 
 
-def seeded(entries: int) -> Any:
+def seed_archive(entries: int) -> Any:
     from django.db import connection
 
     from dashboard.archive.team import NAME, Size, make
@@ -61,21 +61,21 @@ def seeded(entries: int) -> Any:
     return team
 
 
-def answers_of(team: Any) -> Mapping[str, Callable[..., Any]]:
+def answer_questions(team: Any) -> Mapping[str, Callable[..., Any]]:
     from django.test import Client
 
     browser = Client()
     browser.force_login(team.memberships.first().user)
-    pages = addresses(team)
+    pages = page_addresses(team)
     return {
         "names": lambda: list(pages),
-        "queries": lambda page: queries(browser, pages[page]),
-        "times": lambda page, rounds: times(browser, pages[page], rounds),
-        "export": lambda: asyncio.run(export(team)),
+        "queries": lambda page: count_queries(browser, pages[page]),
+        "times": lambda page, rounds: measure_page_times(browser, pages[page], rounds),
+        "export": lambda: asyncio.run(measure_export(team)),
     }
 
 
-def addresses(team: Any) -> dict[str, str]:
+def page_addresses(team: Any) -> dict[str, str]:
     from proxyapi.models import Account, LedgerEntry
 
     account = Account.objects.filter(vault=team.vault).earliest("created_at")
@@ -111,7 +111,7 @@ def addresses(team: Any) -> dict[str, str]:
     }
 
 
-def queries(browser: Any, address: str) -> int:
+def count_queries(browser: Any, address: str) -> int:
     """How many a page takes that was asked for before."""
     from django.db import connection
 
@@ -128,18 +128,18 @@ def queries(browser: Any, address: str) -> int:
     return len(asked)
 
 
-def times(browser: Any, address: str, rounds: int) -> list[tuple[float, float]]:
+def measure_page_times(browser: Any, address: str, rounds: int) -> list[tuple[float, float]]:
     """Of each time: processor time, that of PostgreSQL evenly added, and time by the clock."""
-    took, before = [], elsewhere()
+    took, before = [], database_cpu_seconds()
     for _ in range(rounds):
         started, worked = time.perf_counter(), time.process_time()
         browser.get(address)
         took.append((time.process_time() - worked, time.perf_counter() - started))
-    beside = (elsewhere() - before) / rounds
+    beside = (database_cpu_seconds() - before) / rounds
     return [(1000 * (worked + beside), 1000 * clock) for worked, clock in took]
 
 
-def elsewhere() -> float:
+def database_cpu_seconds() -> float:
     """Processor seconds that the database's processes have worked for this one."""
     from django.db import connection
 
@@ -148,10 +148,10 @@ def elsewhere() -> float:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
         pids = [pid for (pid,) in cursor.fetchall()]
-    return sum(worked(pid) for pid in pids)
+    return sum(process_cpu_seconds(pid) for pid in pids)
 
 
-def worked(pid: int) -> float:
+def process_cpu_seconds(pid: int) -> float:
     """Linux counts it to the nanosecond; elsewhere a hundredth of a second has to do."""
     exact = Path(f"/proc/{pid}/schedstat")
     if exact.exists():
@@ -159,13 +159,13 @@ def worked(pid: int) -> float:
     return sum(psutil.Process(pid).cpu_times()[:2])
 
 
-async def export(team: Any) -> dict[str, float]:
+async def measure_export(team: Any) -> dict[str, float]:
     """The whole ledger as a file: rows in a second, and how much the memory grew over it."""
     from dashboard.queries.ledger.filters import Filters
     from dashboard.views.ledger_export import written
 
     memory, rows, parts = [], -1, 0  # without the head
-    beside = sync_to_async(elsewhere)
+    beside = sync_to_async(database_cpu_seconds)
     before = await beside()
     started, worked = time.perf_counter(), time.process_time()
     async for text in written(team, Filters(period="all")):

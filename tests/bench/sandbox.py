@@ -21,11 +21,11 @@ import psutil
 from fastapi import FastAPI
 
 from proxyapi.sandbox.app import create_app
-from proxyapi.sandbox.making import PlainMaker
+from proxyapi.sandbox.media_makers import PlainMaker
 from proxyapi.sandbox.store import Address
-from tests.bench.worlds import ROWS, VIDEOS, Place, lay
-from tests.sandbox.test_restart import Server
-from tests.sandbox.wire import ask
+from tests.bench.sandbox_worlds import WORLD_LEDGER_ROWS, WORLD_VIDEOS, SavedWorld, save_world
+from tests.sandbox.asgi_client import call_app
+from tests.sandbox.test_restart import SandboxProcess
 
 RUNS = 5
 READS, CHANGES, OVER_HTTP, CONNECTIONS = 2000, 400, 1600, 4
@@ -35,20 +35,24 @@ CORES = sorted(os.sched_getaffinity(0))
 Row = tuple[str, str, str, str, bool]
 
 
-def figures(folder: Path) -> list[Row]:
+def sandbox_figures(folder: Path) -> list[Row]:
     """Figure, small world, large world, what is wanted, and whether it holds."""
-    small = lay(folder / "small")
-    large = lay(folder / "large", videos=VIDEOS, rows=ROWS)
+    small = save_world(folder / "small")
+    large = save_world(folder / "large", videos=WORLD_VIDEOS, rows=WORLD_LEDGER_ROWS)
     return [*in_process(small, large), *over_http(small, large)]
 
 
-def in_process(small: Place, large: Place) -> list[Row]:
+def in_process(small: SavedWorld, large: SavedWorld) -> list[Row]:
     os.sched_setaffinity(0, CORES[:1])
     try:
         with asyncio.Runner() as loop:
-            sides = [Side(loop, place, _app(place)) for place in (small, large)]
-            reads = turns([partial(side.take, READS, "GET") for side in sides])
-            changes = turns([partial(side.take, CHANGES, "PATCH") for side in sides])
+            sides = [SandboxUnderTest(loop, place, _app(place)) for place in (small, large)]
+            reads = measure_in_turns(
+                [partial(side.seconds_per_call, READS, "GET") for side in sides]
+            )
+            changes = measure_in_turns(
+                [partial(side.seconds_per_call, CHANGES, "PATCH") for side in sides]
+            )
             written = [side.rows_of_a_change() for side in sides]
     finally:
         os.sched_setaffinity(0, CORES)
@@ -56,8 +60,8 @@ def in_process(small: Place, large: Place) -> list[Row]:
     fewer = [1000 * it[1] for it in changes]
     third = "slower by a third at most"
     holds = fewer[1] <= fewer[0] * (1 + SLOWER)
-    change = ("saving one change, `PATCH`, of processor time", *_each("{:.2f} ms", fewer))
-    rows = ("rows written by one change", *_each("{}", written), "the same")
+    change = ("saving one change, `PATCH`, of processor time", *_format_pair("{:.2f} ms", fewer))
+    rows = ("rows written by one change", *_format_pair("{}", written), "the same")
     return [
         _rate("`GET /faceless/{id}` in-process, by the clock", wall, IN_PROCESS),
         _rate("the same in a second of processor time", processor, IN_PROCESS),
@@ -66,11 +70,13 @@ def in_process(small: Place, large: Place) -> list[Row]:
     ]
 
 
-def _each(text: str, pair: Sequence[float]) -> tuple[str, str]:
+def _format_pair(text: str, pair: Sequence[float]) -> tuple[str, str]:
     return text.format(pair[0]), text.format(pair[1])
 
 
-def turns(measures: list[Callable[[], tuple[float, float]]]) -> list[tuple[float, float]]:
+def measure_in_turns(
+    measures: list[Callable[[], tuple[float, float]]],
+) -> list[tuple[float, float]]:
     """The medians of each measure, taken in turns so that they share the machine's moods."""
     taken: list[list[tuple[float, float]]] = [[] for _ in measures]
     for _ in range(RUNS):
@@ -88,18 +94,18 @@ def _rate(name: str, rates: list[float], least: int) -> Row:
     return (name, f"{rates[0]:,.0f}/s", f"{rates[1]:,.0f}/s", wanted, holds)
 
 
-def _app(place: Place) -> FastAPI:
+def _app(place: SavedWorld) -> FastAPI:
     return create_app(
         media_dir=place.folder / "media", db=place.folder / "world.sqlite3", maker=PlainMaker()
     )
 
 
-class Side(NamedTuple):
+class SandboxUnderTest(NamedTuple):
     loop: asyncio.Runner
-    place: Place
+    place: SavedWorld
     app: FastAPI
 
-    def take(self, count: int, method: str) -> tuple[float, float]:
+    def seconds_per_call(self, count: int, method: str) -> tuple[float, float]:
         """Seconds for one call: by the clock, and of processor time."""
         return self.loop.run(self._take(count, method))
 
@@ -107,7 +113,9 @@ class Side(NamedTuple):
         started, worked = time.perf_counter(), time.process_time()
         for number in range(count):
             body = None if method == "GET" else {"title": f"Title {number}"}
-            heard = await ask(self.app, method, self.place.path, token=self.place.token, body=body)
+            heard = await call_app(
+                self.app, method, self.place.path, token=self.place.token, body=body
+            )
         assert heard.status == 200
         took = time.perf_counter() - started, time.process_time() - worked
         return took[0] / count, took[1] / count
@@ -123,14 +131,14 @@ class Side(NamedTuple):
             write(rows, clear=clear)
 
         store.write = counting
-        self.take(1, "PATCH")
+        self.seconds_per_call(1, "PATCH")
         store.close()
         return sum(counted)
 
 
-def over_http(small: Place, large: Place) -> list[Row]:
+def over_http(small: SavedWorld, large: SavedWorld) -> list[Row]:
     starts: list[list[float]] = [[], []]
-    servers = [Server(place.folder) for place in (small, large)]
+    servers = [SandboxProcess(place.folder) for place in (small, large)]
     for _ in range(RUNS):
         for server, kept in zip(servers, starts, strict=True):
             kept.append(server.start())
@@ -141,13 +149,13 @@ def over_http(small: Place, large: Place) -> list[Row]:
             os.sched_setaffinity(server.process.pid, CORES[:1])
         os.sched_setaffinity(0, CORES[-1:])
         pairs = list(zip(servers, (small, large), strict=True))
-        rates = turns([partial(_requests, *it) for it in pairs])
+        rates = measure_in_turns([partial(_requests, *it) for it in pairs])
     finally:
         os.sched_setaffinity(0, CORES)
         for server in servers:
             server.kill()
     wall, processor = ([1 / it[place] for it in rates] for place in (0, 1))
-    told = _each("{:.2f} s", [statistics.median(it) for it in starts])
+    told = _format_pair("{:.2f} s", [statistics.median(it) for it in starts])
     return [
         _rate("`GET /faceless/{id}` over HTTP, by the clock", wall, BY_HTTP),
         _rate("the same in a second of the sandbox's processor time", processor, BY_HTTP),
@@ -155,7 +163,7 @@ def over_http(small: Place, large: Place) -> list[Row]:
     ]
 
 
-def _requests(server: Server, place: Place) -> tuple[float, float]:
+def _requests(server: SandboxProcess, place: SavedWorld) -> tuple[float, float]:
     """Seconds for one request over a few connections that are kept open: by the clock, and of
     the sandbox's processor time."""
     times = psutil.Process(server.process.pid).cpu_times
@@ -170,7 +178,7 @@ def _requests(server: Server, place: Place) -> tuple[float, float]:
     return took / OVER_HTTP, (sum(times()[:2]) - worked) / OVER_HTTP
 
 
-def _connection(server: Server, place: Place) -> None:
+def _connection(server: SandboxProcess, place: SavedWorld) -> None:
     head = f"GET {place.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {place.token}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port)) as line:
         for _ in range(OVER_HTTP // CONNECTIONS):

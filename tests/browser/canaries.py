@@ -18,7 +18,7 @@ from pathlib import Path
 import redis
 from playwright.sync_api import BrowserContext
 
-from tests.browser.house import FOREIGN, House
+from tests.browser.portal_process import OUTSIDE_VARIABLES, LivePortal
 from tests.leaks import Canaries
 
 DUMP_SECONDS = 120
@@ -27,35 +27,35 @@ PAGES = r"^(?!.*(/static/|/media/)).*$"
 
 
 @contextmanager
-def listening(house: House) -> Iterator[Canaries]:
+def watch_portal(house: LivePortal) -> Iterator[Canaries]:
     """Listens from now on; at the end it fails when a token that was planted was heard."""
     canaries = Canaries()
     canaries.plant(*(account["token"] for account in house.accounts))
     socket = house.var / "valkey.sock"
     with redis.Redis(unix_socket_path=str(socket)) as client, client.monitor() as monitor:
         stop = threading.Event()
-        thread = threading.Thread(target=hear_redis, args=(monitor, canaries, stop), daemon=True)
+        thread = threading.Thread(target=scan_redis, args=(monitor, canaries, stop), daemon=True)
         thread.start()
         yield canaries
         stop.set()
         client.ping()  # the command that it waits for
         thread.join(10)
-    canaries.hear("the log", *house.lines)
+    canaries.scan("the log", *house.lines)
     for path in house.var.glob("reelroom.sqlite3*"):
-        canaries.hear(f"the file {path.name}", path.read_bytes())
-    canaries.hear("dumpdata", dump(house))
-    assert canaries.found() == []
+        canaries.scan(f"the file {path.name}", path.read_bytes())
+    canaries.scan("dumpdata", dump_redis(house))
+    assert canaries.leaked_tokens() == []
 
 
-def hear_redis(monitor: redis.client.Monitor, canaries: Canaries, stop: threading.Event) -> None:
+def scan_redis(monitor: redis.client.Monitor, canaries: Canaries, stop: threading.Event) -> None:
     for command in monitor.listen():
-        canaries.hear("a command to Redis", str(command["command"]))
+        canaries.scan("a command to Redis", str(command["command"]))
         if stop.is_set():
             return
 
 
-def dump(house: House) -> bytes:
-    environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+def dump_redis(house: LivePortal) -> bytes:
+    environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     environ |= {"REELROOM_VAR": str(house.var)}
     command = [sys.executable, "manage.py", "dumpdata"]
     done = subprocess.run(
@@ -64,11 +64,11 @@ def dump(house: House) -> bytes:
     return done.stdout
 
 
-def hear_visit(canaries: Canaries, context: BrowserContext, har: Path) -> None:
+def scan_browser_context(canaries: Canaries, context: BrowserContext, har: Path) -> None:
     """Close the context and hear all it got and keeps. What a person typed in is theirs to send."""
-    canaries.hear("what the browser keeps", json.dumps(context.storage_state()))
+    canaries.scan("what the browser keeps", json.dumps(context.storage_state()))
     context.close()
     for entry in json.loads(har.read_text())["log"]["entries"]:
         request = entry["request"] | {"postData": None}
-        canaries.hear("an address or a header", json.dumps(request))
-        canaries.hear("a page", json.dumps(entry["response"]))
+        canaries.scan("an address or a header", json.dumps(request))
+        canaries.scan("a page", json.dumps(entry["response"]))

@@ -11,7 +11,7 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DOWNLOAD_SECONDS, INSTALL_SECONDS = 180, 600
 # A test browser talks to the portal and to nobody else.
-OPTIONS = [
+CHROMIUM_OPTIONS = [
     *("--disable-gpu", "--disable-quic", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
     *("--autoplay-policy=no-user-gesture-required",),
@@ -19,31 +19,33 @@ OPTIONS = [
 ]
 
 
-def find(own: str) -> str | None:
+def find_chromium(own: str) -> str | None:
     """The path of a browser, or None; `own` is where Playwright would have its download."""
-    return on_path() or downloaded(own) or packaged()
+    return find_on_path() or find_download(own) or find_debian_package()
 
 
-def on_path() -> str | None:
+def find_on_path() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
-def downloaded(own: str) -> str | None:
+def find_download(own: str) -> str | None:
     if not Path(own).exists():
-        run([sys.executable, "-m", "playwright", "install", "chromium"], DOWNLOAD_SECONDS)
+        run_quietly([sys.executable, "-m", "playwright", "install", "chromium"], DOWNLOAD_SECONDS)
     return own if Path(own).exists() else None
 
 
-def packaged() -> str | None:
+def find_debian_package() -> str | None:
     if not (shutil.which("apt-get") and os.geteuid() == 0):
         return None
-    run(["apt-get", "update", "-qq"], INSTALL_SECONDS)
+    run_quietly(["apt-get", "update", "-qq"], INSTALL_SECONDS)
     packages = ["chromium", "fonts-liberation"]
-    run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], INSTALL_SECONDS)
-    return on_path()
+    run_quietly(
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], INSTALL_SECONDS
+    )
+    return find_on_path()
 
 
-def run(command: list[str], seconds: float) -> None:
+def run_quietly(command: list[str], seconds: float) -> None:
     """Whether it worked shows in what is there afterwards."""
     environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:

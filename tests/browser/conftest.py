@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser import chromium as finder
-from tests.browser.album import Album
-from tests.browser.canaries import PAGES, hear_visit, listening
-from tests.browser.desk import Desk, sign_in
-from tests.browser.house import House, running_house
-from tests.browser.stage import Stage
+from tests.browser.canaries import PAGES, scan_browser_context, watch_portal
+from tests.browser.member_page import MemberPage, sign_in
+from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.sandbox_control import SandboxControl
+from tests.browser.screenshots import ScreenshotAlbum
 from tests.leaks import Canaries
 
 HERE = Path(__file__).parent
@@ -37,9 +37,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
     """The processes of `make run`, ready; one house for all browser tests."""
-    yield from running_house(tmp_path_factory.mktemp("house"))
+    yield from running_portal(tmp_path_factory.mktemp("house"))
 
 
 @pytest.fixture(scope="session")
@@ -47,27 +47,27 @@ def chromium(in_ci: bool) -> Iterator[Browser]:
     """Without any, CI fails and everybody else is told in red."""
     global _skipped
     with sync_playwright() as playwright:
-        path = finder.find(playwright.chromium.executable_path)
+        path = finder.find_chromium(playwright.chromium.executable_path)
         if path is None and in_ci:
             pytest.fail(NO_BROWSER)
         if path is None:
             _skipped = True
             pytest.skip(NO_BROWSER)
-        browser = playwright.chromium.launch(executable_path=path, args=finder.OPTIONS)
+        browser = playwright.chromium.launch(executable_path=path, args=finder.CHROMIUM_OPTIONS)
         yield browser
         browser.close()
 
 
 @pytest.fixture(scope="session")
-def canaries(house: House) -> Iterator[Canaries]:
+def canaries(live_portal: LivePortal) -> Iterator[Canaries]:
     """The tokens of the house, and all that was heard of it; at the end none was heard."""
-    with listening(house) as canaries:
+    with watch_portal(live_portal) as canaries:
         yield canaries
 
 
 @pytest.fixture
-def page_of(
-    chromium: Browser, house: House, canaries: Canaries, tmp_path: Path
+def open_fresh_page(
+    chromium: Browser, live_portal: LivePortal, canaries: Canaries, tmp_path: Path
 ) -> Iterator[Callable[..., Page]]:
     """Opens a browser context of its own in which that person has signed in through the form.
 
@@ -79,7 +79,7 @@ def page_of(
     def open_page(first_name: str, **options: object) -> Page:
         har = tmp_path / f"visit-{len(contexts)}.har"
         context = chromium.new_context(
-            base_url=house.portal,
+            base_url=live_portal.portal,
             record_har_path=har,
             record_har_content="embed",
             record_har_url_filter=re.compile(PAGES),
@@ -89,39 +89,43 @@ def page_of(
         page = context.new_page()
         if "storage_state" in options:
             return page
-        sign_in(page, house.person(first_name))
+        sign_in(page, live_portal.person(first_name))
         return page
 
     yield open_page
     for context, har in contexts:
-        hear_visit(canaries, context, har)
+        scan_browser_context(canaries, context, har)
 
 
 @pytest.fixture(scope="session")
-def signed_in() -> dict[str, Any]:
+def browser_states() -> dict[str, Any]:
     """What the browser keeps of each person who has signed in once."""
     return {}
 
 
 @pytest.fixture
-def desk_of(page_of: Callable[..., Page], signed_in: dict[str, Any]) -> Callable[..., Desk]:
+def open_member_page(
+    open_fresh_page: Callable[..., Page], browser_states: dict[str, Any]
+) -> Callable[..., MemberPage]:
     """As `page_of`, but through the form only once for each person."""
 
-    def sit_down(first_name: str, **options: object) -> Desk:
-        if first_name not in signed_in:
-            page = page_of(first_name)
-            signed_in[first_name] = page.context.storage_state()
-        return Desk(page_of(first_name, storage_state=signed_in[first_name], **options))
+    def sit_down(first_name: str, **options: object) -> MemberPage:
+        if first_name not in browser_states:
+            page = open_fresh_page(first_name)
+            browser_states[first_name] = page.context.storage_state()
+        return MemberPage(
+            open_fresh_page(first_name, storage_state=browser_states[first_name], **options)
+        )
 
     return sit_down
 
 
 @pytest.fixture
-def stage(house: House, canaries: Canaries) -> Iterator[Stage]:
-    with Stage(house.sandbox, canaries) as stage:
+def sandbox_control(live_portal: LivePortal, canaries: Canaries) -> Iterator[SandboxControl]:
+    with SandboxControl(live_portal.sandbox, canaries) as stage:
         yield stage
 
 
 @pytest.fixture(scope="session")
-def album() -> Album:
-    return Album.of_environment()
+def album() -> ScreenshotAlbum:
+    return ScreenshotAlbum.from_environment()

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.desk import RENDERED, Desk, sign_in
-from tests.browser.house import House
-from tests.browser.stage import Guest, Stage
-from tests.browser.visit import MOST, NARROW, Visit, visit
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage, sign_in
+from tests.browser.page_audit import MAX_PAGE_BYTES, NARROW, PageAudit, audit_page
+from tests.browser.portal_process import LivePortal
+from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 from tests.leaks import Canaries
 
 STEPS = ("type", "script", "voice", "look", "captions", "review")
@@ -30,26 +30,28 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def states(chromium: Browser, house: House, signed_in: dict[str, Any]) -> dict[str, Any]:
+def states(
+    chromium: Browser, live_portal: LivePortal, browser_states: dict[str, Any]
+) -> dict[str, Any]:
     """What the browser keeps of Luca, of Thea, of Vera, and of nobody."""
-    for name in {"Luca", "Thea", "Vera"} - signed_in.keys():
-        with chromium.new_context(base_url=house.portal) as context:
+    for name in {"Luca", "Thea", "Vera"} - browser_states.keys():
+        with chromium.new_context(base_url=live_portal.portal) as context:
             page = context.new_page()
-            sign_in(page, house.person(name))
-            signed_in[name] = context.storage_state()
-    return {**signed_in, "": None}
+            sign_in(page, live_portal.person(name))
+            browser_states[name] = context.storage_state()
+    return {**browser_states, "": None}
 
 
 @pytest.fixture(scope="module")
 def paths(
-    chromium: Browser, house: House, canaries: Canaries, states: dict[str, Any]
+    chromium: Browser, live_portal: LivePortal, canaries: Canaries, states: dict[str, Any]
 ) -> Iterator[dict[str, str]]:
     """Where each page is, with a draft and a video in each state made for them."""
     with (
-        Stage(house.sandbox, canaries) as stage,
-        chromium.new_context(base_url=house.portal, storage_state=states["Luca"]) as context,
+        SandboxControl(live_portal.sandbox, canaries) as stage,
+        chromium.new_context(base_url=live_portal.portal, storage_state=states["Luca"]) as context,
     ):
-        jobs = exhibit(Desk(context.new_page()), stage)
+        jobs = create_videos_in_every_state(MemberPage(context.new_page()), stage)
         draft = jobs.pop("draft")
         yield {
             **{name: f"/{name}/" for name in ("ledger", "ledger/charts")},
@@ -73,65 +75,67 @@ def first_entry(page: Page) -> str:
     return str(link.get_attribute("href"))
 
 
-def exhibit(luca: Desk, stage: Stage) -> dict[str, str]:
+def create_videos_in_every_state(luca: MemberPage, stage: SandboxControl) -> dict[str, str]:
     """A draft with its price, and a video in each state; the states stay while the faults do.
 
     Each has an account of its own: six videos in a minute are too many for one token.
     """
 
-    def guest() -> Guest:
-        luca.join(made := stage.account())
+    def guest() -> SandboxGuest:
+        luca.use_token_of(made := stage.create_account())
         return made
 
     def sent(title: str) -> str:
-        job = luca.order(title)
-        luca.paid(job)
+        job = luca.order_video(title)
+        luca.wait_until_price_is_final(job)
         return job
 
     jobs = {}
     guest()
-    stage.outcome("rendering", "failed", code="SCENE-IMAGE-FAILED", message="No image for scene 7.")
+    stage.script_outcome(
+        "rendering", "failed", code="SCENE-IMAGE-FAILED", message="No image for scene 7."
+    )
     jobs["failed"] = sent("The seventh scene")
     guest()
     jobs["completed"] = sent(LONG[::-1])
-    stage.settings(render_seconds=600)
+    stage.change_settings(render_seconds=600)
     guest()
     jobs["running"] = sent("The slow tide")
     gone = guest()
     jobs["paused"] = sent("A long exposure")
-    stage.revoke(gone)
-    stage.fault(guest(), "rate_limited", "POST", "*/render", times=1)
-    jobs["waiting"] = luca.order("Next in line")
+    stage.revoke_token(gone)
+    stage.set_fault(guest(), "rate_limited", "POST", "*/render", times=1)
+    jobs["waiting"] = luca.order_video("Next in line")
     lost = guest()
-    stage.fault(lost, "html", "GET", "*/credits/history")
-    stage.fault(lost, "reset", "POST", "*/render", times=1)
-    jobs["unknown"] = luca.order("An answer got lost")
+    stage.set_fault(lost, "html", "GET", "*/credits/history")
+    stage.set_fault(lost, "reset", "POST", "*/render", times=1)
+    jobs["unknown"] = luca.order_video("An answer got lost")
     guest()
-    jobs["draft"] = luca.draft(LONG)
-    luca.ask_to_render(jobs["draft"])
+    jobs["draft"] = luca.create_draft(LONG)
+    luca.open_render_dialog(jobs["draft"])
     for state in STATES:
         luca.page.goto(f"/videos/{jobs[state]}/")
         shown = luca.page.locator(f"#job-{jobs[state]}-status-wide")
-        expect(shown).to_have_attribute("data-state", state, timeout=RENDERED)
+        expect(shown).to_have_attribute("data-state", state, timeout=RENDERED_TIMEOUT_MS)
     return jobs
 
 
 @pytest.fixture(scope="module")
-def visited(
-    chromium: Browser, house: House, states: dict[str, Any], paths: dict[str, str]
-) -> Callable[[str], Visit]:
+def audited_pages(
+    chromium: Browser, live_portal: LivePortal, states: dict[str, Any], paths: dict[str, str]
+) -> Callable[[str], PageAudit]:
     """Each page is visited once, whatever is asked of it; one that is too heavy is weighed again,
     because news may have come while it was being loaded."""
-    visits: dict[str, Visit] = {}
+    visits: dict[str, PageAudit] = {}
 
-    def seen(name: str) -> Visit:
+    def seen(name: str) -> PageAudit:
         who = "Thea" if name in OF_THEA else WHO.get(name, "Luca")
-        return visit(chromium, house.portal, paths[name], states[who])
+        return audit_page(chromium, live_portal.portal, paths[name], states[who])
 
-    def once(name: str) -> Visit:
+    def once(name: str) -> PageAudit:
         if name not in visits:
             visits[name] = seen(name)
-            if visits[name].weight > MOST:
+            if visits[name].weight > MAX_PAGE_BYTES:
                 visits[name].weight = seen(name).weight
         return visits[name]
 
@@ -139,24 +143,24 @@ def visited(
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_shuts_nobody_out(visited: Callable[[str], Visit], name: str) -> None:
-    assert visited(name).violations == []
+def test_a_page_shuts_nobody_out(audited_pages: Callable[[str], PageAudit], name: str) -> None:
+    assert audited_pages(name).violations == []
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_light(visited: Callable[[str], Visit], name: str) -> None:
-    assert 0 < visited(name).weight <= MOST
+def test_a_page_is_light(audited_pages: Callable[[str], PageAudit], name: str) -> None:
+    assert 0 < audited_pages(name).weight <= MAX_PAGE_BYTES
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_asks_nobody_else_and_complains_of_nothing(
-    visited: Callable[[str], Visit], name: str
+    audited_pages: Callable[[str], PageAudit], name: str
 ) -> None:
     refused = {"nowhere": 404, "forbidden": 403}.get(name)
-    said = [it for it in visited(name).complaints if not refused or f"{refused} (" not in it]
-    assert (visited(name).strangers, said) == ([], [])
+    said = [it for it in audited_pages(name).complaints if not refused or f"{refused} (" not in it]
+    assert (audited_pages(name).strangers, said) == ([], [])
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_into_320_px(visited: Callable[[str], Visit], name: str) -> None:
-    assert visited(name).narrowest == NARROW
+def test_a_page_fits_into_320_px(audited_pages: Callable[[str], PageAudit], name: str) -> None:
+    assert audited_pages(name).narrowest == NARROW

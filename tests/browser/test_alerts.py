@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.album import Album
-from tests.browser.desk import Desk
+from tests.browser.member_page import MemberPage
+from tests.browser.screenshots import ScreenshotAlbum
 
 SOON = 20_000  # ms
 
@@ -38,11 +38,13 @@ def listener() -> Iterator[tuple[str, list[str]]]:
         thread.join()
 
 
-def test_a_test_rings_the_bell_and_arrives_signed(
-    desk_of: Callable[..., Desk], listener: tuple[str, list[str]], album: Album
+def test_a_test_alert_shows_in_the_bell_and_arrives_signed(
+    open_member_page: Callable[..., MemberPage],
+    listener: tuple[str, list[str]],
+    album: ScreenshotAlbum,
 ) -> None:
     address, got = listener
-    page = desk_of("Thea").page
+    page = open_member_page("Thea").page
     page.goto("/alerts/")
     page.get_by_label("Address").fill(address)
     page.get_by_role("button", name="Post there").click()

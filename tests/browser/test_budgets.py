@@ -8,74 +8,78 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from tests.browser.album import Album
-from tests.browser.desk import PRICED, RENDERED, Desk
-from tests.browser.held import held
-from tests.browser.limits import add, end
-from tests.browser.stage import Stage
+from tests.browser.budget_actions import add_budget, end_budget
+from tests.browser.held_responses import hold_response
+from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.sandbox_control import SandboxControl
+from tests.browser.screenshots import ScreenshotAlbum
 
 MINE = 20_000  # ms; what happened elsewhere is shown within
 
 
 @pytest.fixture
-def thea(desk_of: Callable[..., Desk]) -> Iterator[Page]:
+def thea(open_member_page: Callable[..., MemberPage]) -> Iterator[Page]:
     """Thea, with two budgets that are ended afterwards; Priya's lets no render through."""
-    page = desk_of("Thea").page
-    add(page, "The whole team", "10000", "8000")
-    add(page, "Priya Raman", "5", "4")
+    page = open_member_page("Thea").page
+    add_budget(page, "The whole team", "10000", "8000")
+    add_budget(page, "Priya Raman", "5", "4")
     yield page
-    end(page, "Priya Raman")
-    end(page, "The whole team")
+    end_budget(page, "Priya Raman")
+    end_budget(page, "The whole team")
 
 
 @pytest.fixture
-def priya(desk_of: Callable[..., Desk], stage: Stage) -> Desk:
-    desk = desk_of("Priya")
-    desk.join(stage.account())
+def priya(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> MemberPage:
+    desk = open_member_page("Priya")
+    desk.use_token_of(sandbox_control.create_account())
     return desk
 
 
-def over(priya: Desk, job: str) -> Locator:
+def open_refused_render(priya: MemberPage, job: str) -> Locator:
     """The question before a render that the budget refuses."""
-    priya.review(job)
+    priya.open_review(job)
     render = priya.page.locator(".btn--primary:visible", has_text="Render").first
-    render.click(timeout=PRICED)
+    render.click(timeout=PRICED_TIMEOUT_MS)
     dialog = priya.page.locator("dialog[open]")
     expect(dialog).to_contain_text(re.compile(r"[05] of your 5 are left until \d+ \w+"))
     expect(dialog.get_by_role("button", name="Render")).to_have_count(0)
     return dialog
 
 
-def ask(priya: Desk, title: str, note: str) -> str:
+def request_approval(priya: MemberPage, title: str, note: str) -> str:
     """Up to the video that waits for a word."""
-    job = priya.draft(title)
-    dialog = over(priya, job)
+    job = priya.create_draft(title)
+    dialog = open_refused_render(priya, job)
     dialog.get_by_label("A word to them").fill(note)
     dialog.get_by_role("button", name="Ask for it").click()
     priya.page.wait_for_url("**/videos/**")
-    expect(priya.status).to_have_attribute("data-state", "waiting")
+    expect(priya.video_status).to_have_attribute("data-state", "waiting")
     return job
 
 
-def test_what_was_asked_for_and_approved_is_rendered(thea: Page, priya: Desk, album: Album) -> None:
+def test_what_was_asked_for_and_approved_is_rendered(
+    thea: Page, priya: MemberPage, album: ScreenshotAlbum
+) -> None:
     """Nobody loads a page again: the ask, the approval and the film come by themselves."""
     thea.goto("/budgets/")
-    job = ask(priya, "Who owns the Moon?", "For the fair on Tuesday.")
+    job = request_approval(priya, "Who owns the Moon?", "For the fair on Tuesday.")
     asks = thea.locator("#asks")
     expect(asks).to_contain_text("“For the fair on Tuesday.”", timeout=MINE)
     album.take(thea, "budgets")
     asks.get_by_role("link", name="Approve").click()
     thea.locator("dialog[open]").get_by_role("button", name="Approve").click()
     expect(asks).to_have_count(0)
-    expect(priya.film).to_be_visible(timeout=RENDERED)
-    assert priya.cost(job) > 1
+    expect(priya.film_player).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
+    assert priya.shown_cost(job) > 1
     expect(priya.page.locator("#bell-wide")).to_be_visible(timeout=2 * MINE)
     priya.page.goto("/alerts/")
     expect(priya.page.locator("#told")).to_contain_text("Thea approved")
 
 
-def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: Desk) -> None:
-    job = ask(priya, "A film too many", "")
+def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: MemberPage) -> None:
+    job = request_approval(priya, "A film too many", "")
     thea.goto(f"/videos/{job}/")
     thea.get_by_role("link", name="Decline").click()
     dialog = thea.locator("dialog[open]")
@@ -83,12 +87,12 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: Desk) ->
     dialog.get_by_role("button", name="Decline").click()
     expect(thea.locator("#toasts")).to_contain_text("Priya reads why it was declined.")
     told = "Thea declined: “Not before the fair is paid.”"
-    expect(priya.status).to_contain_text(told, timeout=MINE)
-    assert priya.spent(job).count() == 0
+    expect(priya.video_status).to_contain_text(told, timeout=MINE)
+    assert priya.shown_spending(job).count() == 0
 
 
-def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: Desk) -> None:
-    job = ask(priya, "Second thoughts", "")
+def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: MemberPage) -> None:
+    job = request_approval(priya, "Second thoughts", "")
     priya.page.get_by_role("link", name="Take it back").first.click()
     priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
     expect(priya.page.locator("#toasts")).to_contain_text("It waits no more.")
@@ -97,19 +101,19 @@ def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: D
 
 
 @pytest.mark.usefixtures("thea")
-def test_who_goes_back_to_the_words_at_once_has_asked_all_the_same(priya: Desk) -> None:
+def test_who_goes_back_to_the_words_at_once_has_asked_all_the_same(priya: MemberPage) -> None:
     """Whose press it was is not lost while the session is asked for, and a second one is none."""
-    job = priya.draft("Still writing")
-    dialog = over(priya, job)
+    job = priya.create_draft("Still writing")
+    dialog = open_refused_render(priya, job)
     note = dialog.get_by_label("A word to them")
     note.fill("For the fair on")
     asked = list[Request]()
     priya.page.on("request", lambda sent: asked.append(sent) if sent.method == "POST" else None)
-    with held(priya.page, "**/session/"):
+    with hold_response(priya.page, "**/session/"):
         dialog.get_by_role("button", name="Ask for it").click()
         dialog.get_by_role("button", name="Ask for it").press("Enter")
         note.press_sequentially(" Tuesday.")
     priya.page.wait_for_url("**/videos/**")
     assert len(asked) == 2, "whether the session stands, and the words"
-    expect(priya.status).to_have_attribute("data-state", "waiting")
-    assert priya.spent(job).count() == 0
+    expect(priya.video_status).to_have_attribute("data-state", "waiting")
+    assert priya.shown_spending(job).count() == 0

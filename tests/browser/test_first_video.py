@@ -13,9 +13,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.album import Album
-from tests.browser.desk import Desk
-from tests.browser.house import House
+from tests.browser.member_page import MemberPage
+from tests.browser.portal_process import LivePortal
+from tests.browser.screenshots import ScreenshotAlbum
 
 WIDE = {"width": 1440, "height": 900}
 WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow, and
@@ -31,48 +31,51 @@ WITHIN = 60_000  # milliseconds for a film to be made on two busy cores
 
 
 def test_a_newcomer_makes_and_plays_a_video(
-    house: House, chromium: Browser, page_of: Callable[..., Page], album: Album
+    live_portal: LivePortal,
+    chromium: Browser,
+    open_fresh_page: Callable[..., Page],
+    album: ScreenshotAlbum,
 ) -> None:
-    album.take(house_door(chromium, house), "sign-in")
-    vera = page_of("Vera", viewport=WIDE)
-    jonas = page_of("Jonas", viewport=WIDE)
+    album.take(open_sign_in_page(chromium, live_portal), "sign-in")
+    vera = open_fresh_page("Vera", viewport=WIDE)
+    jonas = open_fresh_page("Jonas", viewport=WIDE)
     complaints: list[str] = []
     for page in (jonas, vera):
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     vera.get_by_role("link", name="Library").first.click()
-    add_token(jonas, spare_token(house))
-    film_it(jonas, album)
+    add_token(jonas, spare_token(live_portal))
+    create_video(jonas, album)
     card = vera.locator("article.video", has_text="How to read a glacier")
     expect(card.locator(".pill")).to_contain_text(re.compile("Rendering|syncing"), timeout=20_000)
     album.take(jonas, "rendering")
     expect(card).to_have_attribute("data-state", "completed", timeout=WITHIN)
-    watch(jonas, album)
-    assert (loads(jonas), loads(vera)) == ("navigate", "navigate")
+    wait_for_video(jonas, album)
+    assert (navigation_type(jonas), navigation_type(vera)) == ("navigate", "navigate")
     assert complaints == []
     if album.folder:
-        fill_shelf(page_of, vera)
+        fill_library(open_fresh_page, vera)
     album.take(vera, "library")
 
 
-def fill_shelf(page_of: Callable[..., Page], vera: Page) -> None:
+def fill_library(page_of: Callable[..., Page], vera: Page) -> None:
     """A library worth a picture: the films of a team, and one that is being made."""
-    priya, luca = Desk(page_of("Priya")), Desk(page_of("Luca"))
+    priya, luca = MemberPage(page_of("Priya")), MemberPage(page_of("Luca"))
     for name, title, words in SHELF:
-        (priya if name == "Priya" else luca).order(title, words)
+        (priya if name == "Priya" else luca).order_video(title, words)
         done = vera.locator("article[data-state=completed]", has_text=title)
         expect(done).to_be_visible(timeout=3 * WITHIN)
-    luca.draft("A town under the sea")
-    priya.order("How cities sleep")
+    luca.create_draft("A town under the sea")
+    priya.order_video("How cities sleep")
     expect(vera.get_by_role("heading", name="Moving now")).to_be_visible(timeout=WITHIN)
 
 
-def house_door(chromium: Browser, house: House) -> Page:
+def open_sign_in_page(chromium: Browser, house: LivePortal) -> Page:
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     page.goto(house.portal)
     return page
 
 
-def spare_token(house: House) -> str:
+def spare_token(house: LivePortal) -> str:
     """The token of the second paid account, which the demo leaves for people to add."""
     return next(a["token"] for a in house.accounts if a["email"].startswith("shorts@"))
 
@@ -87,7 +90,7 @@ def add_token(page: Page, token: str) -> None:
     assert token not in page.content()
 
 
-def film_it(page: Page, album: Album) -> None:
+def create_video(page: Page, album: ScreenshotAlbum) -> None:
     page.get_by_role("link", name="Studio").first.click()
     page.get_by_label("Title").fill("How to read a glacier")
     page.get_by_text("My own script").click()
@@ -119,7 +122,7 @@ def pick(page: Page, name: str) -> None:
     choice.first.check(force=True)
 
 
-def watch(page: Page, album: Album) -> None:
+def wait_for_video(page: Page, album: ScreenshotAlbum) -> None:
     """The page changed by itself; the film plays past its first second."""
     film = page.locator(".player video")
     expect(film).to_be_attached(timeout=20_000)
@@ -142,6 +145,6 @@ def played(film: Locator) -> float:
     return float(seconds)
 
 
-def loads(page: Page) -> str:
+def navigation_type(page: Page) -> str:
     """How the open page was loaded: `navigate`, unless something reloaded it."""
     return str(page.evaluate("performance.getEntriesByType('navigation')[0].type"))

@@ -7,41 +7,43 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.desk import PRICED, RENDERED, Desk
-from tests.browser.house import House
-from tests.browser.stage import Stage
+from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.portal_process import LivePortal
+from tests.browser.sandbox_control import SandboxControl
 
 MOST = 250  # presses of Tab until something is not reached
 AT_IT = "(element) => element === document.activeElement"
 
 
 def test_a_video_is_made_and_played_by_keyboard_alone(
-    chromium: Browser, house: House, stage: Stage
+    chromium: Browser, live_portal: LivePortal, sandbox_control: SandboxControl
 ) -> None:
-    with chromium.new_context(base_url=house.portal) as context:
-        page, mira = context.new_page(), house.person("Mira")
+    with chromium.new_context(base_url=live_portal.portal) as context:
+        page, mira = context.new_page(), live_portal.person("Mira")
         page.goto("/")
         write(page, "input[name=login]", mira.email)
         write(page, "input[name=password]", mira.password)
         page.keyboard.press("Enter")
-        page.wait_for_url(f"{house.portal}/")
+        page.wait_for_url(f"{live_portal.portal}/")
         press(page, ".sidebar a[href='/tokens/']", "Enter")
-        write(page, "input[name=token]", stage.account().token)
+        write(page, "input[name=token]", sandbox_control.create_account().token)
         page.keyboard.press("Enter")
-        expect(page.locator(".toast")).to_be_visible(timeout=PRICED)
+        expect(page.locator(".toast")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
         press(page, ".sidebar a[href='/studio/']", "Enter")
         fill_the_draft(page)
-        press(page, "aside .btn--primary", "Enter", within=PRICED)
+        press(page, "aside .btn--primary", "Enter", within=PRICED_TIMEOUT_MS)
         expect(page.locator("dialog [data-cancel]")).to_be_focused()
         press(page, "dialog .btn--primary", "Enter")
         page.wait_for_url("**/videos/**")
-        expect(page.locator(".player video")).to_be_attached(timeout=RENDERED)
+        expect(page.locator(".player video")).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
         press(page, ".player [data-play]", "Space")
         expect(page.locator(".player video")).to_have_js_property("paused", False)
 
 
-def test_the_credits_are_managed_by_keyboard_alone(desk_of: Callable[..., Desk]) -> None:
-    page = desk_of("Thea").page
+def test_the_credits_are_managed_by_keyboard_alone(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    page = open_member_page("Thea").page
     page.goto("/budgets/")
     press(page, "main a[href='/budgets/additions/']", "Enter")
     expect(page.locator("dialog [data-cancel]")).to_be_focused()
@@ -89,12 +91,12 @@ def write(page: Page, selector: str, words: str) -> None:
     page.keyboard.type(words)
 
 
-def press(page: Page, selector: str, key: str, within: float = PRICED) -> None:
+def press(page: Page, selector: str, key: str, within: float = PRICED_TIMEOUT_MS) -> None:
     reach(page, selector, within)
     page.keyboard.press(key)
 
 
-def reach(page: Page, selector: str, within: float = PRICED) -> None:
+def reach(page: Page, selector: str, within: float = PRICED_TIMEOUT_MS) -> None:
     """Tab to it from wherever the focus is, as a person does."""
     wanted = page.locator(selector).first
     expect(wanted).to_be_attached(timeout=within)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser.album import Album
-from tests.browser.desk import Desk, sign_in
-from tests.browser.held import held
-from tests.browser.house import FOREIGN, House, Person
-from tests.browser.stage import Stage
-from tests.browser.visit import MOST, visit
+from tests.browser.held_responses import hold_response
+from tests.browser.member_page import MemberPage, sign_in
+from tests.browser.page_audit import MAX_PAGE_BYTES, audit_page
+from tests.browser.portal_process import OUTSIDE_VARIABLES, DemoPerson, LivePortal
+from tests.browser.sandbox_control import SandboxControl
+from tests.browser.screenshots import ScreenshotAlbum
 
 BOOKED = 90_000  # milliseconds at most; what comes later than its early reading has its minute
 WIDE: ViewportSize = {"width": 1440, "height": 1000}
@@ -35,12 +35,16 @@ MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
 def test_what_was_booked_comes_into_an_open_ledger(
-    desk_of: Callable[..., Desk], stage: Stage
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
-    luca, thea, guest = desk_of("Luca"), desk_of("Thea", viewport=WIDE), stage.account()
-    luca.join(guest)
-    page = opened(thea.page)
-    cost = luca.cost(luca.make("Booked while you look"))
+    luca, thea, guest = (
+        open_member_page("Luca"),
+        open_member_page("Thea", viewport=WIDE),
+        sandbox_control.create_account(),
+    )
+    luca.use_token_of(guest)
+    page = open_ledger(thea.page)
+    cost = luca.shown_cost(luca.make_video("Booked while you look"))
     # It comes as the service's words, and again when its charge is found.
     rows = page.locator(ROWS, has_text="Booked while you look")
     render = rows.filter(has_text="Render").first
@@ -52,8 +56,10 @@ def test_what_was_booked_comes_into_an_open_ledger(
     expect(page.locator("main")).to_contain_text("In the service's own words")
 
 
-def test_a_filter_is_chosen_and_taken_off_without_a_new_page(desk_of: Callable[..., Desk]) -> None:
-    page = opened(desk_of("Vera", viewport=WIDE).page)
+def test_a_filter_is_chosen_and_taken_off_without_a_new_page(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    page = open_ledger(open_member_page("Vera", viewport=WIDE).page)
     page.locator("#chip-direction").select_option("in")
     expect(page.locator("#ledger-chips .chip--on")).to_contain_text("in")
     assert page.url.endswith("/ledger/?direction=in")
@@ -63,10 +69,12 @@ def test_a_filter_is_chosen_and_taken_off_without_a_new_page(desk_of: Callable[.
     assert page.url.endswith("/ledger/")
 
 
-def test_a_text_and_two_days_are_filters_that_keep_each_other(desk_of: Callable[..., Desk]) -> None:
+def test_a_text_and_two_days_are_filters_that_keep_each_other(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
     """A day that is half typed when the list is laid anew is typed on."""
-    page = opened(desk_of("Vera", viewport=WIDE, locale="en-US").page)
-    with held(page, SEARCH):
+    page = open_ledger(open_member_page("Vera", viewport=WIDE, locale="en-US").page)
+    with hold_response(page, SEARCH):
         page.locator("#ledger-search").press_sequentially("glacier")
         page.get_by_label("From").press_sequentially("11")
     page.wait_for_url("**/ledger/?q=glacier")
@@ -84,8 +92,8 @@ def test_a_text_and_two_days_are_filters_that_keep_each_other(desk_of: Callable[
     expect(page.locator("#ledger-search")).to_have_value("glacier")
 
 
-def test_the_file_has_the_rows_of_the_page(desk_of: Callable[..., Desk]) -> None:
-    page = opened(desk_of("Thea", viewport=WIDE).page)
+def test_the_file_has_the_rows_of_the_page(open_member_page: Callable[..., MemberPage]) -> None:
+    page = open_ledger(open_member_page("Thea", viewport=WIDE).page)
     shown = page.locator(ROWS).count()
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Export CSV").click()
@@ -94,15 +102,17 @@ def test_the_file_has_the_rows_of_the_page(desk_of: Callable[..., Desk]) -> None
         assert len(list(csv.DictReader(file))) >= shown
 
 
-def test_an_archive_stands_beside_the_demo(house: House, chromium: Browser, album: Album) -> None:
-    ada = archived(house)
-    with chromium.new_context(base_url=house.portal, viewport=WIDE) as context:
+def test_an_archive_stands_beside_the_demo(
+    live_portal: LivePortal, chromium: Browser, album: ScreenshotAlbum
+) -> None:
+    ada = archived(live_portal)
+    with chromium.new_context(base_url=live_portal.portal, viewport=WIDE) as context:
         page = context.new_page()
         sign_in(page, ada)
-        opened(page)
+        open_ledger(page)
         expect(page.locator(ROWS)).to_have_count(50)
-        full = visit(chromium, house.portal, "/ledger/", context.storage_state())
-        assert full.weight <= MOST
+        full = audit_page(chromium, live_portal.portal, "/ledger/", context.storage_state())
+        assert full.weight <= MAX_PAGE_BYTES
         assert full.violations == []
         album.take(page, "ledger")
         page.get_by_role("link", name="Older").click()
@@ -118,19 +128,19 @@ def test_an_archive_stands_beside_the_demo(house: House, chromium: Browser, albu
             album.take(page, name)
 
 
-def archived(house: House) -> Person:
+def archived(house: LivePortal) -> DemoPerson:
     """Seeds it as an administrator would, and reads off who owns it."""
     size = {"entries": 4000, "members": 9, "jobs": 400, "days": 90}
     command = [sys.executable, "manage.py", "seed_archive"]
     command += [f"--{name}={number}" for name, number in size.items()]
-    environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     environ |= {"REELROOM_VAR": str(house.var), "VIDEO_API_BASE_URL": f"{house.sandbox}/v2"}
     done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True)
     words = next(line for line in done.stdout.splitlines() if "signs in with" in line).split()
-    return Person("Ada Archer", words[-3], words[-1], "owner")
+    return DemoPerson("Ada Archer", words[-3], words[-1], "owner")
 
 
-def opened(page: Page) -> Page:
+def open_ledger(page: Page) -> Page:
     page.goto("/ledger/")
     page.wait_for_selector("#live[data-state=open]", state="attached")
     page.evaluate(MARK)
@@ -139,9 +149,9 @@ def opened(page: Page) -> Page:
 
 @pytest.mark.parametrize("path", ["/ledger/", "/library/"])
 def test_on_a_phone_the_filters_open_again_and_again(
-    path: str, desk_of: Callable[..., Desk]
+    path: str, open_member_page: Callable[..., MemberPage]
 ) -> None:
-    page = desk_of("Vera").page
+    page = open_member_page("Vera").page
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(path)
     sheet = page.locator("#filters")
@@ -152,10 +162,12 @@ def test_on_a_phone_the_filters_open_again_and_again(
         expect(sheet).to_be_hidden()
 
 
-def test_on_a_phone_the_sheet_has_the_filters_of_its_page(desk_of: Callable[..., Desk]) -> None:
+def test_on_a_phone_the_sheet_has_the_filters_of_its_page(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
     """Those that were taken off beside it, and a search that was on its way when it was opened; of
     what was chosen in it and not shown, nothing."""
-    page = desk_of("Vera").page
+    page = open_member_page("Vera").page
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/ledger/?direction=in&period=all")
     sheet, choice = page.locator("#filters"), page.locator("#filters [name=direction]")
@@ -165,7 +177,7 @@ def test_on_a_phone_the_sheet_has_the_filters_of_its_page(desk_of: Callable[...,
     expect(choice).to_have_value("")
     choice.select_option("out")
     sheet.get_by_role("button", name="Cancel").click()
-    with held(page, SEARCH):
+    with hold_response(page, SEARCH):
         page.locator("#ledger-search").press_sequentially("glacier")
         page.get_by_role("button", name="Filters").click()
         expect(choice).to_have_value("")
@@ -176,10 +188,12 @@ def test_on_a_phone_the_sheet_has_the_filters_of_its_page(desk_of: Callable[...,
     page.wait_for_url(re.compile("q=glacier.*direction=out"))
 
 
-def test_two_quick_choices_are_both_in_the_charts(desk_of: Callable[..., Desk]) -> None:
-    page = desk_of("Vera", viewport=WIDE).page
+def test_two_quick_choices_are_both_in_the_charts(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    page = open_member_page("Vera", viewport=WIDE).page
     page.goto("/ledger/charts/")
-    with held(page, re.compile(r"/charts/\?")):
+    with hold_response(page, re.compile(r"/charts/\?")):
         page.locator("#chip-period").select_option("90d")
         page.locator("#chip-account").select_option(index=1)
     page.wait_for_url(re.compile(r"period=90d&account=\w+"))

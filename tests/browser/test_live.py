@@ -7,22 +7,26 @@ import threading
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from tests.browser.desk import Desk
-from tests.browser.house import House
-from tests.browser.seen import waits_of
-from tests.browser.stage import Stage
+from tests.browser.member_page import MemberPage
+from tests.browser.portal_process import LivePortal
+from tests.browser.sandbox_control import SandboxControl
+from tests.browser.update_latency import measure_update_delays
 
 
-def test_a_finished_render_is_seen_after_the_look(
-    house: House, desk_of: Callable[..., Desk], stage: Stage
+def test_a_finished_render_is_shown_after_the_poll(
+    live_portal: LivePortal,
+    open_member_page: Callable[..., MemberPage],
+    sandbox_control: SandboxControl,
 ) -> None:
-    (wait,) = waits_of(house, desk_of("Luca"), desk_of("Vera"), stage, renders=1)
+    (wait,) = measure_update_delays(
+        live_portal, open_member_page("Luca"), open_member_page("Vera"), sandbox_control, renders=1
+    )
     assert wait > 0
 
 
-def test_a_connection_outlives_the_thinking_between_two_presses(house: House) -> None:
+def test_a_connection_outlives_the_thinking_between_two_presses(live_portal: LivePortal) -> None:
     """A press on a connection that the server closes just then has no answer, nor is sent again."""
-    address = urlsplit(house.portal)
+    address = urlsplit(live_portal.portal)
     one = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
     for thought in (0, 6):
         threading.Event().wait(thought)
@@ -42,10 +46,10 @@ TOLD = """(state) => new Promise((done) => {
 })"""
 
 
-def test_a_list_looks_again_for_a_video_it_does_not_show_once_a_state(
-    desk_of: Callable[..., Desk],
+def test_a_list_refetches_once_per_state_for_a_video_it_does_not_show(
+    open_member_page: Callable[..., MemberPage],
 ) -> None:
-    page = desk_of("Vera").page
+    page = open_member_page("Vera").page
     page.add_init_script(ALONE)
     page.goto("/library/?q=nobody+made+this")
     page.evaluate(COUNT)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.desk import PRICED, Desk
-from tests.browser.stage import Stage
+from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.sandbox_control import SandboxControl
 
 BOOKED = 90_000  # milliseconds until the mirror has read it, on two busy cores
 WIDE = {"width": 1440, "height": 1000}
@@ -17,30 +17,30 @@ MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
 
 
 def test_what_a_colleague_renders_shows_up_by_itself(
-    desk_of: Callable[..., Desk], stage: Stage
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
-    luca, thea = desk_of("Luca"), desk_of("Thea", viewport=WIDE)
-    stage.settings(render_seconds=600)
-    luca.join(stage.account())
-    page = opened(thea.page)
-    luca.make("Seen from the overview")
+    luca, thea = open_member_page("Luca"), open_member_page("Thea", viewport=WIDE)
+    sandbox_control.change_settings(render_seconds=600)
+    luca.use_token_of(sandbox_control.create_account())
+    page = open_overview(thea.page)
+    luca.make_video("Seen from the overview")
     running = page.locator("#overview-running")
-    expect(running).to_contain_text("Seen from the overview", timeout=PRICED)
+    expect(running).to_contain_text("Seen from the overview", timeout=PRICED_TIMEOUT_MS)
     expect(running.locator(".timebar").first).to_be_visible()
     assert page.evaluate(MARKED), "it was loaded again"
 
 
 def test_a_lost_answer_is_told_where_it_is_decided(
-    desk_of: Callable[..., Desk], stage: Stage
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
-    luca, thea = desk_of("Luca"), desk_of("Thea", viewport=WIDE)
-    luca.join(lost := stage.account())
-    page = opened(thea.page)
-    stage.fault(lost, "html", "GET", "*/credits/history")
-    stage.fault(lost, "reset", "POST", "*/render", times=1)
-    luca.make("An answer that never came")
+    luca, thea = open_member_page("Luca"), open_member_page("Thea", viewport=WIDE)
+    luca.use_token_of(lost := sandbox_control.create_account())
+    page = open_overview(thea.page)
+    sandbox_control.set_fault(lost, "html", "GET", "*/credits/history")
+    sandbox_control.set_fault(lost, "reset", "POST", "*/render", times=1)
+    luca.make_video("An answer that never came")
     ask = page.locator("#overview-asks .ask", has_text="An answer that never came")
-    expect(ask).to_contain_text("it was not sent again", timeout=PRICED)
+    expect(ask).to_contain_text("it was not sent again", timeout=PRICED_TIMEOUT_MS)
     assert page.evaluate(MARKED), "it was loaded again"
     ask.get_by_role("link", name="Follow it").click()
     item = page.locator(".ask--amount", has_text="An answer that never came")
@@ -48,12 +48,12 @@ def test_a_lost_answer_is_told_where_it_is_decided(
 
 
 def test_what_was_booked_is_drawn_and_read_with_the_arrow_keys(
-    desk_of: Callable[..., Desk], stage: Stage
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
-    luca, vera = desk_of("Luca"), desk_of("Vera", viewport=WIDE)
-    luca.join(stage.account())
-    page = opened(vera.page)
-    luca.paid(luca.make("Booked and drawn"))
+    luca, vera = open_member_page("Luca"), open_member_page("Vera", viewport=WIDE)
+    luca.use_token_of(sandbox_control.create_account())
+    page = open_overview(vera.page)
+    luca.wait_until_price_is_final(luca.make_video("Booked and drawn"))
     says = page.locator("#spend-says")
     expect(page.locator("#overview-spenders")).to_contain_text("Luca", timeout=BOOKED)
     page.locator("[data-chart='spend-says'] > svg").press("End")
@@ -68,7 +68,7 @@ def test_what_was_booked_is_drawn_and_read_with_the_arrow_keys(
     assert page.evaluate(MARKED), "it was loaded again"
 
 
-def opened(page: Page) -> Page:
+def open_overview(page: Page) -> Page:
     page.goto("/")
     page.wait_for_selector("#live[data-state=open]", state="attached")
     page.evaluate(MARK)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.desk import Desk
+from tests.browser.member_page import MemberPage
 
 MANAGE = {"Mira", "Thea"}  # the owner and the treasurer
 EVERYBODY = MANAGE | {"Jonas", "Luca", "Vera"}
@@ -27,9 +27,9 @@ CLOSED = {"/top-up/"}  # to those who do not manage the money
 
 @pytest.mark.parametrize("name", sorted(EVERYBODY))
 def test_the_money_pages_offer_each_role_what_it_may_do(
-    desk_of: Callable[..., Desk], name: str
+    open_member_page: Callable[..., MemberPage], name: str
 ) -> None:
-    page = desk_of(name).page
+    page = open_member_page(name).page
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     for path, act, whose in PAGES:

@@ -11,28 +11,28 @@ import httpx
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.browser.album import Album
-from tests.browser.desk import Desk
-from tests.browser.house import House
-from tests.browser.stage import Guest, Stage, until
+from tests.browser.member_page import MemberPage
+from tests.browser.portal_process import LivePortal
+from tests.browser.sandbox_control import SandboxControl, SandboxGuest, wait_until
+from tests.browser.screenshots import ScreenshotAlbum
 
-DeskOf = Callable[..., Desk]
+DeskOf = Callable[..., MemberPage]
 SAVED = 30_000  # milliseconds: a read and a PUT on two busy cores
 BUYS = {"enabled": True, "type": "dynamic-credits", "units": 3}
 
 
 @pytest.fixture
-def guest(stage: Stage, desk_of: DeskOf) -> Guest:
+def sandbox_guest(sandbox_control: SandboxControl, open_member_page: DeskOf) -> SandboxGuest:
     """An account of its own, opened by Mira."""
-    guest = stage.account(name="Northlight Clips")
-    desk_of("Mira").join(guest)
+    guest = sandbox_control.create_account(name="Northlight Clips")
+    open_member_page("Mira").use_token_of(guest)
     return guest
 
 
 @pytest.fixture
-def thea(desk_of: DeskOf, guest: Guest) -> Page:
+def thea(open_member_page: DeskOf, sandbox_guest: SandboxGuest) -> Page:
     """The treasurer at the newest account's top-up."""
-    page: Page = desk_of("Thea").page
+    page: Page = open_member_page("Thea").page
     page.goto("/top-up/")
     page.get_by_role("navigation", name="Account").get_by_role("link").last.click()
     expect(page.locator("#what-if")).to_contain_text("What if")
@@ -46,7 +46,7 @@ def choose(page: Page, credits: str) -> None:
     page.get_by_role("button", name="Save").click()
 
 
-def at_the_service(house: House, guest: Guest, **body: Any) -> dict[str, Any]:
+def at_the_service(house: LivePortal, guest: SandboxGuest, **body: Any) -> dict[str, Any]:
     """What somebody else's program does with the same token."""
     url = f"{house.sandbox}/v2/account/auto-topup"
     headers = {"Authorization": f"Bearer {guest.token}"}
@@ -57,9 +57,13 @@ def at_the_service(house: House, guest: Guest, **body: Any) -> dict[str, Any]:
 
 
 def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
-    thea: Page, desk_of: DeskOf, house: House, guest: Guest, album: Album
+    thea: Page,
+    open_member_page: DeskOf,
+    live_portal: LivePortal,
+    sandbox_guest: SandboxGuest,
+    album: ScreenshotAlbum,
 ) -> None:
-    mira = desk_of("Mira").page
+    mira = open_member_page("Mira").page
     mira.goto(thea.url)
     choose(thea, "500")
     question = thea.locator("dialog[open]")
@@ -70,7 +74,7 @@ def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
     expect(thea.locator("#top-up-history")).to_contain_text("Off On, 500 cr each time Saved")
     expect(mira.locator("#top-up-notices")).to_contain_text("Thea asked at", timeout=SAVED)
     expect(mira.locator("#top-up-notices")).to_contain_text("changed while this page was open")
-    shown = at_the_service(house, guest)
+    shown = at_the_service(live_portal, sandbox_guest)
     assert (shown["enabled"], shown["type"], shown["units"]) == (True, "dynamic-credits", 5)
     album.take(thea, "top-up")
     with thea.expect_request("**/top-up/what-if/*"):  # it follows the form that was laid anew
@@ -84,7 +88,7 @@ def test_the_what_if_follows_a_choice_made_just_before_it_is_laid_anew(thea: Pag
     answers: list[tuple[Route, APIResponse]] = []
     thea.route("**/top-up/what-if/*", lambda route: answers.append((route, route.fetch())), times=1)
     thea.evaluate("htmx.trigger(document.body, 'reelroom:ledger')")
-    until(lambda: thea.evaluate("true") and answers)
+    wait_until(lambda: thea.evaluate("true") and answers)
     with thea.expect_request(re.compile(r"/top-up/what-if/\?.*units=3")):
         thea.locator(".unit", has_text="300").first.click()
         route, answer = answers[0]
@@ -92,22 +96,22 @@ def test_the_what_if_follows_a_choice_made_just_before_it_is_laid_anew(thea: Pag
 
 
 def test_somebody_changed_it_at_the_service_meanwhile(
-    thea: Page, house: House, guest: Guest
+    thea: Page, live_portal: LivePortal, sandbox_guest: SandboxGuest
 ) -> None:
     choose(thea, "500")
-    at_the_service(house, guest, **BUYS)
+    at_the_service(live_portal, sandbox_guest, **BUYS)
     thea.locator("dialog[open]").get_by_role("button", name="Save and let it buy").click()
     notices = thea.locator("#top-up-notices")
     expect(notices).to_contain_text("Not saved.", timeout=SAVED)
     expect(notices).to_contain_text("Somebody changed the setting meanwhile")
     expect(notices).to_contain_text("now it is on, 300 cr each time")
-    assert at_the_service(house, guest)["units"] == 3
+    assert at_the_service(live_portal, sandbox_guest)["units"] == 3
 
 
 def test_without_a_saved_payment_method_it_says_what_to_do(
-    thea: Page, stage: Stage, guest: Guest
+    thea: Page, sandbox_control: SandboxControl, sandbox_guest: SandboxGuest
 ) -> None:
-    stage.change(guest, payment_method=False)
+    sandbox_control.change_account(sandbox_guest, payment_method=False)
     choose(thea, "500")
     thea.locator("dialog[open]").get_by_role("button", name="Save and let it buy").click()
     notices = thea.locator("#top-up-notices")

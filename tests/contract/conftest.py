@@ -7,13 +7,13 @@ import asyncio
 import pytest
 
 from proxyapi.sandbox.clock import FROZEN_START
-from tests.sandbox.conftest import Sandbox
+from tests.sandbox.conftest import SandboxClient
 
 
 @pytest.fixture(scope="module")
 def _running(tmp_path_factory):
     with asyncio.Runner() as runner:
-        yield Sandbox(tmp_path_factory.mktemp("sandbox"), runner, db=None)
+        yield SandboxClient(tmp_path_factory.mktemp("sandbox"), runner, db=None)
 
 
 @pytest.fixture

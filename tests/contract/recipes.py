@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from tests.contract import staging
 from tests.contract.spec import NOT_SHOWN, Endpoint
-from tests.sandbox.conftest import Sandbox
+from tests.sandbox.conftest import SandboxClient
 
 Places = dict[str, Any]
-Stage = Callable[[Sandbox], Places]
+PrepareWorld = Callable[[SandboxClient], Places]
 
 
-def nothing(_: Sandbox) -> Places:
+def no_places(_: SandboxClient) -> Places:
     return {}
 
 
@@ -21,25 +21,27 @@ class Recipe(NamedTuple):
     """`stage` makes the world ready and answers what the path's places are, and what is sent
     where that depends on it, by the names of httpx. `charges` is what the call costs then."""
 
-    stage: Stage = nothing
+    stage: PrepareWorld = no_places
     sent: dict[str, Any] = {}
     status: int = 200
     charges: int | None = None
     method: str | None = None  # where the spec does not show it
 
-    def ask(self, sandbox: Sandbox, endpoint: Endpoint) -> Asked:
+    def prepare(self, sandbox: SandboxClient, endpoint: Endpoint) -> PreparedRequest:
         places = self.stage(sandbox)
         sent = {**self.sent, **places.pop("sent", {})}
-        return Asked(self.method or endpoint.method, "/v2" + endpoint.path.format(**places), sent)
+        return PreparedRequest(
+            self.method or endpoint.method, "/v2" + endpoint.path.format(**places), sent
+        )
 
 
-class Asked(NamedTuple):
+class PreparedRequest(NamedTuple):
     method: str
     path: str
     sent: dict[str, Any]
 
 
-def typed(module: str, kind: str) -> dict[tuple[str, str], Recipe]:
+def typed_recipes(module: str, kind: str) -> dict[tuple[str, str], Recipe]:
     """What the three modules of typed shortcuts have in common."""
     ready = staging.draft(kind, ready=True)
     return {
@@ -55,11 +57,11 @@ def typed(module: str, kind: str) -> dict[tuple[str, str], Recipe]:
     }
 
 
-def estimate(module: str, kind: str) -> dict[tuple[str, str], Recipe]:
+def estimate_recipes(module: str, kind: str) -> dict[tuple[str, str], Recipe]:
     return {("GET", module + "/{faceless}/estimate"): Recipe(staging.draft(kind, ready=True))}
 
 
-def scraping(module: str) -> dict[tuple[str, str], Recipe]:
+def scraping_recipes(module: str) -> dict[tuple[str, str], Recipe]:
     page = staging.draft("url-based")
     wish = {"url": staging.PAGE, "duration": 30, "style": "calm", "tone": "warm", "language": "en"}
     return {
@@ -78,8 +80,8 @@ ACCOUNT = {
     ("PUT", "/account/auto-topup"): Recipe(sent={"json": {"enabled": False}}),
 }
 
-FACELESS = typed("/faceless", "ai-visuals") | estimate("/faceless", "ai-visuals")
-FACELESS |= scraping("/faceless")
+FACELESS = typed_recipes("/faceless", "ai-visuals") | estimate_recipes("/faceless", "ai-visuals")
+FACELESS |= scraping_recipes("/faceless")
 FACELESS |= {
     ("GET", "/faceless/options"): Recipe(),
     ("POST", "/faceless"): Recipe(
@@ -95,12 +97,12 @@ FACELESS |= {
 }
 
 SHORTCUTS = (
-    typed("/b-roll", "b-roll")
-    | estimate("/b-roll", "b-roll")
-    | typed("/ai-visuals", "ai-visuals")
-    | estimate("/ai-visuals", "ai-visuals")
-    | typed("/url-to-video", "url-based")
-    | scraping("/url-to-video")
+    typed_recipes("/b-roll", "b-roll")
+    | estimate_recipes("/b-roll", "b-roll")
+    | typed_recipes("/ai-visuals", "ai-visuals")
+    | estimate_recipes("/ai-visuals", "ai-visuals")
+    | typed_recipes("/url-to-video", "url-based")
+    | scraping_recipes("/url-to-video")
     | {
         ("POST", "/ai-visuals/{faceless}/assets/upload"): Recipe(
             staging.draft(), {"files": {"file": ("own.png", staging.png())}}, status=201

@@ -25,21 +25,21 @@ class Endpoint(NamedTuple):
 
 
 @cache
-def text() -> str:
+def spec_text() -> str:
     return SPEC.read_text(encoding="utf-8")
 
 
-def table(before: str, *, nth: int = 0) -> list[Row]:
+def read_table(before: str, *, nth: int = 0) -> list[Row]:
     """The cells of the nth table after a line that begins so, without its head."""
-    after = text()[text().index(f"\n{before}") :]
+    after = spec_text()[spec_text().index(f"\n{before}") :]
     found = re.findall(r"(?:^\|.*\n?)+", after, re.MULTILINE)[nth]
     rows = [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in found.splitlines()]
     return rows[2:]
 
 
-def bullets(before: str) -> list[str]:
+def read_bullets(before: str) -> list[str]:
     """The points of the list after a line that begins so."""
-    lines = text()[text().index(f"\n{before}") :].splitlines()[2:]
+    lines = spec_text()[spec_text().index(f"\n{before}") :].splitlines()[2:]
     points = []
     for line in lines:
         if not line.startswith("- "):
@@ -48,9 +48,9 @@ def bullets(before: str) -> list[str]:
     return points
 
 
-def numbered(before: str) -> list[str]:
+def read_numbered_list(before: str) -> list[str]:
     """The sentences of the numbered list after a line that begins so."""
-    lines = text()[text().index(f"\n{before}") :].splitlines()[2:]
+    lines = spec_text()[spec_text().index(f"\n{before}") :].splitlines()[2:]
     sentences = []
     for line in lines:
         found = re.match(r"\d+\. (.*)", line)
@@ -82,43 +82,45 @@ def endpoints() -> set[Endpoint]:
 def error_codes() -> dict[str, str]:
     """The status of every error code, `5xx` for GEN-API-ERROR."""
     return {
-        code: row[1] for row in table("## Errors") for code in re.findall(r"[A-Z][A-Z-]+", row[0])
+        code: row[1]
+        for row in read_table("## Errors")
+        for code in re.findall(r"[A-Z][A-Z-]+", row[0])
     }
 
 
 def gate_codes() -> dict[str, str]:
     """The codes of the gate with who gets them (Authentication 5)."""
-    return {row[0]: row[1] for row in table("5. Rejections are 403")}
+    return {row[0]: row[1] for row in read_table("5. Rejections are 403")}
 
 
 def preconditions() -> dict[str, str]:
-    return {row[0]: row[1] for row in table("### Faceless render preconditions")}
+    return {row[0]: row[1] for row in read_table("### Faceless render preconditions")}
 
 
 def other_cases() -> list[str]:
-    return bullets("Other cases:")
+    return read_bullets("Other cases:")
 
 
 def limits() -> dict[str, str]:
-    return {row[0]: row[1] for row in table("## Limits")}
+    return {row[0]: row[1] for row in read_table("## Limits")}
 
 
 def charges() -> dict[str, str]:
-    return {row[0]: row[1] for row in table("Credit charges:")}
+    return {row[0]: row[1] for row in read_table("Credit charges:")}
 
 
 def top_up_body() -> dict[str, str]:
-    return {row[0]: row[2] for row in table("PUT /account/auto-topup body:")}
+    return {row[0]: row[2] for row in read_table("PUT /account/auto-topup body:")}
 
 
 def top_up_rules() -> list[str]:
-    return numbered("Rules for PUT /account/auto-topup:")
+    return read_numbered_list("Rules for PUT /account/auto-topup:")
 
 
 def states() -> list[Row]:
     """Resource, state, moved by, condition, next state, other effects."""
-    return table("## States and transitions")
+    return read_table("## States and transitions")
 
 
 def _section(start: str, end: str) -> str:
-    return text()[text().index(start) : text().index(end)]
+    return spec_text()[spec_text().index(start) : spec_text().index(end)]

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from tests.sandbox.conftest import READY, Sandbox
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 Places = dict[str, Any]
 
@@ -44,8 +44,8 @@ def wav(seconds: float = 1.0) -> bytes:
 def draft(kind: str = "ai-visuals", *, place: str = "faceless", ready: bool = False) -> Any:
     """A stage: a draft of a type, ready to be rendered or not."""
 
-    def stage(sandbox: Sandbox) -> Places:
-        number = sandbox.draft(type=kind, **(READY if ready else {}))
+    def stage(sandbox: SandboxClient) -> Places:
+        number = sandbox.draft(type=kind, **(READY_SETTINGS if ready else {}))
         if ready and kind == "url-based":
             sandbox.post(f"/v2/faceless/{number}/scrape-images", {"url": PAGE})
         return {place: number}
@@ -53,34 +53,34 @@ def draft(kind: str = "ai-visuals", *, place: str = "faceless", ready: bool = Fa
     return stage
 
 
-def failed(sandbox: Sandbox) -> Places:
-    number = sandbox.draft(**READY)
+def failed(sandbox: SandboxClient) -> Places:
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post("/_sandbox/outcomes", {"kind": "faceless", "statuses": ["rendering", "failed"]})
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.advance(60)
     return {"faceless": number}
 
 
-def rendered(sandbox: Sandbox) -> Places:
+def rendered(sandbox: SandboxClient) -> Places:
     return {"faceless": sandbox.rendered()}
 
 
-def with_scenes(sandbox: Sandbox) -> Places:
+def with_scenes(sandbox: SandboxClient) -> Places:
     """A rendered video with the image of one of its scenes."""
     number = sandbox.rendered()
-    (asset, *_) = data(sandbox.get(f"/v2/faceless/{number}"))["assets"]
+    (asset, *_) = response_data(sandbox.get(f"/v2/faceless/{number}"))["assets"]
     return {"faceless": number, "asset": asset["id"]}
 
 
-def clip(sandbox: Sandbox) -> Places:
-    return {"id": data(sandbox.post("/v2/text-to-video", CLIP))["asset"]["id"]}
+def clip(sandbox: SandboxClient) -> Places:
+    return {"id": response_data(sandbox.post("/v2/text-to-video", CLIP))["asset"]["id"]}
 
 
 def storyboard(mode: str = "manual", *, scenes: int = 0, place: str = "storyboard") -> Any:
     """A stage: a storyboard with so many scenes."""
 
-    def stage(sandbox: Sandbox) -> Places:
-        number = data(sandbox.post("/v2/text-to-scene", {"mode": mode}))["id"]
+    def stage(sandbox: SandboxClient) -> Places:
+        number = response_data(sandbox.post("/v2/text-to-scene", {"mode": mode}))["id"]
         for _ in range(scenes):
             sandbox.post(f"/v2/text-to-scene/{number}/scenes", {"raw_video_prompt": PROMPT})
         return {place: number}
@@ -88,18 +88,18 @@ def storyboard(mode: str = "manual", *, scenes: int = 0, place: str = "storyboar
     return stage
 
 
-def sorting(sandbox: Sandbox) -> Places:
+def sorting(sandbox: SandboxClient) -> Places:
     places = storyboard(scenes=2)(sandbox)
     return {**places, "sent": {"json": {"scenes": scene_ids(sandbox, places)[::-1]}}}
 
 
-def second_scene(sandbox: Sandbox) -> Places:
+def second_scene(sandbox: SandboxClient) -> Places:
     places: Places = storyboard(scenes=2)(sandbox)
     return {**places, "scene": scene_ids(sandbox, places)[1]}
 
 
-def scene_ids(sandbox: Sandbox, places: Places) -> list[int]:
-    shown = data(sandbox.get(f"/v2/text-to-scene/{places['storyboard']}"))
+def scene_ids(sandbox: SandboxClient, places: Places) -> list[int]:
+    shown = response_data(sandbox.get(f"/v2/text-to-scene/{places['storyboard']}"))
     return [scene["id"] for scene in shown["scenes"]]
 
 
@@ -110,35 +110,35 @@ def clone_form(*, samples: int = 1, **more: str) -> dict[str, Any]:
     return {"data": fields, "files": files}
 
 
-def clone(sandbox: Sandbox) -> Places:
-    return {"id": data(sandbox.call("POST", "/v2/voice-clones", **clone_form()))["id"]}
+def clone(sandbox: SandboxClient) -> Places:
+    return {"id": response_data(sandbox.call("POST", "/v2/voice-clones", **clone_form()))["id"]}
 
 
 def photo() -> dict[str, Any]:
     return {"files": {"image": ("mira.png", png(), "image/png")}}
 
 
-def character(sandbox: Sandbox) -> Places:
-    return {"id": data(sandbox.call("POST", "/v2/characters", **photo()))["id"]}
+def character(sandbox: SandboxClient) -> Places:
+    return {"id": response_data(sandbox.call("POST", "/v2/characters", **photo()))["id"]}
 
 
-def previewing(sandbox: Sandbox) -> Places:
-    genre = data(sandbox.get("/v2/characters/genres"))[0]["id"]
+def previewing(sandbox: SandboxClient) -> Places:
+    genre = response_data(sandbox.get("/v2/characters/genres"))[0]["id"]
     return {**character(sandbox), "sent": {"json": {"genre_id": genre}}}
 
 
-def previewed(sandbox: Sandbox) -> Places:
+def previewed(sandbox: SandboxClient) -> Places:
     """A character with its previews, and what training it takes."""
     places = previewing(sandbox)
     number, wish = places["id"], places["sent"]["json"]
-    previews = data(sandbox.post(f"/v2/characters/{number}/preview", wish))["previews"]
+    previews = response_data(sandbox.post(f"/v2/characters/{number}/preview", wish))["previews"]
     body = {"preview_id": previews[0]["id"], "name": "Mira", "age": 34, "gender": "female"}
     return {"id": number, "sent": {"json": body}}
 
 
-def data(answer: Any) -> Any:
+def response_data(answer: Any) -> Any:
     assert answer.status_code < 300, answer.text
     return answer.json()["data"]
 
 
-Stage = Callable[[Sandbox], Places]
+PrepareWorld = Callable[[SandboxClient], Places]

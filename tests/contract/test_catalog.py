@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi.upstream.catalog import CATALOG, Evidence, Operation, Retry, operation
+from proxyapi.upstream.catalog import (
+    CATALOG,
+    ExecutionEvidence,
+    Operation,
+    RetryPolicy,
+    get_operation,
+)
 from tests.contract import spec
 from tests.contract.spec import NOT_SHOWN
 
 
 def catalog_routes() -> set[tuple[str, str]]:
-    return {(row.method if row.method_shown else NOT_SHOWN, row.path) for row in CATALOG.values()}
+    return {
+        (row.method if row.method_documented else NOT_SHOWN, row.path) for row in CATALOG.values()
+    }
 
 
 def test_the_spec_has_61_endpoints():
@@ -30,31 +38,31 @@ def test_no_two_rows_are_the_same_endpoint():
 
 
 def test_a_row_is_found_by_the_name_it_bears():
-    assert all(operation(name).name == name for name in CATALOG)
+    assert all(get_operation(name).name == name for name in CATALOG)
     with pytest.raises(KeyError):
-        operation("faceless.delete")
+        get_operation("faceless.delete")
 
 
 @pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
 def test_only_reads_and_free_scraping_may_be_repeated(row: Operation):
     """pitfall_37, pitfall_38: a PUT is not idempotent here."""
     safe = row.method == "GET" or row.name.endswith(".scrape_images")
-    assert (row.retry is Retry.SAFE) == safe
+    assert (row.retry is RetryPolicy.SAFE) == safe
     assert not (row.charging and safe)
 
 
 @pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
 def test_every_charging_row_names_its_evidence_and_a_free_read_of_it(row: Operation):
     if row.charging:
-        assert row.evidence is not Evidence.NONE
-    if row.read_back is not None:
-        assert operation(row.read_back).method == "GET"
+        assert row.evidence is not ExecutionEvidence.NONE
+    if row.evidence_operation is not None:
+        assert get_operation(row.evidence_operation).method == "GET"
     else:
-        assert row.evidence is Evidence.NONE
+        assert row.evidence is ExecutionEvidence.NONE
 
 
 def test_just_three_reads_go_without_a_subscription():
-    exempt = {row.name for row in CATALOG.values() if not row.subscription}
+    exempt = {row.name for row in CATALOG.values() if not row.needs_subscription}
     assert exempt == {"me.get", "credits.costs", "credits.history"}
 
 
@@ -69,10 +77,10 @@ def test_just_three_reads_go_without_a_subscription():
 )
 def test_what_the_charge_table_leaves_out_counts_as_charging(name: str):
     """pitfall_51: clips, prompt, regenerate and upload are not called free anywhere."""
-    assert operation(name).charging
+    assert get_operation(name).charging
 
 
 @pytest.mark.parametrize(("name", "least"), [("ideas.discover", 150), ("characters.preview", 120)])
 def test_the_long_synchronous_calls_have_the_time_they_need(name: str, least: int):
     """pitfall_34."""
-    assert operation(name).timeout >= least
+    assert get_operation(name).timeout >= least

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from proxyapi.sandbox import api
 from proxyapi.upstream.catalog import CATALOG
 from tests.contract import spec
-from tests.contract.recipes import RECIPES, Asked
+from tests.contract.recipes import RECIPES, PreparedRequest
 from tests.contract.spec import NOT_SHOWN, Endpoint
 
 EXEMPT = ("/me", "/credits/costs", "/credits/history")
@@ -33,7 +33,7 @@ def routes() -> set[Endpoint]:
 
 def test_the_spec_the_sandbox_and_the_catalog_have_the_same_endpoints():
     catalog = {
-        Endpoint(row.method if row.method_shown else NOT_SHOWN, row.path)
+        Endpoint(row.method if row.method_documented else NOT_SHOWN, row.path)
         for row in CATALOG.values()
     }
     assert routes() == set(ROWS) == catalog
@@ -55,9 +55,9 @@ def test_every_row_has_a_recipe_and_every_recipe_a_row():
 
 
 @pytest.fixture
-def asked(sandbox, row) -> Asked:
+def prepared_request(sandbox, row) -> PreparedRequest:
     """A request that succeeds, in a minute of which nothing is used."""
-    asked = RECIPES[row].ask(sandbox, row)
+    asked = RECIPES[row].prepare(sandbox, row)
     sandbox.world.clock.advance(61)
     return asked
 
@@ -67,9 +67,9 @@ def send(sandbox, asked):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_it_answers_as_the_table_says(sandbox, row, asked):
+def test_it_answers_as_the_table_says(sandbox, row, prepared_request):
     before = sandbox.money()
-    answer = send(sandbox, asked)
+    answer = send(sandbox, prepared_request)
     body, recipe = answer.json(), RECIPES[row]
     assert (answer.status_code, body.get("status")) == (recipe.status, recipe.status), answer.text
     assert isinstance(body["message"], str)
@@ -88,9 +88,12 @@ def test_it_answers_as_the_table_says(sandbox, row, asked):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_it_is_for_paying_owners_with_a_token(sandbox, row, asked):
+def test_it_is_for_paying_owners_with_a_token(sandbox, row, prepared_request):
     """The check of the subscription comes before those of ownership, credit and body."""
-    assert refused(sandbox, asked, Authorization="Bearer nonsense") == (401, "GEN-UNAUTHORIZED")
+    assert refused(sandbox, prepared_request, Authorization="Bearer nonsense") == (
+        401,
+        "GEN-UNAUTHORIZED",
+    )
     (account,) = sandbox.get("/_sandbox/accounts").json()
     path = f"/_sandbox/accounts/{account['account_id']}"
     if row.path not in EXEMPT:
@@ -100,17 +103,19 @@ def test_it_is_for_paying_owners_with_a_token(sandbox, row, asked):
             ("expired", "SUBSCRIPTION-REQUIRED"),
         ):
             sandbox.patch(path, {"subscription": subscription, "credits": 0})
-            broken = Asked(asked.method, asked.path, {"content": b"{"})
-            assert refused(sandbox, asked) == refused(sandbox, broken) == (403, code)
+            broken = PreparedRequest(
+                prepared_request.method, prepared_request.path, {"content": b"{"}
+            )
+            assert refused(sandbox, prepared_request) == refused(sandbox, broken) == (403, code)
     else:
         sandbox.patch(path, {"subscription": "none"})
-        assert send(sandbox, asked).status_code == 200
+        assert send(sandbox, prepared_request).status_code == 200
     other = sandbox.post("/_sandbox/accounts", {"subscription": "trial"}).json()
     bearer = {"Authorization": f"Bearer {other['token']}"}
     if "{" in row.path:
-        assert refused(sandbox, asked, **bearer) == (403, "PAID-SUBSCRIPTION-REQUIRED")
+        assert refused(sandbox, prepared_request, **bearer) == (403, "PAID-SUBSCRIPTION-REQUIRED")
         sandbox.patch(f"/_sandbox/accounts/{other['account_id']}", {"subscription": "paid"})
-        assert refused(sandbox, asked, **bearer) == (404, "GEN-NOT-FOUND")
+        assert refused(sandbox, prepared_request, **bearer) == (404, "GEN-NOT-FOUND")
 
 
 def refused(sandbox, asked, **headers):
@@ -135,16 +140,16 @@ def test_a_path_answers_to_the_methods_of_the_tables_only(sandbox, path):
 def test_a_method_that_is_not_shown_is_the_one_that_is_set(sandbox, row, chosen):
     sandbox.set(scene_edit_method=chosen)
     for method in CANDIDATES:
-        asked = RECIPES[row].ask(sandbox, row)
+        asked = RECIPES[row].prepare(sandbox, row)
         answer = send(sandbox, asked._replace(method=method))
         assert answer.status_code == (200 if chosen in (method, "any") else 405)
         sandbox.world.clock.advance(61)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.method == NOT_SHOWN], ids=str)
-def test_the_client_sends_what_is_not_shown_as_the_sandbox_takes_it(sandbox, row, asked):
+def test_the_client_sends_what_is_not_shown_as_the_sandbox_takes_it(sandbox, row, prepared_request):
     (ours,) = (it for it in CATALOG.values() if it.path == row.path)
-    assert send(sandbox, asked._replace(method=ours.method)).status_code == 200
+    assert send(sandbox, prepared_request._replace(method=ours.method)).status_code == 200
 
 
 def fits(pattern: str, path: str) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from tests.contract import spec, staging
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
 TYPES = {"integer": int, "string": str, "boolean": bool, "object": dict}
 TABLES = {
@@ -22,9 +22,9 @@ TABLES = {
 def test_a_table_of_fields_is_what_is_answered(sandbox, heading, path):
     sandbox.put("/v2/account/auto-topup", {"enabled": True, "type": "dynamic-credits", "units": 5})
     sandbox.put(f"/v2/faceless/{sandbox.draft()}/scripts", staging.SCRIPT)
-    shown = staging.data(sandbox.get(path))
+    shown = staging.response_data(sandbox.get(path))
     record = shown[0] if isinstance(shown, list) else shown
-    rows = spec.table(heading)
+    rows = spec.read_table(heading)
     assert set(record) == {row[0] for row in rows}
     for name, kind, notes in rows:
         fits(record[name], kind, notes)
@@ -46,27 +46,27 @@ def fits(value: object, kind: str, notes: str) -> None:
 
 
 def test_the_cost_map_has_credits_and_free_uses(sandbox):
-    costs = staging.data(sandbox.get("/v2/credits/costs"))
+    costs = staging.response_data(sandbox.get("/v2/credits/costs"))
     assert "content_prompt_requested" in costs
     for price in costs.values():
         assert type(price["credits"]) is int
         assert set(price) <= {"credits", "free"}
 
 
-@pytest.mark.parametrize(("group", "fields"), spec.table("mandatory:"))
+@pytest.mark.parametrize(("group", "fields"), spec.read_table("mandatory:"))
 def test_a_mandatory_group_of_options_has_its_fields(sandbox, group, fields):
-    items = staging.data(sandbox.get("/v2/faceless/options"))["mandatory"][group]
+    items = staging.response_data(sandbox.get("/v2/faceless/options"))["mandatory"][group]
     named = re.findall(r"(?:^|, )(\w+)(?= \(|,|$)", re.sub(r"\([^)]*\)", "()", fields))
     assert named
     assert all(set(named) <= set(item) for item in items)
 
 
 def test_every_optional_group_is_there_and_named(sandbox):
-    text = spec.text()
+    text = spec.spec_text()
     listed = text[text.index("optional, each item") : text.index("### Text-to-video asset")]
     groups = re.findall(r"[a-z_]+", listed.split("\n- ")[1].split("(")[0])
     groups += re.findall(r"^- (\w+):", listed, re.MULTILINE)
-    optional = staging.data(sandbox.get("/v2/faceless/options"))["optional"]
+    optional = staging.response_data(sandbox.get("/v2/faceless/options"))["optional"]
     assert set(optional) == set(groups)
     for items in optional.values():
         assert all({"name", "slug"} <= set(item) for item in items)
@@ -77,22 +77,22 @@ def test_every_optional_group_is_there_and_named(sandbox):
 
 def test_only_takes_csv_and_array_syntax(sandbox):
     for query in ("only=genres,fonts", "only[]=genres&only[]=fonts"):
-        shown = staging.data(sandbox.get(f"/v2/faceless/options?{query}"))
+        shown = staging.response_data(sandbox.get(f"/v2/faceless/options?{query}"))
         assert [list(shown["mandatory"]), list(shown["optional"])] == [["genres"], ["fonts"]]
 
 
 def test_a_faceless_video_has_the_named_fields_and_its_video(sandbox):
-    text = spec.text()
+    text = spec.spec_text()
     named = text[text.index("Named fields: id") : text.index("No include parameter")]
     fields = re.findall(r"(\w+) \(|(?:, )(title|script)", named)
-    shown = staging.data(sandbox.get(f"/v2/faceless/{sandbox.draft(**READY)}"))
+    shown = staging.response_data(sandbox.get(f"/v2/faceless/{sandbox.draft(**READY_SETTINGS)}"))
     assert {one or other for one, other in fields} <= set(shown)
     assert set(shown["video"]) == {"status", "url", "failure"}
 
 
 def test_the_value_families_of_the_clip_engines_are_all_offered(sandbox):
-    models = staging.data(sandbox.get("/v2/text-to-video/models"))
-    text = spec.text()
+    models = staging.response_data(sandbox.get("/v2/text-to-video/models"))
+    text = spec.spec_text()
     for name, label in (("aspect_ratio", "- Aspect ratios: "), ("resolution", "- Resolutions: ")):
         line = text[text.index(label) + len(label) :].split("(")[0]
         family = {value.strip() for value in line.split(",")}

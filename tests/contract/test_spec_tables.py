@@ -44,7 +44,7 @@ def test_every_rule_of_the_top_up_has_a_scenario():
     assert all(any(rule.startswith(known) for known in RULES) for rule in rules)
 
 
-def test_the_codes_of_the_gate_are_codes_of_the_table():
+def test_the_authorization_codes_are_codes_of_the_table():
     assert set(spec.gate_codes()) == {"PAID-SUBSCRIPTION-REQUIRED", "SUBSCRIPTION-REQUIRED"}
     assert set(spec.gate_codes()) <= set(spec.error_codes())
 

@@ -21,7 +21,7 @@ from dashboard.bundles import SHEETS, Storage
 
 
 @pytest.fixture
-def sheet(tmp_path: Path, settings: Any) -> Iterator[Path]:
+def stylesheet(tmp_path: Path, settings: Any) -> Iterator[Path]:
     """One sheet of the sources of this test; collected are they into a folder of its own."""
     settings.VAR, settings.STATIC_ROOT = tmp_path, tmp_path / "static"
     settings.STATICFILES_DIRS = [tmp_path / "source"]
@@ -47,7 +47,7 @@ def storage() -> Storage:
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AssetsMiddleware]:
+def start_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AssetsMiddleware]:
     """A process that starts now."""
 
     def start() -> AssetsMiddleware:
@@ -71,35 +71,35 @@ def asked(process: AssetsMiddleware, name: str) -> tuple[int, bytes]:
 
 
 def test_each_release_serves_the_other_ones_sheets(
-    sheet: Path, start: Callable[[], AssetsMiddleware]
+    stylesheet: Path, start_process: Callable[[], AssetsMiddleware]
 ) -> None:
-    before = collected(sheet, ".note {color: red}")
-    running = start()
+    before = collected(stylesheet, ".note {color: red}")
+    running = start_process()
 
-    now = collected(sheet, ".note {color: blue}")
+    now = collected(stylesheet, ".note {color: blue}")
 
     assert now != before
-    for process in (running, start()):
+    for process in (running, start_process()):
         assert [asked(process, name)[0] for name in (before, now)] == [200, 200]
         assert b"red" in asked(process, before)[1]
         assert b"blue" in asked(process, now)[1]
 
 
 def test_what_no_release_has_is_not_found(
-    sheet: Path, tmp_path: Path, start: Callable[[], AssetsMiddleware]
+    stylesheet: Path, tmp_path: Path, start_process: Callable[[], AssetsMiddleware]
 ) -> None:
-    collected(sheet, ".note {color: red}")
+    collected(stylesheet, ".note {color: red}")
     (tmp_path / "secret").write_text("s")
-    process = start()
+    process = start_process()
 
     for name in ("css/gone.css", "css", "css/", "../secret", "%2e%2e/secret", "css/\0.css"):
         assert asked(process, name)[0] == 404, name
 
 
-def test_the_last_release_stays_and_earlier_ones_go(sheet: Path, tmp_path: Path) -> None:
-    first = collected(sheet, ".note {color: red}" * 50)
-    second = collected(sheet, ".note {color: blue}" * 50)
-    third = collected(sheet, ".note {color: green}" * 50)
+def test_the_last_release_stays_and_earlier_ones_go(stylesheet: Path, tmp_path: Path) -> None:
+    first = collected(stylesheet, ".note {color: red}" * 50)
+    second = collected(stylesheet, ".note {color: blue}" * 50)
+    third = collected(stylesheet, ".note {color: green}" * 50)
 
     names = {path.name for path in (tmp_path / "static/css").iterdir()}
     assert {Path(second).name, f"{Path(second).name}.gz", Path(third).name} <= names
@@ -112,10 +112,10 @@ def test_the_last_release_stays_and_earlier_ones_go(sheet: Path, tmp_path: Path)
     [("replace", ".css"), ("replace", ".gz"), ("unlink", ".css"), ("replace", ".json")],
 )
 def test_a_killed_run_takes_nothing_from_the_release_that_serves(
-    sheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doing: str, suffix: str
+    stylesheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doing: str, suffix: str
 ) -> None:
-    first = collected(sheet, ".note {color: red}")
-    served = collected(sheet, ".note {color: blue}")
+    first = collected(stylesheet, ".note {color: red}")
+    served = collected(stylesheet, ".note {color: blue}")
     done = getattr(Path, doing)
 
     def die(path: Path, *args: Any, **named: Any) -> Any:
@@ -125,10 +125,10 @@ def test_a_killed_run_takes_nothing_from_the_release_that_serves(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, doing, die)
-        collected(sheet, ".note {color: green}" * 50)
+        collected(stylesheet, ".note {color: green}" * 50)
     assert storage().hashed_files[SHEETS.name] == served
 
-    last = collected(sheet, ".note {color: black}")
+    last = collected(stylesheet, ".note {color: black}")
 
     assert {served, last} <= {f"css/{path.name}" for path in (tmp_path / "static/css").iterdir()}
     assert not (tmp_path / "static" / first).exists()
@@ -136,37 +136,37 @@ def test_a_killed_run_takes_nothing_from_the_release_that_serves(
 
 
 def test_who_collects_again_what_was_not_stamped_keeps_the_last_release(
-    sheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stylesheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    last = collected(sheet, ".note {color: red}")
+    last = collected(stylesheet, ".note {color: red}")
     with monkeypatch.context() as patch, pytest.raises(FileNotFoundError):
         patch.setattr(assets, "stamp", lambda: tmp_path / "nowhere" / "static.stamp")
-        collected(sheet, ".note {color: blue}")
+        collected(stylesheet, ".note {color: blue}")
     assert not assets.is_collected()
 
-    now = collected(sheet, ".note {color: blue}")
+    now = collected(stylesheet, ".note {color: blue}")
 
     assert {last, now} <= {f"css/{path.name}" for path in (tmp_path / "static/css").iterdir()}
 
 
-def test_who_collects_the_same_again_removes_nothing(sheet: Path, tmp_path: Path) -> None:
-    first = collected(sheet, ".note {color: red}")
-    collected(sheet, ".note {color: blue}")
+def test_who_collects_the_same_again_removes_nothing(stylesheet: Path, tmp_path: Path) -> None:
+    first = collected(stylesheet, ".note {color: red}")
+    collected(stylesheet, ".note {color: blue}")
     assets.collect()
     assert (tmp_path / "static" / first).is_file()
 
 
-def test_nothing_is_collected_twice(sheet: Path) -> None:
+def test_nothing_is_collected_twice(stylesheet: Path) -> None:
     assert not assets.is_collected()
-    collected(sheet, ".note {color: red}")
+    collected(stylesheet, ".note {color: red}")
     assert assets.is_collected()
-    sheet.write_text(".note {color: yellow}")
+    stylesheet.write_text(".note {color: yellow}")
     assert not assets.is_collected()
 
 
 def test_it_is_collected_anew_when_something_else_is_left_out(
-    sheet: Path, monkeypatch: pytest.MonkeyPatch
+    stylesheet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collected(sheet, ".note {color: red}")
-    monkeypatch.setattr(assets, "UNUSED", [sheet.name])
+    collected(stylesheet, ".note {color: red}")
+    monkeypatch.setattr(assets, "UNUSED", [stylesheet.name])
     assert not assets.is_collected()

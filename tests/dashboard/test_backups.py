@@ -14,15 +14,15 @@ from django.core.management import CommandError, call_command
 from dashboard.models import Team
 from proxyapi.models import Charge, Token
 from tests.factories import ChargeFactory, TeamFactory
+from tests.postgres_tools import use_postgres_tools
 from tests.settings import ON_POSTGRES
-from tests.tools import use_tools
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def _tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_tools(monkeypatch)
+    use_postgres_tools(monkeypatch)
 
 
 def run(name: str, *arguments: object) -> str:

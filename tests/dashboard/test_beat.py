@@ -124,7 +124,7 @@ def test_a_queue_that_nobody_empties_does_not_grow_for_ever(beat, monkeypatch):
     assert ring() == 3
 
 
-def test_its_health_file_is_touched_at_each_turn_but_not_while_redis_is_away(
+def test_its_health_file_is_touched_at_each_iteration_but_not_while_redis_is_away(
     beat, health_file, monkeypatch
 ):
     beat.tick()

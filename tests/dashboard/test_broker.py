@@ -25,8 +25,8 @@ from dashboard.install import ROOT
 RING = "from dashboard.celery import app; app.connection_for_write().channel()"
 
 
-class Line(socketserver.BaseRequestHandler):
-    server: Server
+class RecordingHandler(socketserver.BaseRequestHandler):
+    server: TlsServer
 
     def handle(self) -> None:
         tls = self.server.tls
@@ -34,11 +34,11 @@ class Line(socketserver.BaseRequestHandler):
             self.server.heard += line.recv(1)
 
 
-class Server(socketserver.ThreadingTCPServer):
+class TlsServer(socketserver.ThreadingTCPServer):
     """Listens on loopback with a certificate of its own making, and hangs up."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(("127.0.0.1", 0), Line)
+        super().__init__(("127.0.0.1", 0), RecordingHandler)
         self.certificate = own_certificate(folder / "own.pem")
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(self.certificate)
@@ -65,8 +65,8 @@ def own_certificate(path: Path) -> Path:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(tmp_path) as server:
+def server(tmp_path: Path) -> Iterator[TlsServer]:
+    with TlsServer(tmp_path) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield server
@@ -80,7 +80,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     ids=["of nobody", "of one to be trusted", "to trust anybody"],
 )
 def test_a_certificate_is_checked_as_far_as_the_address_lets_it(
-    server: Server, told: str, is_told: bool
+    server: TlsServer, told: str, is_told: bool
 ) -> None:
     environ = {**os.environ, "REDIS_URL": server.address + told.format(server.certificate)}
     done = subprocess.run(

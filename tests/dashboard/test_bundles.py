@@ -26,7 +26,7 @@ def test_every_component_is_linked_once(bundle: Bundle) -> None:
 
 
 @pytest.fixture
-def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def collected_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder where our files were collected."""
     storage = bundles.Storage(location=tmp_path, base_url="/static/")
     monkeypatch.setattr(bundles, "staticfiles_storage", storage)
@@ -41,15 +41,17 @@ def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_collecting_lays_the_sheets_behind_each_other(collected: Path) -> None:
-    one = (collected / SHEETS.name).read_text()
+def test_collecting_lays_the_sheets_behind_each_other(collected_static: Path) -> None:
+    one = (collected_static / SHEETS.name).read_text()
     assert one.index("--paper:") < one.index(".btn") < one.index(".card")
     assert "/*" not in one
     assert linked(SHEETS) == [SHEETS.name]
 
 
-def test_collecting_lays_the_scripts_of_every_page_behind_each_other(collected: Path) -> None:
-    one = (collected / SCRIPTS.name).read_text()
+def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
+    collected_static: Path,
+) -> None:
+    one = (collected_static / SCRIPTS.name).read_text()
     for path in (STATIC / SCRIPTS.folder).iterdir():
         lines = path.read_text().splitlines(keepends=True)
         assert "".join(line for line in lines if not line.lstrip().startswith("//")) in one

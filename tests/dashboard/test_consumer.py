@@ -17,7 +17,7 @@ from dashboard.consumer import RETRIES_EVERY, Consumer
 
 
 @pytest.fixture
-def busy():
+def busy_consumer():
     """A consumer that waits for the next message, and is not done with the last one."""
     with Connection(settings.CELERY_BROKER_URL) as connection:
         queue = connection.SimpleQueue(f"test-{uuid.uuid4()}")
@@ -44,17 +44,19 @@ def refuse(_):
     raise redis.ConnectionError
 
 
-def test_a_broker_that_is_lost_with_work_in_hand_does_not_end_it(busy, monkeypatch):
-    busy.task_consumer.channel.pool.disconnect()
+def test_a_broker_that_is_lost_with_work_in_hand_does_not_end_it(busy_consumer, monkeypatch):
+    busy_consumer.task_consumer.channel.pool.disconnect()
     monkeypatch.setattr(redis.UnixDomainSocketConnection, "connect", refuse)
     with pytest.warns(PendingDeprecationWarning):  # what the library says each time
-        busy.on_connection_error_after_connected(redis.ConnectionError())
-    assert busy.connection is None, "the next one is a new one"
-    busy.taken.ack()
+        busy_consumer.on_connection_error_after_connected(redis.ConnectionError())
+    assert busy_consumer.connection is None, "the next one is a new one"
+    busy_consumer.taken.ack()
 
 
-def test_it_tries_again_within_seconds_however_long_the_broker_is_away(busy):
-    asked = busy.ensure_connected(SimpleNamespace(ensure_connection=lambda *_, **named: named))
+def test_it_tries_again_within_seconds_however_long_the_broker_is_away(busy_consumer):
+    asked = busy_consumer.ensure_connected(
+        SimpleNamespace(ensure_connection=lambda *_, **named: named)
+    )
     assert asked["interval_max"] == RETRIES_EVERY
 
 

@@ -219,7 +219,7 @@ def test_what_another_team_has_does_not_exist(
 
 
 @pytest.mark.parametrize(("name", "method"), METHODS)
-def test_who_has_not_signed_in_gets_the_door(
+def test_who_has_not_signed_in_is_sent_to_sign_in(
     name: str, method: str, job: Job, client: Client
 ) -> None:
     answer = getattr(client, method)(address(name, job))
@@ -228,7 +228,7 @@ def test_who_has_not_signed_in_gets_the_door(
 
 
 @pytest.mark.parametrize(("name", "method"), METHODS)
-def test_a_disabled_person_gets_the_door(
+def test_a_disabled_person_is_sent_to_sign_in(
     name: str, method: str, job: Job, mira: Membership, client_of: Browser
 ) -> None:
     browser = client_of(mira)

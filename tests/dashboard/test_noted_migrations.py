@@ -20,7 +20,7 @@ class Killed(BaseException):
     """The end of the process, in the middle of what it did."""
 
 
-class Throwaway(Migration):
+class ThrowawayMigration(Migration):
     """A new table, whose index and reference are made when it stands."""
 
     operations = [
@@ -36,7 +36,7 @@ class Throwaway(Migration):
 
 @pytest.fixture
 def migration() -> Iterator[Migration]:
-    made = Throwaway(KEY[1], KEY[0])
+    made = ThrowawayMigration(KEY[1], KEY[0])
     yield made
     if TABLE in connection.introspection.table_names():
         executor = MigrationExecutor(connection)
@@ -48,7 +48,7 @@ def apply(migration: Migration) -> None:
     executor.apply_migration(executor.loader.project_state(), migration)
 
 
-def stands() -> tuple[bool, bool]:
+def table_state() -> tuple[bool, bool]:
     """Whether the table is there, and whether it is noted."""
     noted = MigrationRecorder(connection).applied_migrations()
     return TABLE in connection.introspection.table_names(), KEY in noted
@@ -63,9 +63,9 @@ def test_who_is_killed_before_it_is_noted_finds_no_table(
     with monkeypatch.context() as killing, pytest.raises(Killed):
         killing.setattr(schema.Executor, "record_migration", kill)
         apply(migration)
-    assert stands() == (False, False)
+    assert table_state() == (False, False)
     apply(migration)
-    assert stands() == (True, True)
+    assert table_state() == (True, True)
 
 
 def test_what_was_put_off_to_the_end_is_done(migration: Migration) -> None:

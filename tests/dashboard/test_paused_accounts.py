@@ -87,7 +87,7 @@ def test_the_token_is_paused_and_not_called_working(
         assert "Working" not in html
 
 
-def test_a_running_video_is_paused_and_nobody_can_have_it_looked_at(
+def test_a_running_video_is_paused_and_nobody_can_have_it_polled(
     mira: Membership, client_of: Any, account: Account
 ) -> None:
     job = running_job(account)

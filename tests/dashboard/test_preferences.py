@@ -66,7 +66,7 @@ def test_choices_are_made_by_a_press(vera: Membership, client_of: ClientOf) -> N
 
 
 @pytest.fixture
-def elsewhere(vera: Membership) -> Membership:
+def second_team_member(vera: Membership) -> Membership:
     """Vera in a second team, whose name and credits are its own."""
     return MembershipFactory.create(
         user=vera.user, team=TeamFactory.create(name="Southbank"), role="owner"
@@ -74,14 +74,14 @@ def elsewhere(vera: Membership) -> Membership:
 
 
 def test_a_page_of_another_team_is_told_to_reload_and_gets_nothing_of_this_one(
-    vera: Membership, elsewhere: Membership, client_of: ClientOf
+    vera: Membership, second_team_member: Membership, client_of: ClientOf
 ) -> None:
     """The other team was chosen in another tab."""
     browser = client_of(vera)
     page = browser.get("/members/").content.decode()
     assert f'"X-Team": "{vera.team_id}"' in page
-    browser.post(reverse("team"), {"team": str(elsewhere.team_id)})
-    for drawn_for, is_ours in ((vera, False), (elsewhere, True)):
+    browser.post(reverse("team"), {"team": str(second_team_member.team_id)})
+    for drawn_for, is_ours in ((vera, False), (second_team_member, True)):
         headers = {"HX-Request": "true", "X-Team": str(drawn_for.team_id)}
         part = browser.get("/members/", headers=headers)
         assert (part.headers.get("HX-Refresh") is None) is is_ours
@@ -89,7 +89,7 @@ def test_a_page_of_another_team_is_told_to_reload_and_gets_nothing_of_this_one(
 
 
 def test_a_form_of_another_team_is_not_sent_to_this_one(
-    vera: Membership, elsewhere: Membership
+    vera: Membership, second_team_member: Membership
 ) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(vera.user)
@@ -99,7 +99,7 @@ def test_a_form_of_another_team_is_not_sent_to_this_one(
         return {"csrfmiddlewaretoken": browser.cookies["csrftoken"].value}
 
     first, zone = form(), {"time_zone": "Asia/Tokyo"}
-    chosen = browser.post(reverse("team"), {"team": str(elsewhere.team_id), **first})
+    chosen = browser.post(reverse("team"), {"team": str(second_team_member.team_id), **first})
     assert chosen.status_code == 302
     assert browser.post("/members/zone/", {**zone, **first}).status_code == 403
     assert browser.post("/members/zone/", {**zone, **form()}).status_code == 302

@@ -91,7 +91,7 @@ def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there(
         assert row["options"]["expires"] <= max(5, row["schedule"]), name
 
 
-def test_a_doorbell_that_rings_by_name_goes_the_same_way() -> None:
+def test_a_task_sent_by_name_goes_to_the_same_queue() -> None:
     before = redis_connection().llen("reelroom:post")
     doorbell._ring(doorbell.DELIVER, str(uuid4()))
     assert redis_connection().llen("reelroom:post") == before + 1
@@ -105,7 +105,7 @@ def test_a_doorbell_that_rings_by_name_goes_the_same_way() -> None:
         ("faceless.render", tasks.dispatch_charge_task),
     ],
 )
-def test_a_charge_that_may_take_minutes_is_rung_for_and_found_on_the_slow_way(
+def test_a_charge_that_may_take_minutes_is_enqueued_and_swept_on_the_slow_queue(
     operation, task, monkeypatch
 ):
     rung: list[str] = []

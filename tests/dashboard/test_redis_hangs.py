@@ -54,7 +54,7 @@ def pages_process() -> Iterator[None]:
 
 
 @pytest.fixture
-def hang() -> Iterator[Callable[[], int]]:
+def stopped_valkey() -> Iterator[Callable[[], int]]:
     """Stop the tests' own Valkey by SIGSTOP, and answer its process; it goes on at the end."""
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         pid = int(client.info("server")["process_id"])
@@ -97,7 +97,7 @@ def post_sign_in(member: Membership) -> Any:
 
 
 def test_pages_and_presses_take_a_second_at_most(
-    priya: Membership, draft: Job, client_of: Browser, hang: Any, pages_process: None
+    priya: Membership, draft: Job, client_of: Browser, stopped_valkey: Any, pages_process: None
 ) -> None:
     browser, step = client_of(priya), reverse("studio-step", args=[draft.pk, "voice"])
     asks: dict[str, Callable[[], Any]] = {}
@@ -110,7 +110,7 @@ def test_pages_and_presses_take_a_second_at_most(
     asks["sign-in"] = lambda: post_sign_in(priya)
     for ask in asks.values():
         ask()
-    hang()
+    stopped_valkey()
     took = {}
     for name, ask in asks.items():
         redis_client.reset_timeout_backoff()  # each as if it were the first one
@@ -120,13 +120,13 @@ def test_pages_and_presses_take_a_second_at_most(
 
 
 def test_news_of_a_short_silence_is_announced_once_it_is_over(
-    draft: Job, hang: Any, pages_process: None
+    draft: Job, stopped_valkey: Any, pages_process: None
 ) -> None:
     """Streams that did not notice it would else show an old page for good."""
     with redis.Redis.from_url(settings.REDIS_URL) as client, client.pubsub() as heard:
         heard.subscribe(EVENTS_CHANNEL)
         heard.get_message(timeout=1)
-        pid = hang()
+        pid = stopped_valkey()
         for event in (
             EventType.JOB,
             EventType.CHARGE,
@@ -140,9 +140,9 @@ def test_news_of_a_short_silence_is_announced_once_it_is_over(
 
 
 def test_after_a_time_out_redis_is_not_asked_for_two_seconds(
-    hang: Any, pages_process: None
+    stopped_valkey: Any, pages_process: None
 ) -> None:
-    hang()
+    stopped_valkey()
     begun = time.monotonic()
     for _ in range(20):
         with pytest.raises(rate_limiter.RateLimiterUnavailable):

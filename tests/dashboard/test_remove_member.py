@@ -209,7 +209,7 @@ def test_their_stream_ends(luca: Membership, mira: Membership, client_of: Client
 
 
 @pytest.fixture
-def traces(token: Token, running: Job, account: Account, luca: Membership) -> Job:
+def member_history(token: Token, running: Job, account: Account, luca: Membership) -> Job:
     """Luca made, spent, asked and had a budget."""
     done = charged(token, ChargeState.CONFIRMED, cost=96, sent_at=timezone.now())
     EntryFactory.create(
@@ -226,7 +226,7 @@ def traces(token: Token, running: Job, account: Account, luca: Membership) -> Jo
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_answers_after_somebody_left(
-    name: str, traces: Job, luca: Membership, mira: Membership, client_of: ClientOf
+    name: str, member_history: Job, luca: Membership, mira: Membership, client_of: ClientOf
 ) -> None:
     browser = client_of(mira)
     leave(luca)
@@ -240,7 +240,7 @@ def test_every_page_answers_after_somebody_left(
 
 @pytest.mark.parametrize("name", ["library", "ledger"])
 def test_what_they_made_can_still_be_filtered_for(
-    name: str, traces: Job, luca: Membership, mira: Membership, client_of: ClientOf
+    name: str, member_history: Job, luca: Membership, mira: Membership, client_of: ClientOf
 ) -> None:
     leave(luca)
     page = client_of(mira).get(reverse(name), {"member": luca.user_id}).content.decode()
@@ -248,7 +248,7 @@ def test_what_they_made_can_still_be_filtered_for(
 
 
 def test_every_page_of_what_they_made_answers(
-    traces: Job, luca: Membership, mira: Membership, client_of: ClientOf
+    member_history: Job, luca: Membership, mira: Membership, client_of: ClientOf
 ) -> None:
     browser = client_of(mira)
     leave(luca)
@@ -259,6 +259,6 @@ def test_every_page_of_what_they_made_answers(
             reverse("studio-step", args=[job.pk, "script"]),
         ):
             assert browser.get(url, follow=True).status_code == 200, url
-    url = reverse("ledger-entry", args=[traces.account_id, 0])
+    url = reverse("ledger-entry", args=[member_history.account_id, 0])
     assert "Luca" in browser.get(url).content.decode()
     assert browser.get(reverse("ledger-export")).status_code == 200

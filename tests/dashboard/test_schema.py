@@ -22,7 +22,7 @@ pytestmark = [
 TABLE = "dashboard_team"
 
 
-class Migration:
+class LockingMigration:
     """In the place of `migrate`: it locks a table, and changes nothing."""
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class Migration:
 
 
 @pytest.fixture
-def migration(monkeypatch: pytest.MonkeyPatch) -> Migration:
-    migration = Migration()
+def migration(monkeypatch: pytest.MonkeyPatch) -> LockingMigration:
+    migration = LockingMigration()
     monkeypatch.setattr(schema, "migrate", migration)
     monkeypatch.setattr(schema, "is_migrated", lambda: migration.applied)
     monkeypatch.setattr(schema, "WAITS_FOR_A_TABLE", "50ms")
@@ -50,31 +50,31 @@ def migration(monkeypatch: pytest.MonkeyPatch) -> Migration:
 
 
 @pytest.fixture
-def other(transactional_db: None) -> Iterator[BaseDatabaseWrapper]:
+def other_connection(transactional_db: None) -> Iterator[BaseDatabaseWrapper]:
     """Somebody else's connection, which reads the table in a transaction, as a backup does."""
     other = connection.copy()
     other.inc_thread_sharing()
     other.set_autocommit(False)
     try:
-        told(other, f"TABLE {TABLE}")
+        command_output(other, f"TABLE {TABLE}")
         yield other
     finally:
         other.rollback()
         other.close()
 
 
-def told(asked: BaseDatabaseWrapper, query: str) -> object:
+def command_output(asked: BaseDatabaseWrapper, query: str) -> object:
     with asked.cursor() as cursor:
         cursor.execute(query)
         return cursor.fetchone()
 
 
 def test_a_migration_gives_way_and_comes_again(
-    migration: Migration, other: BaseDatabaseWrapper
+    migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
     def read_and_go() -> None:
         migration.tried.wait(10)
-        other.rollback()
+        other_connection.rollback()
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(read_and_go)
@@ -86,7 +86,7 @@ def test_a_migration_gives_way_and_comes_again(
 
 
 def test_a_table_that_is_always_in_use_is_told(
-    migration: Migration, other: BaseDatabaseWrapper
+    migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
     with pytest.raises(schema.HeldUpError):
         schema.bring_up_to_date(patience=0.2)
@@ -94,7 +94,9 @@ def test_a_table_that_is_always_in_use_is_told(
 
 
 def test_prepare_says_what_holds_it_up(
-    migration: Migration, other: BaseDatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+    migration: LockingMigration,
+    other_connection: BaseDatabaseWrapper,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(schema, "PAUSE", schema.PATIENCE)
     with pytest.raises(CommandError, match="was in use all the time, by a backup"):
@@ -102,7 +104,7 @@ def test_prepare_says_what_holds_it_up(
 
 
 def test_another_error_of_the_database_is_not_tried_again(
-    migration: Migration, monkeypatch: pytest.MonkeyPatch
+    migration: LockingMigration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: object, **__: object) -> None:
         migration.tries += 1
@@ -115,14 +117,14 @@ def test_another_error_of_the_database_is_not_tried_again(
 
 
 def test_two_who_start_at_once_migrate_once(
-    migration: Migration, other: BaseDatabaseWrapper
+    migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
-    told(other, f"SELECT pg_advisory_lock({schema.ADVISORY_LOCK})")
+    command_output(other_connection, f"SELECT pg_advisory_lock({schema.ADVISORY_LOCK})")
 
     def migrate_and_go() -> None:
         Event().wait(0.2)
         migration.applied = True
-        told(other, f"SELECT pg_advisory_unlock({schema.ADVISORY_LOCK})")
+        command_output(other_connection, f"SELECT pg_advisory_unlock({schema.ADVISORY_LOCK})")
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(migrate_and_go)
@@ -132,9 +134,9 @@ def test_two_who_start_at_once_migrate_once(
     assert migration.tries == 0
 
 
-def test_afterwards_a_statement_waits_as_long_as_before(migration: Migration) -> None:
+def test_afterwards_a_statement_waits_as_long_as_before(migration: LockingMigration) -> None:
     schema.bring_up_to_date()
-    assert told(connection, "SHOW lock_timeout") == ("0",)
+    assert command_output(connection, "SHOW lock_timeout") == ("0",)
 
 
 def test_the_database_of_a_later_release_is_no_reason_not_to_be_ready() -> None:

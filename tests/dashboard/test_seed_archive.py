@@ -35,7 +35,7 @@ def test_nothing_is_ever_sent_for_it(mira):
 
 
 @pytest.mark.django_db
-def test_it_refuses_where_the_books_are_real(settings):
+def test_it_refuses_where_the_ledger_is_real(settings):
     settings.VIDEO_API_IS_SANDBOX = False
     with pytest.raises(CommandError, match="only with the sandbox"):
         call_command("seed_archive", **SMALL)
@@ -51,6 +51,6 @@ def test_it_refuses_what_it_cannot_do(wrong):
 
 
 @pytest.mark.django_db
-def test_its_books_agree_to_the_last_credit(mira):
+def test_its_ledger_reconciles_to_the_last_credit(mira):
     call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=StringIO())
     call_command("verify_ledger", offline=True, stdout=StringIO())

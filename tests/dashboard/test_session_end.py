@@ -23,7 +23,7 @@ def asked(method: str, page: str | None) -> str:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_part_of_a_page_takes_the_whole_window_to_the_door_and_back(method: str) -> None:
+def test_a_part_of_a_page_takes_the_whole_window_to_sign_in_and_back(method: str) -> None:
     door = reverse("account_login")
     assert asked(method, f"{HERE}/studio/?q=bees&a=1") == f"{door}?next=/studio/%3Fq%3Dbees%26a%3D1"
 
@@ -31,7 +31,7 @@ def test_a_part_of_a_page_takes_the_whole_window_to_the_door_and_back(method: st
 @pytest.mark.parametrize(
     "page", ["https://elsewhere.example/tokens/", "//elsewhere.example", "javascript:x", "", None]
 )
-def test_signing_in_leads_to_no_page_of_another_house(page: str | None) -> None:
+def test_signing_in_leads_to_no_page_of_another_site(page: str | None) -> None:
     assert asked("GET", page) == f"{reverse('account_login')}?next=/"
 
 

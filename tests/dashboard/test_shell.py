@@ -30,7 +30,7 @@ def token(priya: Membership) -> Token:
     return TokenFactory.create(account=account, owner=priya.user)
 
 
-def test_the_purse_is_the_balance_less_what_open_charges_hold(token: Token) -> None:
+def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Token) -> None:
     ChargeFactory.create(
         job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
     )
@@ -40,7 +40,7 @@ def test_the_purse_is_the_balance_less_what_open_charges_hold(token: Token) -> N
     assert purse.note == "106 held"
 
 
-def test_two_accounts_are_one_purse(token: Token) -> None:
+def test_two_accounts_are_one_team_balance(token: Token) -> None:
     other = AccountFactory.create(
         vault=token.vault, balance=Decimal(100), monthly_credits=Decimal(500)
     )
@@ -107,7 +107,7 @@ def test_the_shell_takes_four_queries(
         shell_of(priya)
 
 
-def test_another_teams_credits_are_not_in_the_purse(token: Token, otto: Membership) -> None:
+def test_another_teams_credits_are_not_in_the_team_balance(token: Token, otto: Membership) -> None:
     assert not shell_of(otto).purse.known
 
 

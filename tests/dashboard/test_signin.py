@@ -21,7 +21,7 @@ ClientOf = Callable[[Membership], Client]
 
 
 @pytest.fixture
-def door(mira: Membership) -> Client:
+def sign_in_browser(mira: Membership) -> Client:
     """A browser at the door; Mira has a password."""
     mira.user.password = make_password(PASSWORD)
     mira.user.save()
@@ -33,41 +33,47 @@ def sign_in(browser: Client, password: str, **more: str) -> Any:
     return browser.post(reverse("account_login"), form)
 
 
-def test_the_right_password_opens_the_room(door: Client) -> None:
-    response = sign_in(door, PASSWORD)
+def test_the_right_password_opens_the_room(sign_in_browser: Client) -> None:
+    response = sign_in(sign_in_browser, PASSWORD)
     assert response.status_code == 302
     assert response["Location"] == "/"
-    assert door.get(reverse("members")).status_code == 200
+    assert sign_in_browser.get(reverse("members")).status_code == 200
 
 
-def test_signing_in_goes_on_to_the_page_that_was_asked_for(door: Client) -> None:
-    sent_away = door.get(reverse("tokens"))
+def test_signing_in_goes_on_to_the_page_that_was_asked_for(sign_in_browser: Client) -> None:
+    sent_away = sign_in_browser.get(reverse("tokens"))
     assert sent_away["Location"] == f"{reverse('account_login')}?next=/tokens/"
-    assert 'name="next" value="/tokens/"' in door.get(sent_away["Location"]).content.decode()
-    assert sign_in(door, PASSWORD, next="/tokens/")["Location"] == "/tokens/"
+    assert (
+        'name="next" value="/tokens/"'
+        in sign_in_browser.get(sent_away["Location"]).content.decode()
+    )
+    assert sign_in(sign_in_browser, PASSWORD, next="/tokens/")["Location"] == "/tokens/"
 
 
-def test_a_wrong_password_is_said_plainly_and_the_address_is_kept(door: Client) -> None:
-    page = sign_in(door, "not the lantern").content.decode()
+def test_a_wrong_password_is_said_plainly_and_the_address_is_kept(sign_in_browser: Client) -> None:
+    page = sign_in(sign_in_browser, "not the lantern").content.decode()
     assert WRONG in page
     assert 'value="mira@northlight.example"' in page
     assert "not the lantern" not in page
 
 
-def test_an_unknown_address_is_told_the_same_as_a_wrong_password(door: Client) -> None:
+def test_an_unknown_address_is_told_the_same_as_a_wrong_password(sign_in_browser: Client) -> None:
     form = {"login": "nobody@northlight.example", "password": PASSWORD}
-    assert WRONG in door.post(reverse("account_login"), form).content.decode()
+    assert WRONG in sign_in_browser.post(reverse("account_login"), form).content.decode()
 
 
-def test_after_many_wrong_passwords_the_door_stays_shut_for_a_while(door: Client) -> None:
+def test_after_many_wrong_passwords_sign_in_is_blocked_for_a_while(sign_in_browser: Client) -> None:
     for _ in range(6):
-        page = sign_in(door, "not the lantern")
+        page = sign_in(sign_in_browser, "not the lantern")
     assert "Too many wrong passwords." in page.content.decode()
-    assert sign_in(door, PASSWORD).status_code == 200
+    assert sign_in(sign_in_browser, PASSWORD).status_code == 200
 
 
-def test_the_sandbox_says_that_nothing_there_costs_anything(door: Client) -> None:
-    assert "Nothing there costs anything." in door.get(reverse("account_login")).content.decode()
+def test_the_sandbox_says_that_nothing_there_costs_anything(sign_in_browser: Client) -> None:
+    assert (
+        "Nothing there costs anything."
+        in sign_in_browser.get(reverse("account_login")).content.decode()
+    )
 
 
 def test_signing_out_takes_a_press_and_not_a_link(mira: Membership, client_of: ClientOf) -> None:

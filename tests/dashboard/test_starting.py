@@ -11,7 +11,7 @@ import pytest
 from dashboard.up.__main__ import BEAT, PREPARE, WORKER, web
 from dashboard.up.place import Place
 from proxyapi.credentials import encryption
-from tests.drills import portal
+from tests.drills import portal_commands
 from tests.factories import TokenFactory
 from tests.proxyapi.money.conftest import free_port
 from tests.settings import TEST_DIR
@@ -32,7 +32,8 @@ def ends_of(keys: str) -> dict[str, tuple[int | None, str]]:
     """How each ends and what it says, with these keys; None for one that goes on."""
     until = time.monotonic() + PATIENCE
     begun = {
-        name: portal.start(*command[1:], SEALING_KEYS=keys) for name, command in programs().items()
+        name: portal_commands.start_program(*command[1:], SEALING_KEYS=keys)
+        for name, command in programs().items()
     }
     return {name: end_of(process, until) for name, process in begun.items()}
 

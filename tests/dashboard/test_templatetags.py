@@ -154,7 +154,7 @@ def test_a_button_with_a_price_says_it_behind_its_label() -> None:
     assert "btn__price" not in render_to_string("components/button.html", {"label": "Save"})
 
 
-def test_what_is_fresh_counts_and_what_is_out_of_sight_does_not() -> None:
+def test_fresh_values_count_up_and_hidden_ones_do_not() -> None:
     html = render_to_string("components/fresh.html", {"since": 4, "next": 9})
     assert 'data-since="4" data-next="9"' in html
     assert "next look in 9 s" in html

@@ -126,7 +126,7 @@ def test_two_do_not_count_the_same_account(
     assert daily_totals.accounts_with_stale_zone() == []
 
 
-def test_a_lost_doorbell_is_found_by_the_sweep(
+def test_a_lost_task_message_is_found_by_the_sweep(
     entry: LedgerEntry, mira: Membership, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []

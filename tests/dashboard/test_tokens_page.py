@@ -28,7 +28,7 @@ PROFILE = {
 
 
 @pytest.fixture
-def answering(monkeypatch: pytest.MonkeyPatch) -> None:
+def accepting_service(monkeypatch: pytest.MonkeyPatch) -> None:
     """The service knows the token."""
     monkeypatch.setattr(tokens, "fetch_profile", lambda token, secret: PROFILE)
 
@@ -47,7 +47,7 @@ def removal(token: Token) -> str:
 
 
 def test_a_token_is_added_sealed_and_never_shown(
-    priya: Membership, client_of: ClientOf, answering: None
+    priya: Membership, client_of: ClientOf, accepting_service: None
 ) -> None:
     browser = client_of(priya)
     assert add(browser, f"  {VALUE}\n")["Location"] == reverse("tokens")
@@ -62,7 +62,7 @@ def test_a_token_is_added_sealed_and_never_shown(
 
 
 def test_no_token_is_kept_that_the_record_does_not_name(
-    priya: Membership, client_of: ClientOf, answering: None, monkeypatch: pytest.MonkeyPatch
+    priya: Membership, client_of: ClientOf, accepting_service: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OperationalError("no space left")
@@ -112,7 +112,7 @@ def test_a_refusal_of_the_service_is_said_under_the_field(
 
 
 def test_the_same_token_twice_is_one_token(
-    priya: Membership, luca: Membership, client_of: ClientOf, answering: None
+    priya: Membership, luca: Membership, client_of: ClientOf, accepting_service: None
 ) -> None:
     add(client_of(priya), VALUE)
     page = add(client_of(luca), VALUE).content.decode()
@@ -122,7 +122,7 @@ def test_the_same_token_twice_is_one_token(
 
 @pytest.mark.parametrize("who", ["mira", "jonas", "thea", "priya"])
 def test_whoever_keeps_a_token_may_add_one(
-    who: str, request: pytest.FixtureRequest, client_of: ClientOf, answering: None
+    who: str, request: pytest.FixtureRequest, client_of: ClientOf, accepting_service: None
 ) -> None:
     assert add(client_of(request.getfixturevalue(who)), VALUE).status_code == 302
 
@@ -272,7 +272,7 @@ def test_pitfall_92_a_page_of_an_error_does_not_show_what_was_typed(
     debug: bool,
     priya: Membership,
     client_of: ClientOf,
-    answering: None,
+    accepting_service: None,
     monkeypatch: pytest.MonkeyPatch,
     settings: Any,
 ) -> None:

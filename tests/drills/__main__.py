@@ -22,10 +22,10 @@ from tests.drills.figures import FALLS_SHORT, HOLDS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SIDE_BY_SIDE = 4
-LIMIT = 4500.0  # seconds for all of them
+PARALLEL_DRILLS = 4
+DRILL_TIMEOUT_S = 4500.0  # seconds for all of them
 # They ask no database of the portal, or bring their own, or one.
-ONCE = (
+RUN_ONCE = (
     *("test_books.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py"),
@@ -56,12 +56,12 @@ class Drill(NamedTuple):
 
 def main(wanted: list[str]) -> int:
     begun = time.monotonic()
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        broken = [name for name in pool.map(carry_out, drills(wanted)) if name]
+    with ThreadPoolExecutor(PARALLEL_DRILLS) as pool:
+        broken = [name for name in pool.map(run_drill, drills(wanted)) if name]
     took = time.monotonic() - begun
-    in_time = took <= LIMIT or bool(wanted)
+    in_time = took <= DRILL_TIMEOUT_S or bool(wanted)
     verdict = HOLDS if in_time and not broken else FALLS_SHORT
-    print(f"all drills: {took / 60:.1f} min; wanted: at most {LIMIT / 60:.0f}: {verdict}")
+    print(f"all drills: {took / 60:.1f} min; wanted: at most {DRILL_TIMEOUT_S / 60:.0f}: {verdict}")
     for name in broken:
         print(f"all drills: {name} fell short or broke", file=sys.stderr)
     return 0 if verdict == HOLDS else 1
@@ -70,19 +70,19 @@ def main(wanted: list[str]) -> int:
 def drills(wanted: list[str]) -> Iterator[Drill]:
     roots = [Path(name).resolve() for name in wanted] or [HERE]
     found = [file for root in roots for file in ([root] if root.is_file() else root.rglob("*.py"))]
-    for path in sorted({file for file in found if file.name.startswith("test_")}, key=length):
+    for path in sorted({file for file in found if file.name.startswith("test_")}, key=drill_length):
         if path.name not in NEVER_ON_SQLITE:
             yield Drill(path, on_postgres=False)
-        if path.name not in ONCE:
+        if path.name not in RUN_ONCE:
             yield Drill(path, on_postgres=True)
 
 
-def length(path: Path) -> tuple[int, Path]:
+def drill_length(path: Path) -> tuple[int, Path]:
     known = path.name in LONGEST_FIRST
     return LONGEST_FIRST.index(path.name) if known else len(LONGEST_FIRST), path
 
 
-def carry_out(drill: Drill) -> str:
+def run_drill(drill: Drill) -> str:
     """Run one, telling its figures as they come; its name when it fell short or broke."""
     environ = {**os.environ, "TEST_DATABASE": "postgresql" if drill.on_postgres else ""}
     # A short trace, for what went wrong is printed before it, and the last lines are told.

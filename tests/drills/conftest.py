@@ -9,8 +9,8 @@ import pytest
 
 from tests.conftest import asks_database
 from tests.drills.figures import Figures
+from tests.leak_search import searched_for_leaks
 from tests.leaks import Canaries
-from tests.outlets import searched
 
 HERE = Path(__file__).parent
 
@@ -27,11 +27,13 @@ def canaries(request: pytest.FixtureRequest) -> Iterator[Canaries]:
     if not asks_database(request.node):
         yield Canaries()
         return
-    with searched(request) as canaries:
+    with searched_for_leaks(request) as canaries:
         yield canaries
-    found = canaries.found()
+    found = canaries.leaked_tokens()
     if canaries.planted:
         name = request.node.name.removeprefix("test_").replace("_", " ")
         figures = Figures(f"canaries, {name}")
-        figures.tell(f"{canaries.told()}: {len(found)} found", "0", holds=not found, found=found)
+        figures.report(
+            f"{canaries.scanned_summary()}: {len(found)} found", "0", holds=not found, found=found
+        )
         figures.close()

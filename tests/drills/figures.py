@@ -20,7 +20,7 @@ class Figures:
         self._short: list[str] = []
         print(f"\n{drill}: seed {self.seed} (DRILL_SEED={self.seed} repeats it)", flush=True)
 
-    def tell(self, figure: str, wanted: str, *, holds: bool, found: Sequence[str] = ()) -> None:
+    def report(self, figure: str, wanted: str, *, holds: bool, found: Sequence[str] = ()) -> None:
         """`found`: what is wrong with it, one by one; some of them are told with the failure."""
         line = f"{self._drill} (seed {self.seed}): {figure}; wanted: {wanted}"
         print(f"{line}: {HOLDS if holds else FALLS_SHORT}", flush=True)

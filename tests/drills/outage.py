@@ -13,9 +13,9 @@ import httpx
 from playwright.sync_api import BrowserContext, sync_playwright
 
 from tests.browser import chromium
-from tests.browser.desk import Desk, sign_in
-from tests.browser.house import House
-from tests.browser.stage import Guest, Stage, until
+from tests.browser.member_page import MemberPage, sign_in
+from tests.browser.portal_process import LivePortal
+from tests.browser.sandbox_control import SandboxControl, SandboxGuest, wait_until
 from tests.drills.figures import Figures
 from tests.leaks import Canaries
 
@@ -26,40 +26,44 @@ Answers: TypeAlias = dict[str, Counter[int]]
 
 
 @contextmanager
-def visitor(house: House) -> Iterator[BrowserContext]:
+def signed_in_visitor(house: LivePortal) -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
-        path = chromium.find(playwright.chromium.executable_path)
-        browser = playwright.chromium.launch(executable_path=path, args=chromium.OPTIONS)
+        path = chromium.find_chromium(playwright.chromium.executable_path)
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.CHROMIUM_OPTIONS)
         yield browser.new_context(base_url=house.portal)
         browser.close()
 
 
 @contextmanager
-def staged(house: House, figures: Figures, database: Path | None = None) -> Iterator[Stage]:
+def watched_sandbox(
+    house: LivePortal, figures: Figures, database: Path | None = None
+) -> Iterator[SandboxControl]:
     """The house's service, whose tokens are canaries: in the end they are looked for in all that
     the house said meanwhile, and in the files of its database (f1)."""
     canaries = Canaries()
-    with Stage(house.sandbox, canaries) as stage:
+    with SandboxControl(house.sandbox, canaries) as stage:
         yield stage
-    canaries.hear("the log", *house.lines)
-    for path in files_of(database or house.var / "reelroom.sqlite3"):
-        canaries.hear("a file of the database", path.read_bytes())
-    found = canaries.found()
-    figures.tell(f"{canaries.told()}: {len(found)} found", "0", holds=not found, found=found)
+    canaries.scan("the log", *house.lines)
+    for path in database_files(database or house.var / "reelroom.sqlite3"):
+        canaries.scan("a file of the database", path.read_bytes())
+    found = canaries.leaked_tokens()
+    figures.report(
+        f"{canaries.scanned_summary()}: {len(found)} found", "0", holds=not found, found=found
+    )
 
 
-def files_of(database: Path) -> list[Path]:
+def database_files(database: Path) -> list[Path]:
     """Of SQLite with what it keeps beside, or a whole folder."""
     beside = database.rglob("*") if database.is_dir() else database.parent.glob(f"{database.name}*")
     return [path for path in beside if path.is_file()]
 
 
-class Scene(NamedTuple):
+class OutageScene(NamedTuple):
     """Luca's three videos as an outage begins: one renders, one was sent and has its answer in the
     outage, and the form of one is to be pressed all the time."""
 
-    luca: Desk
-    guest: Guest
+    luca: MemberPage
+    guest: SandboxGuest
     rendering: str
     unanswered: str
     waiting: str
@@ -75,42 +79,44 @@ class Scene(NamedTuple):
         return {one["name"]: str(one["value"]) for one in self.luca.page.context.cookies()}
 
 
-def begin(house: House, context: BrowserContext, stage: Stage) -> Scene:
-    luca, guest = Desk(context.new_page()), stage.account()
+def prepare_scene(house: LivePortal, context: BrowserContext, stage: SandboxControl) -> OutageScene:
+    luca, guest = MemberPage(context.new_page()), stage.create_account()
     sign_in(luca.page, house.person("Luca"))
-    luca.join(guest)
-    rendering, waiting = luca.make("It renders meanwhile"), luca.draft("It waits")
+    luca.use_token_of(guest)
+    rendering, waiting = luca.make_video("It renders meanwhile"), luca.create_draft("It waits")
     luca.page.goto(f"/videos/{rendering}/")
-    luca.paid(rendering)
-    form = asked(luca, waiting)
-    return Scene(luca, guest, rendering, answered_meanwhile(luca, stage, guest), waiting, form)
+    luca.wait_until_price_is_final(rendering)
+    form = get_render_form(luca, waiting)
+    return OutageScene(
+        luca, guest, rendering, order_delayed_render(luca, stage, guest), waiting, form
+    )
 
 
-def asked(luca: Desk, job: str) -> dict[str, str]:
+def get_render_form(luca: MemberPage, job: str) -> dict[str, str]:
     """The form of the question what a render costs, once its price is there."""
-    until(lambda: "price" in luca.question(job))
-    return luca.question(job)
+    wait_until(lambda: "price" in luca.render_dialog_fields(job))
+    return luca.render_dialog_fields(job)
 
 
-def answered_meanwhile(luca: Desk, stage: Stage, guest: Guest) -> str:
+def order_delayed_render(luca: MemberPage, stage: SandboxControl, guest: SandboxGuest) -> str:
     """A render that the service has, and whose answer comes in the outage."""
-    job = luca.draft("Its answer comes meanwhile")
-    form, before = asked(luca, job), stage.sent(guest, "POST", "/render")
-    stage.fault(guest, "latency", "POST", "*/render", ms=LATE_ANSWER, times=1)
-    assert luca.send(f"/studio/{job}/renders/", **form).ok
-    until(lambda: stage.sent(guest, "POST", "/render") > before)
+    job = luca.create_draft("Its answer comes meanwhile")
+    form, before = get_render_form(luca, job), stage.count_requests(guest, "POST", "/render")
+    stage.set_fault(guest, "latency", "POST", "*/render", ms=LATE_ANSWER, times=1)
+    assert luca.post_form(f"/studio/{job}/renders/", **form).ok
+    wait_until(lambda: stage.count_requests(guest, "POST", "/render") > before)
     return job
 
 
-def look_around(house: House, scene: Scene, seconds: float) -> Answers:
+def use_portal(house: LivePortal, scene: OutageScene, seconds: float) -> Answers:
     """Ask for pages, press the button and ask how the house is, twice a second."""
     answers = {name: Counter[int]() for name in ("page", "press", "health", "ready")}
     until_then = time.monotonic() + seconds
     with httpx.Client(base_url=house.portal, cookies=scene.cookies, timeout=30) as client:
         while time.monotonic() < until_then:
             for path in ("/library/", "/studio/"):
-                answers["page"][told(client.get(path))] += 1
-            pressed = client.post(scene.button, data=scene.form, headers=scene.luca.headers)
+                answers["page"][response_status(client.get(path))] += 1
+            pressed = client.post(scene.button, data=scene.form, headers=scene.luca.form_headers)
             answers["press"][pressed.status_code] += 1
             answers["health"][httpx.get(f"{house.portal}/healthz").status_code] += 1
             answers["ready"][httpx.get(f"{house.portal}/readyz", timeout=30).status_code] += 1
@@ -118,11 +124,14 @@ def look_around(house: House, scene: Scene, seconds: float) -> Answers:
     return answers
 
 
-def told(page: httpx.Response) -> int:
+def response_status(page: httpx.Response) -> int:
     """Its status; 0 for a 503 that does not say when to come again."""
     forgot = page.status_code == 503 and "Retry-After" not in page.headers
     return 0 if forgot else page.status_code
 
 
-def charging_calls(stage: Stage, guest: Guest) -> int:
-    return sum(stage.sent(guest, "POST", end) + stage.sent(guest, "PUT", end) for end in CHARGING)
+def charging_calls(stage: SandboxControl, guest: SandboxGuest) -> int:
+    return sum(
+        stage.count_requests(guest, "POST", end) + stage.count_requests(guest, "PUT", end)
+        for end in CHARGING
+    )

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.drills.portal import ROOT
+from tests.drills.portal_commands import ROOT
 
 PARTS = ("dashboard", "proxyapi", "templates", "static")
 TABLE, COLUMN, INDEX = "proxyapi_job", "drilled", "drilled_jobs"
@@ -48,16 +48,18 @@ class Release(NamedTuple):
     migrations: tuple[str, ...] = ()  # those it adds
 
 
-def four(folder: Path) -> list[Release]:
+def make_four_releases(folder: Path) -> list[Release]:
     return [
         Release("today's", ROOT),
-        made(folder, "expanded", [ADD, FILL, SORT], with_column=True),
-        made(folder, "without", [ADD, FILL, SORT, LEAVE]),
-        made(folder, "contracted", [ADD, FILL, SORT, LEAVE, DROP]),
+        make_release(folder, "expanded", [ADD, FILL, SORT], with_column=True),
+        make_release(folder, "without", [ADD, FILL, SORT, LEAVE]),
+        make_release(folder, "contracted", [ADD, FILL, SORT, LEAVE, DROP]),
     ]
 
 
-def made(folder: Path, name: str, added: list[str], *, with_column: bool = False) -> Release:
+def make_release(
+    folder: Path, name: str, added: list[str], *, with_column: bool = False
+) -> Release:
     """A copy of today's with these migrations behind its own."""
     copy = folder / name
     for part in PARTS:
@@ -73,11 +75,11 @@ def made(folder: Path, name: str, added: list[str], *, with_column: bool = False
     for operations in added:
         last = max(path.stem for path in home.glob("[0-9]*.py"))
         names.append(f"{int(last[:4]) + 1:04}_drilled")
-        (home / f"{names[-1]}.py").write_text(text_of(last, operations))
+        (home / f"{names[-1]}.py").write_text(migration_text(last, operations))
     return Release(name, copy, tuple(names))
 
 
-def text_of(last: str, operations: str) -> str:
+def migration_text(last: str, operations: str) -> str:
     return (
         "from django.db import migrations, models\n\n\n"
         "class Migration(migrations.Migration):\n"

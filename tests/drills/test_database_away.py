@@ -17,21 +17,21 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.desk import PRICED, RENDERED
-from tests.browser.house import House, running_house
-from tests.browser.stage import QUICK, until
-from tests.drills import hundred
+from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS
+from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.sandbox_control import FAST_SETTINGS, wait_until
+from tests.drills import hundred_clips
 from tests.drills.figures import Figures
-from tests.drills.hundred import Hundred
-from tests.drills.mortals import in_time
+from tests.drills.hundred_clips import HundredClips
 from tests.drills.outage import (
     Answers,
-    begin,
     charging_calls,
-    look_around,
-    staged,
-    visitor,
+    prepare_scene,
+    signed_in_visitor,
+    use_portal,
+    watched_sandbox,
 )
+from tests.drills.portal_processes import seconds_until
 
 AWAY = float(os.environ.get("DRILL_AWAY", "60"))
 BACK_SECONDS = 10
@@ -60,79 +60,86 @@ def test_a_minute_without_the_database_sends_nothing_and_loses_nothing(
 ) -> None:
     figures = Figures("database away")
     address = f"postgres://postgres@/{folder / 'postgres'}/postgres"
-    house = next(houses := running_house(folder / "var", DATABASE_URL=address))
+    house = next(houses := running_portal(folder / "var", DATABASE_URL=address))
     try:
-        with visitor(house) as context, staged(house, figures, folder / "postgres") as stage:
-            stage.settings(**{**QUICK, "render_seconds": AWAY / 2})
-            of_many = hundred.lay(house, context, stage, DATABASE_URL=address)
-            drill(figures, house, context, of_many, postgres)
+        with (
+            signed_in_visitor(house) as context,
+            watched_sandbox(house, figures, folder / "postgres") as stage,
+        ):
+            stage.change_settings(**{**FAST_SETTINGS, "render_seconds": AWAY / 2})
+            of_many = hundred_clips.insert_clips(house, context, stage, DATABASE_URL=address)
+            run_database_outage(figures, house, context, of_many, postgres)
     finally:
         next(houses, None)
     figures.close()
 
 
-def drill(
-    figures: Figures, house: House, context: BrowserContext, of_many: Hundred, postgres: Any
+def run_database_outage(
+    figures: Figures,
+    house: LivePortal,
+    context: BrowserContext,
+    of_many: HundredClips,
+    postgres: Any,
 ) -> None:
     stage = of_many.stage
-    scene = begin(house, context, stage)
+    scene = prepare_scene(house, context, stage)
     luca, guest = scene.luca, scene.guest
     before = charging_calls(stage, guest)
     said = len(house.lines)
     postgres.stop()
-    answers = look_around(house, scene, AWAY)
+    answers = use_portal(house, scene, AWAY)
     sent = charging_calls(stage, guest) - before
     back_at = of_many.now()
     postgres.start()
     back = time.monotonic()
-    until(lambda: luca.page.request.get("/library/").status == 200, seconds=60)
+    wait_until(lambda: luca.page.request.get("/library/").status == 200, seconds=60)
     took = time.monotonic() - back
-    in_time(lambda: not of_many.unseen_since(back_at), ROUND)
+    seconds_until(lambda: not of_many.unpolled_since(back_at), ROUND)
     seen = time.monotonic() - back
     costs = 0
     for film in (scene.rendering, scene.unanswered):
         luca.page.goto(f"/videos/{film}/")
-        expect(luca.film).to_be_attached(timeout=RENDERED + SETTLED)
-        costs += luca.cost(film)
-    luca.render(scene.waiting)
-    expect(luca.film).to_be_attached(timeout=RENDERED + PRICED)
-    spent = stage.spent(guest), costs + luca.cost(scene.waiting)
-    renders = stage.sent(guest, "POST", "/render")
+        expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS + SETTLED)
+        costs += luca.shown_cost(film)
+    luca.render_video(scene.waiting)
+    expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS + PRICED_TIMEOUT_MS)
+    spent = stage.spent_credits(guest), costs + luca.shown_cost(scene.waiting)
+    renders = stage.count_requests(guest, "POST", "/render")
     traces = sum("Traceback" in line for line in list(house.lines)[said:])
-    rows = of_many.rows()
-    tell_answers(figures, answers)
-    figures.tell(f"{sent} charging calls while it was away", "0", holds=sent == 0)
-    figures.tell(
+    rows = of_many.job_rows()
+    report_answers(figures, answers)
+    figures.report(f"{sent} charging calls while it was away", "0", holds=sent == 0)
+    figures.report(
         f"{renders} renders sent for three videos, the answer to one came while it was away",
         "3",
         holds=renders == 3,
     )
-    figures.tell(f"{traces} tracebacks in the log", "0", holds=traces == 0)
-    figures.tell(
+    figures.report(f"{traces} tracebacks in the log", "0", holds=traces == 0)
+    figures.report(
         f"pages again after {took:.1f} s", f"at most {BACK_SECONDS} s", holds=took <= BACK_SECONDS
     )
-    figures.tell(
+    figures.report(
         f"spent {spent[0]} at the service, {spent[1]} here; the three films are there",
         "the same",
         holds=spent[0] == spent[1],
     )
-    figures.tell(f"all clips looked at after {seen:.1f} s", f"{ROUND} s", holds=seen <= ROUND)
-    hundred.tell_watched(figures, of_many, back_at, rows)
+    figures.report(f"all clips looked at after {seen:.1f} s", f"{ROUND} s", holds=seen <= ROUND)
+    hundred_clips.report_polling(figures, of_many, back_at, rows)
 
 
-def tell_answers(figures: Figures, answers: Answers) -> None:
+def report_answers(figures: Figures, answers: Answers) -> None:
     pages, presses = answers["page"], answers["press"]
-    figures.tell(
+    figures.report(
         f"pages answered {dict(pages)} for {AWAY:.0f} s, all with Retry-After",
         "503 each time",
         holds=set(pages) == {503} and len(pages) > 0,
     )
-    figures.tell(
+    figures.report(
         f"/healthz {dict(answers['health'])}, /readyz {dict(answers['ready'])}",
         "200 and 503",
         holds=set(answers["health"]) == {200} and set(answers["ready"]) == {503},
     )
-    figures.tell(
+    figures.report(
         f"{presses.total()} presses of Render meanwhile answered {dict(presses)}",
         "503 each time",
         holds=set(presses) == {503},

@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.desk import RENDERED
-from tests.browser.house import House, running_house
-from tests.browser.stage import QUICK, Stage, until
+from tests.browser.member_page import RENDERED_TIMEOUT_MS
+from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.sandbox_control import FAST_SETTINGS, SandboxControl, wait_until
 from tests.drills.figures import Figures
-from tests.drills.outage import Answers, begin, charging_calls, look_around, staged
-from tests.drills.outage import visitor as visitor_of
+from tests.drills.outage import Answers, charging_calls, prepare_scene, use_portal, watched_sandbox
+from tests.drills.outage import signed_in_visitor as visitor_of
 
 FULL = float(os.environ.get("DRILL_FULL", "60"))
 MEBIBYTES = 64
@@ -46,57 +46,63 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_minute_with_a_full_disk_loses_nothing(disk: Path, tmp_path: Path) -> None:
     figures = Figures("disk full")
     database = disk / "reelroom.sqlite3"
-    house = next(houses := running_house(tmp_path / "var", DATABASE_URL=f"sqlite:///{database}"))
+    house = next(houses := running_portal(tmp_path / "var", DATABASE_URL=f"sqlite:///{database}"))
     try:
-        with visitor_of(house) as context, staged(house, figures, database) as stage:
-            stage.settings(**{**QUICK, "render_seconds": FULL / 2})
-            drill(figures, house, context, stage, database)
+        with visitor_of(house) as context, watched_sandbox(house, figures, database) as stage:
+            stage.change_settings(**{**FAST_SETTINGS, "render_seconds": FULL / 2})
+            run_full_disk(figures, house, context, stage, database)
     finally:
         next(houses, None)
     with closing(sqlite3.connect(database)) as books:
         found = [row[0] for row in books.execute("PRAGMA integrity_check")]
-    figures.tell(f"integrity_check: {', '.join(found)}", "ok", holds=found == ["ok"])
+    figures.report(f"integrity_check: {', '.join(found)}", "ok", holds=found == ["ok"])
     figures.close()
 
 
-def drill(
-    figures: Figures, house: House, context: BrowserContext, stage: Stage, database: Path
+def run_full_disk(
+    figures: Figures,
+    house: LivePortal,
+    context: BrowserContext,
+    stage: SandboxControl,
+    database: Path,
 ) -> None:
-    scene = begin(house, context, stage)
+    scene = prepare_scene(house, context, stage)
     luca, guest = scene.luca, scene.guest
     said = len(house.lines)
-    filler = fill(database)
-    answers = look_around(house, scene, FULL)
+    filler = fill_disk(database)
+    answers = use_portal(house, scene, FULL)
     filler.unlink()
     freed = time.monotonic()
-    until(lambda: luca.send(scene.button, **scene.form).ok, seconds=60)
+    wait_until(lambda: luca.post_form(scene.button, **scene.form).ok, seconds=60)
     took = time.monotonic() - freed
     costs = 0
     for film in (scene.rendering, scene.unanswered, scene.waiting):
         luca.page.goto(f"/videos/{film}/")
-        expect(luca.film).to_be_attached(timeout=RENDERED + SETTLED + FULL / 2 * 1000)
-        costs += luca.cost(film)
-    spent, renders = stage.spent(guest), stage.sent(guest, "POST", "/render")
+        expect(luca.film_player).to_be_attached(
+            timeout=RENDERED_TIMEOUT_MS + SETTLED + FULL / 2 * 1000
+        )
+        costs += luca.shown_cost(film)
+    spent, renders = stage.spent_credits(guest), stage.count_requests(guest, "POST", "/render")
     traces = sum("Traceback" in line for line in list(house.lines)[said:])
-    tell_answers(figures, answers)
-    figures.tell(
+    report_answers(figures, answers)
+    figures.report(
         f"{charging_calls(stage, guest)} charging calls, {renders} of them renders, for three "
         "videos: one answer came meanwhile, one button was pressed all the time",
         "3 renders",
         holds=renders == charging_calls(stage, guest) == 3,
     )
-    figures.tell(f"{traces} tracebacks in the log", "0", holds=traces == 0)
-    figures.tell(
+    figures.report(f"{traces} tracebacks in the log", "0", holds=traces == 0)
+    figures.report(
         f"a press kept after {took:.1f} s", f"at most {BACK_SECONDS} s", holds=took <= BACK_SECONDS
     )
-    figures.tell(
+    figures.report(
         f"spent {spent} at the service, {costs} here; the three films are there",
         "the same",
         holds=spent == costs,
     )
 
 
-def fill(database: Path) -> Path:
+def fill_disk(database: Path) -> Path:
     """Take the disk's last byte. The journal is emptied first: what it has it writes over again."""
     filler = database.with_name("filler")
     with filler.open("wb", buffering=0) as file:
@@ -110,19 +116,19 @@ def fill(database: Path) -> Path:
     return filler
 
 
-def tell_answers(figures: Figures, answers: Answers) -> None:
+def report_answers(figures: Figures, answers: Answers) -> None:
     pages, presses = answers["page"], answers["press"]
-    figures.tell(
+    figures.report(
         f"pages answered {dict(pages)} for {FULL:.0f} s",
         "200 or 507",
         holds=set(pages) <= {200, 507} and len(pages) > 0,
     )
-    figures.tell(
+    figures.report(
         f"{presses.total()} presses of Render meanwhile answered {dict(presses)}",
         "507 at least once, else kept",
         holds=507 in presses and set(presses) <= {302, 507},
     )
-    figures.tell(
+    figures.report(
         f"/healthz {dict(answers['health'])}, /readyz {dict(answers['ready'])}",
         "200 and 503",
         holds=set(answers["health"]) == {200} and set(answers["ready"]) == {503},

@@ -11,9 +11,9 @@ from random import Random
 import httpx
 import pytest
 
-from tests.drills.crowd import Customer, Told
 from tests.drills.figures import Figures
-from tests.sandbox.test_restart import Server
+from tests.drills.load_customers import Customer, CustomerView
+from tests.sandbox.test_restart import SandboxProcess
 
 KILLS = int(os.environ.get("DRILL_KILLS", "120"))
 CUSTOMERS = 4
@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 @dataclass
-class Tally:
+class MissingTally:
     """What is missing after the starts, by kind, and how much was looked at."""
 
     answers: int = 0
@@ -41,7 +41,7 @@ class Tally:
 
 @pytest.fixture
 def server(tmp_path):
-    made = Server(tmp_path)
+    made = SandboxProcess(tmp_path)
     try:
         made.start()
         yield made
@@ -50,14 +50,14 @@ def server(tmp_path):
 
 
 def test_two_hundred_kills_lose_nothing_that_was_answered(server):
-    figures, tally = Figures("kill -9"), Tally()
+    figures, tally = Figures("kill -9"), MissingTally()
     chance = Random(figures.seed)  # noqa: S311
     made = server.call("POST", "/_sandbox/reset", json={"scenario": "paid"}).json()["accounts"][0]
     account = f"/_sandbox/accounts/{made['account_id']}"
     server.call("PATCH", account, json={"credits": 10**8})
     server.call("PUT", "/_sandbox/settings", json=SETTINGS)
     for _ in range(KILLS):
-        told = one_round(server, made["token"], chance, tally)
+        told = run_round(server, made["token"], chance, tally)
         with httpx.Client(
             base_url=f"http://127.0.0.1:{server.port}",
             headers={"Authorization": f"Bearer {made['token']}"},
@@ -65,13 +65,13 @@ def test_two_hundred_kills_lose_nothing_that_was_answered(server):
             timeout=20,
         ) as client:
             for each in told:
-                check(client, each, tally)
-            check_books(client, account, tally)
-    tell(figures, tally)
+                check_answered(client, each, tally)
+            check_ledger(client, account, tally)
+    report_tally(figures, tally)
     figures.close()
 
 
-def one_round(server, token, chance, tally) -> list[Told]:
+def run_round(server, token, chance, tally) -> list[CustomerView]:
     base = f"http://127.0.0.1:{server.port}"
     crowd = [Customer(base, token, chance.randrange(2**32)) for _ in range(CUSTOMERS)]
     for customer in crowd:
@@ -84,7 +84,7 @@ def one_round(server, token, chance, tally) -> list[Told]:
     return [customer.told for customer in crowd]
 
 
-def check(client: httpx.Client, told: Told, tally: Tally) -> None:
+def check_answered(client: httpx.Client, told: CustomerView, tally: MissingTally) -> None:
     """Everything that was answered is there; what was running goes on, and finishes."""
     tally.answers += told.answers
     tally.strange += told.strange
@@ -96,17 +96,17 @@ def check(client: httpx.Client, told: Told, tally: Tally) -> None:
             tally.lost.append(f"faceless {number}: {found.status_code}")
         elif number in told.renders:
             tally.renders += 1
-            finished(client, number, found.json()["data"]["video"], "completed", tally)
+            check_finished(client, number, found.json()["data"]["video"], "completed", tally)
     for number in told.clips:
         found = client.get(f"/v2/text-to-video/{number}")
         if found.status_code != 200:
             tally.lost.append(f"clip {number}: {found.status_code}")
         else:
             tally.renders += 1
-            finished(client, number, found.json()["data"]["asset"], "success", tally)
+            check_finished(client, number, found.json()["data"]["asset"], "success", tally)
 
 
-def finished(client, number, shown, word, tally) -> None:
+def check_finished(client, number, shown, word, tally) -> None:
     playable = shown["status"] == word and shown["url"] is not None
     if playable:
         part = client.get(shown["url"], headers={"Range": "bytes=4-7"})
@@ -115,7 +115,7 @@ def finished(client, number, shown, word, tally) -> None:
         tally.stuck.append(f"{number}: {shown}")
 
 
-def check_books(client, account, tally) -> None:
+def check_ledger(client, account, tally) -> None:
     """Every charge that was told is in the ledger; at most one more for each customer cut off."""
     money = client.get(f"{account}/money").json()
     charges = [it["credits"] for group in money["charges"].values() for it in group]
@@ -128,26 +128,26 @@ def check_books(client, account, tally) -> None:
     tally.unheard = extra
 
 
-def tell(figures: Figures, tally: Tally) -> None:
+def report_tally(figures: Figures, tally: MissingTally) -> None:
     for problem in (*tally.lost[:5], *tally.stuck[:5], *tally.books[:5], *tally.strange[:5]):
         print(f"  {problem}")
-    figures.tell(f"{len(tally.starts)} kills", f"{KILLS}", holds=len(tally.starts) >= KILLS)
-    figures.tell(
+    figures.report(f"{len(tally.starts)} kills", f"{KILLS}", holds=len(tally.starts) >= KILLS)
+    figures.report(
         f"{len(tally.lost)} of {tally.answers} answered calls lost", "0", holds=not tally.lost
     )
-    figures.tell(
+    figures.report(
         f"{len(tally.stuck)} of {tally.renders} renders and clips not finished", "0",
         holds=not tally.stuck,
     )  # fmt: skip
-    figures.tell(
+    figures.report(
         f"books wrong {len(tally.books)} times; {tally.unheard} charges cut off by a kill,"
         f" {len(tally.costs)} told",
         "0 times",
         holds=not tally.books,
     )
-    figures.tell(f"{len(tally.strange)} refusals", "0", holds=not tally.strange)
+    figures.report(f"{len(tally.strange)} refusals", "0", holds=not tally.strange)
     slowest, usual = max(tally.starts), statistics.median(tally.starts)
-    figures.tell(
+    figures.report(
         f"start after a kill {usual:.2f} s, slowest {slowest:.2f} s", "every start under 20 s",
         holds=slowest < 20,
     )  # fmt: skip

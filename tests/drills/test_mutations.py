@@ -8,14 +8,14 @@ import subprocess
 import sys
 
 from tests.drills.figures import Figures
-from tests.proxyapi.mutated import LOOKED_AT, SENT
+from tests.proxyapi.mutated_responses import DISPATCH_EXAMPLES, POLL_EXAMPLES
 
 ANSWERS = int(os.environ.get("DRILL_ANSWERS", "5000"))
 READINGS = (
     "tests/proxyapi/upstream/test_mutated_answers.py",
     "tests/proxyapi/test_mutated_records.py",
 )
-LOOKS = ("tests/proxyapi/watching/test_mutated_looks.py",)
+LOOKS = ("tests/proxyapi/watching/test_mutated_readings.py",)
 SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 
 # Of this run; the one within makes its own.
@@ -24,15 +24,15 @@ OURS = ("REELROOM_TEST_DIR", "REDIS_URL", "DATABASE_URL", "REELROOM_VAR")
 
 def test_five_thousand_mutated_answers_raise_nothing_and_tell_nothing_false() -> None:
     figures = Figures("mutations")
-    told(figures, READINGS, f"tests of what is read, {ANSWERS} mutated answers each")
-    each = f"{ANSWERS // LOOKED_AT} mutated answers each, with the row and the page"
-    told(figures, LOOKS, f"kinds of job looked at, {each}")
-    each = f"{ANSWERS // SENT} mutated answers to each charging operation"
-    told(figures, SENDINGS, f"tests of charges sent, {each}")
+    report_examples(figures, READINGS, f"tests of what is read, {ANSWERS} mutated answers each")
+    each = f"{ANSWERS // POLL_EXAMPLES} mutated answers each, with the row and the page"
+    report_examples(figures, LOOKS, f"kinds of job looked at, {each}")
+    each = f"{ANSWERS // DISPATCH_EXAMPLES} mutated answers to each charging operation"
+    report_examples(figures, SENDINGS, f"tests of charges sent, {each}")
     figures.close()
 
 
-def told(figures: Figures, files: tuple[str, ...], what: str) -> None:
+def report_examples(figures: Figures, files: tuple[str, ...], what: str) -> None:
     environ = {name: value for name, value in os.environ.items() if name not in OURS}
     done = subprocess.run(
         [
@@ -45,7 +45,7 @@ def told(figures: Figures, files: tuple[str, ...], what: str) -> None:
         check=False,
     )
     passed = re.search(r"(\d+) passed", done.stdout)
-    figures.tell(
+    figures.report(
         f"{passed[1] if passed else 0} {what}, "
         f"{'none raised or lied' if done.returncode == 0 else done.stdout[-1500:]}",
         "0 exceptions, 0 false states",

@@ -23,14 +23,21 @@ from proxyapi import tasks
 from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Charge, Job, JobState
 from tests.drills.charging.test_kills import FIFTEEN
-from tests.drills.desk import headers, judged, sandbox, stage
 from tests.drills.figures import Figures
-from tests.drills.mortals import BEATS, WEB, WORKER, Mortals, in_time, living
-from tests.proxyapi.money.doubts import decide
-from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import SETTINGS, Stage, carried
+from tests.drills.member_orders import headers, judge_orders, sandbox, sandbox_account
+from tests.drills.portal_processes import (
+    BEATS,
+    WEB,
+    WORKER,
+    PortalProcesses,
+    running_portal_processes,
+    seconds_until,
+)
+from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import SETTINGS, SandboxAccount, work_until_settled
 
-__all__ = ["headers", "sandbox", "stage"]
+__all__ = ["headers", "sandbox", "sandbox_account"]
 ROUNDS = int(os.environ.get("DRILL_ROUNDS", "200"))
 KINDS = (WEB, WORKER, *BEATS)
 PACE = (1.2, 3.6)  # seconds of a round: in most of the next one all of them work again
@@ -43,7 +50,7 @@ NEAR = 3  # of the 5 between two looks: the sandbox tells whole ones, the way ta
 LOOKS = re.compile(r"/v2/(text-to-video|voice-clones)/\d+")  # nothing but a look reads these
 
 
-class Order(NamedTuple):
+class KillOrder(NamedTuple):
     """What is ordered in a round, and who dies after it."""
 
     kind: str
@@ -51,26 +58,30 @@ class Order(NamedTuple):
 
 
 def test_no_kill_of_a_process_charges_twice_or_stops_the_ticks(
-    stage: Stage, headers: dict[str, str]
+    sandbox_account: SandboxAccount, headers: dict[str, str]
 ) -> None:
     figures = Figures("processes killed")
     chance = Random(figures.seed)  # noqa: S311
-    orders, presses, cut_off = prepared(stage, chance), Counter[int](), list[ChargeIntent]()
-    with living(headers, Random(figures.seed)) as mortals:  # noqa: S311
+    orders, presses, cut_off = (
+        prepare_orders(sandbox_account, chance),
+        Counter[int](),
+        list[ChargeIntent](),
+    )
+    with running_portal_processes(headers, Random(figures.seed)) as mortals:  # noqa: S311
         for order in orders:
-            one_round(mortals, stage, chance, order, cut_off, presses)
-        in_time(lambda: not still_cut_off(mortals, cut_off, presses))
-        rest = in_time(lambda: not Charge.objects.holding().exists(), REST)
-    tell_of_charges(figures, stage, orders, rest)
-    tell_of_processes(figures, mortals, presses)
+            run_round(mortals, sandbox_account, chance, order, cut_off, presses)
+        seconds_until(lambda: not still_cut_off(mortals, cut_off, presses))
+        rest = seconds_until(lambda: not Charge.objects.holding().exists(), REST)
+    report_charges(figures, sandbox_account, orders, rest)
+    report_processes(figures, mortals, presses)
     figures.close()
 
 
-def prepared(stage: Stage, chance: Random) -> list[Order]:
+def prepare_orders(stage: SandboxAccount, chance: Random) -> list[KillOrder]:
     """Clips that run for as long as the drill does, and all that is ordered in it."""
     stage.control.put("settings", json={"clip_seconds": 10**5})
     for _ in range(LONG_RUNNING):
-        carried(admit_charge(OPERATIONS["text_to_video.create"](stage)))
+        work_until_settled(admit_charge(OPERATIONS["text_to_video.create"](stage)))
     stage.control.put("settings", json={"clip_seconds": SETTINGS["clip_seconds"]})
     assert Job.objects.filter(state=JobState.RUNNING).count() == LONG_RUNNING
     orders = []
@@ -80,24 +91,26 @@ def prepared(stage: Stage, chance: Random) -> list[Order]:
         intent = OPERATIONS[name](stage)
         if kind == WEB and intent.job:  # its page shows the price
             Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
-        orders.append(Order(kind, intent))
+        orders.append(KillOrder(kind, intent))
     return orders
 
 
-def one_round(
-    mortals: Mortals,
-    stage: Stage,
+def run_round(
+    mortals: PortalProcesses,
+    stage: SandboxAccount,
     chance: Random,
-    order: Order,
+    order: KillOrder,
     cut_off: list[ChargeIntent],
     presses: Counter[int],
 ) -> None:
     """Order, kill at a random moment, start again."""
     until, (kind, intent) = time.monotonic() + chance.uniform(*PACE), order
-    stage.lift()
+    stage.clear_faults()
     still_cut_off(mortals, cut_off, presses)
     if chance.random() < 0.5:
-        stage.fault(path_of(intent.operation), "latency", "after", ms=chance.randrange(LATE))
+        stage.set_fault(
+            path_pattern(intent.operation), "latency", "after", ms=chance.randrange(LATE)
+        )
     with ThreadPoolExecutor(1) as hand:
         if kind == WEB:
             pressed = hand.submit(still_cut_off, mortals, [intent], presses)
@@ -106,7 +119,7 @@ def one_round(
             if chance.random() < 0.75:  # else the beat finds it
                 tasks.enqueue_task_after_commit(tasks.choose_send_task(charge), charge.pk)
         Event().wait(chance.uniform(0, LATEST.get(kind, 1.5)))
-        name = mortals.a_beat(chance) if kind in BEATS else kind
+        name = mortals.pick_running_beat(chance) if kind in BEATS else kind
         mortals.kill(name, mourning=chance.choice((0, 1)) if kind == WORKER else 0)
         mortals.start(name)
     if kind == WEB:
@@ -115,37 +128,39 @@ def one_round(
 
 
 def still_cut_off(
-    mortals: Mortals, intents: list[ChargeIntent], presses: Counter[int]
+    mortals: PortalProcesses, intents: list[ChargeIntent], presses: Counter[int]
 ) -> list[ChargeIntent]:
     """Press Render in the page of each; those whose press was not answered stay."""
     for intent in [*intents]:
         assert intent.job
         form = {"nonce": str(intent.nonce), "price": str(intent.quote)}
-        status = mortals.asked("POST", f"/studio/{intent.job.pk}/renders/", data=form)
+        status = mortals.request_status("POST", f"/studio/{intent.job.pk}/renders/", data=form)
         presses[status] += 1
         if status:
             intents.remove(intent)
     return intents
 
 
-def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: float) -> None:
+def report_charges(
+    figures: Figures, stage: SandboxAccount, orders: list[KillOrder], rest: float
+) -> None:
     journal, twice = stage.control.get("journal").json(), list[str]()
     took = max(it.settled_at - it.created_at for it in Charge.objects.all() if it.settled_at)
-    ended, stuck = decide(stage)
-    figures.tell(
+    ended, stuck = decide_ambiguous(stage)
+    figures.report(
         f"{len(ended)} of {len(orders)} orders left to people, as one debit fits several",
         "none for another reason",
         holds=not stuck,
         found=stuck,
     )
-    verdict = judged(stage, [it.intent for it in orders], twice)
-    verdict.weigh(stage, "in the end")
+    verdict = judge_orders(stage, [it.intent for it in orders], twice)
+    verdict.check_account(stage, "in the end")
     for name, found in verdict.kinds.items():
-        figures.tell(
+        figures.report(
             f"{len(found)} {name} of {len(orders)} orders", "0", holds=not found, found=found
         )
-    figures.tell(f"{len(twice)} charges sent twice", "0", holds=not twice, found=twice)
-    figures.tell(
+    figures.report(f"{len(twice)} charges sent twice", "0", holds=not twice, found=twice)
+    figures.report(
         f"at rest {rest:.0f} s after the last kill; a charge took {took.seconds} s at most",
         f"{REST:.0f} s each, but for what is left to people",
         holds=(rest < REST or bool(ended)) and took < timedelta(seconds=REST),
@@ -155,7 +170,7 @@ def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: f
         if line["method"] == "GET" and LOOKS.fullmatch(line["path"]):
             looks[line["path"]].append(datetime.fromisoformat(line["at"]).timestamp())
     pairs = sorted(b - a for times in looks.values() for a, b in pairwise(times))
-    figures.tell(
+    figures.report(
         f"{sum(pair < NEAR for pair in pairs)} of {len(pairs)} looks again at once, the nearest "
         f"after {pairs[0] if pairs else 0:.0f} s",
         "0",
@@ -163,28 +178,28 @@ def tell_of_charges(figures: Figures, stage: Stage, orders: list[Order], rest: f
     )
 
 
-def tell_of_processes(figures: Figures, mortals: Mortals, presses: Counter[int]) -> None:
+def report_processes(figures: Figures, mortals: PortalProcesses, presses: Counter[int]) -> None:
     kills = Counter(name for _, name in mortals.kills[:ROUNDS])
-    figures.tell(
+    figures.report(
         f"{kills.total()} kills, {dict(kills)}; {len(mortals.ended)} ended by themselves",
         f"{ROUNDS}, and 0",
         holds=kills.total() == ROUNDS and not mortals.ended,
         found=mortals.ended,
     )
     beats = len(mortals.seen["held"]) - 1
-    sent, done = max(mortals.gaps("sent")), max(mortals.gaps("done", WORKER))
-    figures.tell(
+    sent, done = max(mortals.tick_gaps("sent")), max(mortals.tick_gaps("done", WORKER))
+    figures.report(
         f"{beats} times the other beat went on; {sent:.1f} s at most between two ticks of theirs",
         f"{GAP:.0f} s",
         holds=sent <= GAP and beats > 0,
     )
-    figures.tell(
+    figures.report(
         f"{done:.1f} s at most from a tick, or the start of a worker, to the next tick done "
-        f"({max(mortals.gaps('done')):.1f} s with the deaths of workers)",
+        f"({max(mortals.tick_gaps('done')):.1f} s with the deaths of workers)",
         f"{GAP + START:.0f} s",
         holds=done <= GAP + START,
     )
-    figures.tell(
+    figures.report(
         f"pages answered {dict(mortals.pages)}, presses of Render {dict(presses)} (0: cut off)",
         "200 and 302, or cut off",
         holds={*mortals.pages} <= {0, 200} and {*presses} <= {0, 302} and 302 in presses,

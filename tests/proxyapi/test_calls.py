@@ -17,7 +17,12 @@ from proxyapi.models import Account, ApiCall, Token, TokenState
 from proxyapi.rate_limiter import Permit, Priority
 from proxyapi.upstream import errors
 from tests.factories import TokenFactory
-from tests.proxyapi.upstream_script import Upstream, answer, charged, refused
+from tests.proxyapi.scripted_upstream import (
+    ScriptedUpstream,
+    charged_response,
+    error_response,
+    make_response,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ME = ("GET", "/me")
@@ -34,7 +39,7 @@ def away(*_: Any, **__: Any) -> None:
 
 
 @pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def failing_bookkeeping(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a call teaches reaches the database."""
     for model, name in ((Account, "note_balance"), (ApiCall, "save")):
         monkeypatch.setattr(model, name, away)
@@ -42,33 +47,37 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_answer_is_given_though_nothing_of_it_can_be_noted(
-    broken: None, token: Token, upstream: Upstream
+    failing_bookkeeping: None, token: Token, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ME, charged({"id": 5}, 0))
+    upstream.respond(*ME, charged_response({"id": 5}, 0))
     assert calls.call_upstream(token, "me.get", Priority.PERSON).data == {"id": 5}
 
 
 @pytest.mark.parametrize(
     ("trouble", "error"),
     [
-        (refused(401, "GEN-UNAUTHORIZED"), errors.Unauthorized),
-        (refused(404, "GEN-NOT-FOUND"), errors.NotFound),
-        (httpx.ReadTimeout, errors.AnswerLost),
+        (error_response(401, "GEN-UNAUTHORIZED"), errors.Unauthorized),
+        (error_response(404, "GEN-NOT-FOUND"), errors.NotFound),
+        (httpx.ReadTimeout, errors.ResponseLost),
     ],
 )
 def test_what_went_wrong_is_told_as_it_is_though_nothing_of_it_can_be_noted(
-    trouble: Any, error: type[Exception], broken: None, token: Token, upstream: Upstream
+    trouble: Any,
+    error: type[Exception],
+    failing_bookkeeping: None,
+    token: Token,
+    upstream: ScriptedUpstream,
 ) -> None:
-    upstream.on(*ME, trouble)
+    upstream.respond(*ME, trouble)
     with pytest.raises(error):
         calls.call_upstream(token, "me.get", Priority.PERSON)
 
 
 @pytest.mark.parametrize("lost", ["note_balance", "save"])
 def test_what_can_be_noted_is(
-    lost: str, token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    lost: str, token: Token, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    upstream.on(*ME, charged({"id": 5}, 0, remaining=77))
+    upstream.respond(*ME, charged_response({"id": 5}, 0, remaining=77))
     monkeypatch.setattr(Account if lost == "note_balance" else ApiCall, lost, away)
     calls.call_upstream(token, "me.get", Priority.PERSON)
     is_balance_known = Account.objects.get().balance == 77
@@ -76,10 +85,10 @@ def test_what_can_be_noted_is(
 
 
 def test_a_refused_token_is_known_though_the_call_is_not_recorded(
-    token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    token: Token, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ApiCall, "save", away)
-    upstream.on(*ME, refused(401, "GEN-UNAUTHORIZED"))
+    upstream.respond(*ME, error_response(401, "GEN-UNAUTHORIZED"))
     with pytest.raises(errors.Unauthorized):
         calls.call_upstream(token, "me.get", Priority.PERSON)
     token.refresh_from_db()
@@ -87,19 +96,19 @@ def test_a_refused_token_is_known_though_the_call_is_not_recorded(
 
 
 def test_in_a_transaction_the_trouble_of_the_database_is_told(
-    broken: None, token: Token, upstream: Upstream
+    failing_bookkeeping: None, token: Token, upstream: ScriptedUpstream
 ) -> None:
     """What was written in it before is gone with it."""
-    upstream.on(*ME, charged({"id": 5}, 0))
+    upstream.respond(*ME, charged_response({"id": 5}, 0))
     with pytest.raises(OperationalError), transaction.atomic():
         calls.call_upstream(token, "me.get", Priority.PERSON)
 
 
 def test_law_5_a_request_that_was_held_up_counts_from_when_it_left(
-    token: Token, upstream: Upstream
+    token: Token, upstream: ScriptedUpstream
 ) -> None:
     """Between its turn and its sending may be a lock of the database, or its own large file."""
-    upstream.on(*ME, charged({"id": 5}, 0))
+    upstream.respond(*ME, charged_response({"id": 5}, 0))
     grant, store = calls.acquire_permit(token, Priority.PERSON), rate_limiter.redis_connection()
     log, now = f"allowance:{token.bucket}:log", time.time() * 1000
     store.zadd(log, {str(grant.log_number): now - 20_000})
@@ -110,31 +119,31 @@ def test_law_5_a_request_that_was_held_up_counts_from_when_it_left(
 
 
 def test_without_redis_an_answer_to_what_was_held_up_counts_all_the_same(
-    token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    token: Token, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    upstream.on(*ME, charged({"id": 5}, 0))
+    upstream.respond(*ME, charged_response({"id": 5}, 0))
     away = redis.Redis.from_url(f"unix://{tmp_path}/nobody.sock")
     monkeypatch.setattr(rate_limiter, "redis_connection", lambda: away)
     assert calls.send_request(token, "me.get", Permit(True, 0, requested_at_s=0)).data == {"id": 5}
 
 
 def test_pitfall_29_the_balance_comes_with_an_answer_and_nobody_asks_for_it(
-    token: Token, upstream: Upstream
+    token: Token, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on("GET", "/faceless/7", charged({"id": 7}, 0, remaining=77))
+    upstream.respond("GET", "/faceless/7", charged_response({"id": 7}, 0, remaining=77))
     calls.call_upstream(token, "faceless.get", Priority.PERSON, path={"id": 7})
     assert Account.objects.get().balance == 77
     assert [request.url.path for request in upstream.requests] == ["/v2/faceless/7"]
 
 
 def test_pitfall_29_profile_costs_and_options_are_read_once_for_whoever_wants_them(
-    token: Token, upstream: Upstream
+    token: Token, upstream: ScriptedUpstream
 ) -> None:
     paid = {"exists": True, "active": True, "trial": False, "plan": "Studio"}
     me = {"id": token.account.upstream_id, "subscription": paid, "credits": {"remaining": 77}}
     told = {"/me": me, "/credits/costs": {"IDEA": {"credits": 1}}, "/faceless/options": {"a": []}}
     for path, data in told.items():
-        upstream.on("GET", path, answer(data))
+        upstream.respond("GET", path, make_response(data))
     for _ in range(3):
         tokens.refresh_account_profile(Account.objects.get())
     assert [request.url.path for request in upstream.requests] == [f"/v2{path}" for path in told]
@@ -151,9 +160,7 @@ def damaged(token: Token) -> None:
 
 
 @pytest.mark.parametrize("become_unusable", [moved_elsewhere, damaged])
-def test_a_token_that_cannot_be_sent_takes_no_request_of_its_allowance(
-    become_unusable: Any, token: Token
-) -> None:
+def test_a_token_that_cannot_be_sent_uses_no_permit(become_unusable: Any, token: Token) -> None:
     become_unusable(token)
     store = rate_limiter.redis_connection()
     before = rate_limiter.available(store, token.bucket, Priority.PERSON)

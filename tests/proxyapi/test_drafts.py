@@ -14,17 +14,17 @@ from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.polling import due_work
 from proxyapi.upstream import errors
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.upstream_script import Upstream, answer, refused
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
 READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
 ESTIMATE = ("GET", "/faceless/7/estimate")
 
 
 @pytest.fixture
-def upstream(upstream: Upstream) -> Upstream:
-    upstream.on("POST", "/faceless", answer({"id": 7, "video_id": 1007}, 201))
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
-    upstream.on("GET", "/faceless/7", answer({"id": 7}))
+def upstream(upstream: ScriptedUpstream) -> ScriptedUpstream:
+    upstream.respond("POST", "/faceless", make_response({"id": 7, "video_id": 1007}, 201))
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
+    upstream.respond("GET", "/faceless/7", make_response({"id": 7}))
     return upstream
 
 
@@ -34,30 +34,32 @@ def job(db: None) -> Job:
 
 
 def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
     """pitfall_01: by its `id`; its `video_id` opens nothing."""
-    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id == "7"
-    assert upstream.asked("POST", "/faceless") == [{"type": "ai-visuals", "title": "Ice"}]
-    assert upstream.asked("PATCH", "/faceless/7") == [
+    assert upstream.request_bodies("POST", "/faceless") == [{"type": "ai-visuals", "title": "Ice"}]
+    assert upstream.request_bodies("PATCH", "/faceless/7") == [
         {"script": "It moves.", "voice_id": 3, "genre_id": 2}
     ]
     assert job.estimate == Decimal(96)
     assert job.has_current_estimate
 
 
-def test_pitfall_120_a_later_price_sends_only_what_changed(job: Job, upstream: Upstream) -> None:
-    upstream.on(*ESTIMATE, answer({"credits": 96}))
+def test_pitfall_120_a_later_price_sends_only_what_changed(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     job.wanted = {**job.wanted, "voice_id": 4}
     job.save()
     assert not job.has_current_estimate
     drafts.quote_draft(job)
-    assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
-    assert len(upstream.asked("POST", "/faceless")) == 1
+    assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
+    assert len(upstream.request_bodies("POST", "/faceless")) == 1
 
 
 def wish(job: Job, voice: int | None) -> None:
@@ -67,43 +69,46 @@ def wish(job: Job, voice: int | None) -> None:
 
 @pytest.mark.parametrize("had", [3, None])
 def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_taken_back(
-    had: int | None, job: Job, upstream: Upstream
+    had: int | None, job: Job, upstream: ScriptedUpstream
 ) -> None:
     """Nobody knows which of the two it has."""
-    good = answer({"id": 7})
-    upstream.on("PATCH", "/faceless/7", good, httpx.ReadTimeout, good)
+    good = make_response({"id": 7})
+    upstream.respond("PATCH", "/faceless/7", good, httpx.ReadTimeout, good)
     wish(job, had)
     drafts.sync_draft(job)
     wish(job, 4)
-    with pytest.raises(errors.AnswerLost):
+    with pytest.raises(errors.ResponseLost):
         drafts.sync_draft(job)
     wish(job, had)
     assert job.unsent_settings() == {"voice_id": had}
     drafts.sync_draft(job)
-    assert upstream.asked("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}, {"voice_id": had}]
+    assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [
+        {"voice_id": 4},
+        {"voice_id": had},
+    ]
     job.refresh_from_db()
     assert job.sent == job.wanted
 
 
 def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no_more(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.has_current_estimate
-    upstream.on("PATCH", "/faceless/7", httpx.ReadTimeout)
+    upstream.respond("PATCH", "/faceless/7", httpx.ReadTimeout)
     wish(job, 4)
-    with pytest.raises(errors.AnswerLost):
+    with pytest.raises(errors.ResponseLost):
         drafts.sync_draft(job)
     wish(job, 3)
     assert not job.has_current_estimate
 
 
 @pytest.fixture
-def waiting(job: Job, upstream: Upstream) -> Job:
+def draft_awaiting_approval(job: Job, upstream: ScriptedUpstream) -> Job:
     """A render at 96 cr, for which somebody's consent is waited for since more than a day."""
-    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     Job.objects.update(estimate_as_of=timezone.now() - timedelta(hours=25))
     ChargeFactory(job=job, operation="faceless.render", state=ChargeState.DRAFT)
@@ -119,9 +124,9 @@ def by_the_beat() -> Job:
 
 
 def test_a_price_that_somebody_decides_on_is_asked_again_when_it_is_a_day_old(
-    waiting: Job, upstream: Upstream
+    draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ESTIMATE, answer({"credits": 120}))
+    upstream.respond(*ESTIMATE, make_response({"credits": 120}))
     assert by_the_beat().estimate == 120
     assert len(upstream.requests) == 2
     assert by_the_beat().quote_due_at is None
@@ -129,7 +134,7 @@ def test_a_price_that_somebody_decides_on_is_asked_again_when_it_is_a_day_old(
 
 
 def test_the_price_of_a_draft_that_nobody_decides_on_keeps_its_age(
-    waiting: Job, upstream: Upstream
+    draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
     Charge.objects.update(state=ChargeState.REFUSED)
     by_the_beat()
@@ -137,9 +142,9 @@ def test_the_price_of_a_draft_that_nobody_decides_on_keeps_its_age(
 
 
 def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
-    waiting: Job, upstream: Upstream
+    draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ESTIMATE, httpx.Response(503))
+    upstream.respond(*ESTIMATE, httpx.Response(503))
     job = by_the_beat()
     assert (job.estimate, job.quote_error) == (Decimal(96), "")
     assert job.quote_due_at is not None
@@ -149,9 +154,9 @@ def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
 
 
 def test_nobody_goes_on_asking_once_nothing_waits_for_a_consent(
-    waiting: Job, upstream: Upstream
+    draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ESTIMATE, httpx.Response(503))
+    upstream.respond(*ESTIMATE, httpx.Response(503))
     by_the_beat()
     Charge.objects.update(state=ChargeState.REFUSED)
     upstream.requests.clear()
@@ -162,27 +167,29 @@ def test_nobody_goes_on_asking_once_nothing_waits_for_a_consent(
 
 
 def test_a_draft_whose_pricing_was_given_up_is_not_taken_up_by_itself(
-    waiting: Job, upstream: Upstream
+    draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
     Job.objects.update(quote_error="Asking for the price failed five times.")
     by_the_beat()
     assert upstream.requests == []
 
 
-def test_a_draft_that_is_gone_there_has_no_price_any_more(waiting: Job, upstream: Upstream) -> None:
-    upstream.on("GET", "/faceless/7", refused(404, "GEN-NOT-FOUND"))
+def test_a_draft_that_is_gone_there_has_no_price_any_more(
+    draft_awaiting_approval: Job, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", error_response(404, "GEN-NOT-FOUND"))
     job = by_the_beat()
     assert job.estimate is None
     assert "no such thing" in job.quote_error
 
 
-def test_an_incomplete_draft_costs_no_request(upstream: Upstream, db: None) -> None:
+def test_an_incomplete_draft_costs_no_request(upstream: ScriptedUpstream, db: None) -> None:
     drafts.quote_draft(JobFactory(wanted={"type": "ai-visuals", "title": "Ice"}))
     assert upstream.requests == []
 
 
-def test_a_refused_price_is_a_sentence(job: Job, upstream: Upstream) -> None:
-    upstream.on(*ESTIMATE, refused(422, "GEN-WRONG-ARGS", "Voice not found."))
+def test_a_refused_price_is_a_sentence(job: Job, upstream: ScriptedUpstream) -> None:
+    upstream.respond(*ESTIMATE, error_response(422, "GEN-WRONG-ARGS", "Voice not found."))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.estimate is None
@@ -190,9 +197,9 @@ def test_a_refused_price_is_a_sentence(job: Job, upstream: Upstream) -> None:
 
 
 def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on("POST", "/faceless", answer({"title": "Ice"}, 201))
+    upstream.respond("POST", "/faceless", make_response({"title": "Ice"}, 201))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
@@ -202,7 +209,7 @@ def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
 
 
 def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
     JobFactory(account=job.account, token=job.token, remote_id="7")
     drafts.quote_draft(job)
@@ -211,8 +218,8 @@ def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there
     assert job.quote_error.startswith("We do not know whether this was done.")
 
 
-def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: Upstream) -> None:
-    upstream.on("POST", "/faceless", httpx.ConnectError)
+def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: ScriptedUpstream) -> None:
+    upstream.respond("POST", "/faceless", httpx.ConnectError)
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.wanted == READY
@@ -241,7 +248,7 @@ def lock_of(job: Job) -> str:
 
 
 def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_only(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
     """A minute is the most that a charge may wait for it; each request has the whole of the lock
     before it."""
@@ -249,20 +256,20 @@ def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_onl
 
     def created(_: httpx.Request) -> httpx.Response:
         rate_limiter.redis_connection().pexpire(lock_of(job), 1000)  # the request took so long
-        return answer({"id": 7}, 201)
+        return make_response({"id": 7}, 201)
 
     def patched(_: httpx.Request) -> httpx.Response:
         left.append(rate_limiter.redis_connection().pttl(lock_of(job)))
-        return answer({"id": 7})
+        return make_response({"id": 7})
 
-    upstream.on("POST", "/faceless", created)
-    upstream.on("PATCH", "/faceless/7", patched)
+    upstream.respond("POST", "/faceless", created)
+    upstream.respond("PATCH", "/faceless/7", patched)
     drafts.sync_draft(job)
     assert 30_000 < left[0] <= 50_000
 
 
 def test_a_draft_that_another_process_puts_upstream_says_so(
-    job: Job, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    job: Job, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drafts, "DRAFT_LOCK_WAIT_S", 0.01)
     rate_limiter.redis_connection().set(lock_of(job), "another's", px=5000)
@@ -273,33 +280,33 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
 
 
 def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
     """It stays until another one is there (dashboard/actions/studio.py)."""
-    upstream.on(*ESTIMATE, answer({"credits": 120}))
+    upstream.respond(*ESTIMATE, make_response({"credits": 120}))
     ChargeFactory(job=job, state=ChargeState.DRAFT)
     due_at = timezone.now()
     Job.objects.update(remote_id="7", sent=READY, estimate=96, quote_due_at=due_at)
     for _ in range(2):
         drafts.quote_draft(Job.objects.get())
     assert (Job.objects.get().estimate, Job.objects.get().quote_due_at) == (120, None)
-    assert len(upstream.asked(*ESTIMATE)) == 1
+    assert len(upstream.request_bodies(*ESTIMATE)) == 1
 
 
 def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
     said = "The script field must not be greater than 5000 characters."
     body = {"message": said, "errors": {"script": [said, "Another."]}}
-    upstream.on("PATCH", "/faceless/7", httpx.Response(422, json=body))
+    upstream.respond("PATCH", "/faceless/7", httpx.Response(422, json=body))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.quote_error == (
         f"The service does not accept the script: “{said}” Nothing was charged."
     )
     assert job.quote_fields == {"script": said}
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
-    upstream.on(*ESTIMATE, answer({"credits": 96}))
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
+    upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert (job.quote_error, job.quote_fields) == ("", None)

@@ -43,7 +43,7 @@ def test_a_named_point_kills_at_its_time(
 
 def test_every_point_stands_somewhere_in_the_way_of_a_charge() -> None:
     code = "".join(path.read_text() for path in ROOT.rglob("*.py"))
-    reached = set(re.findall(r'failpoints\.reach\("(\w+)"\)', code))
+    reached = set(re.findall(r'failpoints\.hit_failpoint\("(\w+)"\)', code))
     assert reached == set(failpoints.FAILPOINTS)
 
 

@@ -15,11 +15,11 @@ from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 WANTED = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
-LOST = [httpx.ReadTimeout, httpx.Response(502), answer({"no": "id"}, 201)]
+LOST = [httpx.ReadTimeout, httpx.Response(502), make_response({"no": "id"}, 201)]
 
 
 @pytest.fixture(autouse=True)
@@ -49,61 +49,61 @@ def go_on(clock: Any, minutes: float) -> None:
 
 @pytest.mark.parametrize("lost", LOST, ids=["a time-out", "a 502", "an answer without an id"])
 def test_a_charge_leaves_three_drafts_at_most_and_then_a_person_is_told(
-    lost: Any, job: Job, charge: Charge, upstream: Upstream, time_machine: Any
+    lost: Any, job: Job, charge: Charge, upstream: ScriptedUpstream, time_machine: Any
 ) -> None:
-    upstream.on("POST", "/faceless", lost)
+    upstream.respond("POST", "/faceless", lost)
     go_on(time_machine, 20)
     charge.refresh_from_db()
-    assert len(upstream.asked("POST", "/faceless")) == 3
+    assert len(upstream.request_bodies("POST", "/faceless")) == 3
     assert charge.state == ChargeState.REFUSED
     assert "did not answer 3 tries to make this draft" in charge.reason
 
 
 def test_one_lost_answer_is_tried_again_half_a_minute_later(
-    job: Job, charge: Charge, upstream: Upstream, time_machine: Any
+    job: Job, charge: Charge, upstream: ScriptedUpstream, time_machine: Any
 ) -> None:
-    upstream.on("POST", "/faceless", httpx.ReadTimeout, answer({"id": 7}, 201))
-    upstream.on("GET", "/faceless/7", answer({"id": 7}))
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
-    upstream.on("POST", "/faceless/7/render", answer({"id": 7}, 202))
+    upstream.respond("POST", "/faceless", httpx.ReadTimeout, make_response({"id": 7}, 201))
+    upstream.respond("GET", "/faceless/7", make_response({"id": 7}))
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
+    upstream.respond("POST", "/faceless/7/render", make_response({"id": 7}, 202))
     go_on(time_machine, 0.8)
     charge.refresh_from_db()
     assert charge.sent_at is not None
     assert 30 <= (charge.sent_at - NOON).total_seconds() <= 42
-    assert len(upstream.asked("POST", "/faceless")) == 2
+    assert len(upstream.request_bodies("POST", "/faceless")) == 2
 
 
 def test_a_service_that_is_not_reached_at_all_leaves_nothing_and_is_tried_on(
-    job: Job, charge: Charge, upstream: Upstream, time_machine: Any
+    job: Job, charge: Charge, upstream: ScriptedUpstream, time_machine: Any
 ) -> None:
-    upstream.on("POST", "/faceless", httpx.ConnectError)
+    upstream.respond("POST", "/faceless", httpx.ConnectError)
     go_on(time_machine, 2)
-    assert len(upstream.asked("POST", "/faceless")) >= 10
+    assert len(upstream.request_bodies("POST", "/faceless")) >= 10
     job.refresh_from_db()
     assert job.lost_creations == 0
 
 
 def test_prices_asked_again_and_again_leave_no_more(
-    job: Job, upstream: Upstream, time_machine: Any
+    job: Job, upstream: ScriptedUpstream, time_machine: Any
 ) -> None:
-    upstream.on("POST", "/faceless", httpx.ReadTimeout)
+    upstream.respond("POST", "/faceless", httpx.ReadTimeout)
     for second in range(0, 900, 5):
         time_machine.move_to(NOON + timedelta(seconds=second), tick=False)
         drafts.quote_draft(Job.objects.get(pk=job.pk))
     job.refresh_from_db()
-    assert len(upstream.asked("POST", "/faceless")) == 3
+    assert len(upstream.request_bodies("POST", "/faceless")) == 3
     assert "did not answer 3 tries" in job.quote_error
 
 
 def test_ten_minutes_later_a_person_may_have_it_tried_once_more(
-    job: Job, upstream: Upstream, time_machine: Any
+    job: Job, upstream: ScriptedUpstream, time_machine: Any
 ) -> None:
-    upstream.on("POST", "/faceless", answer({"id": 7}, 201))
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
-    upstream.on("GET", "/faceless/7/estimate", answer({"credits": 96}))
+    upstream.respond("POST", "/faceless", make_response({"id": 7}, 201))
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
+    upstream.respond("GET", "/faceless/7/estimate", make_response({"credits": 96}))
     again_at = NOON + timedelta(minutes=10)
     Job.objects.update(lost_creations=3, create_again_at=again_at)
     for at, tries in ((again_at - timedelta(seconds=1), 0), (again_at, 1)):
         time_machine.move_to(at, tick=False)
         drafts.quote_draft(Job.objects.get(pk=job.pk))
-        assert len(upstream.asked("POST", "/faceless")) == tries
+        assert len(upstream.request_bodies("POST", "/faceless")) == tries

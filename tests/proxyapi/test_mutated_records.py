@@ -1,6 +1,6 @@
 """No record, however mutated, raises or makes a false state (law 6, pitfalls 5 to 12, 60, 97).
 
-What a state is, the specification says: in `spec_says`, not in the tables under test.
+What a state is, the specification says: in `spec_oracle`, not in the tables under test.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from proxyapi.models import Account, AccountPlan, JobKind
 from proxyapi.models.account import parse_timestamp
 from proxyapi.polling.status_reading import parse_status_reading
 from proxyapi.top_up.setting import TopUpSetting
-from tests.proxyapi import spec_says
-from tests.proxyapi.mutated import EXAMPLES, mutated
+from tests.proxyapi import spec_oracle
+from tests.proxyapi.mutated_responses import EXAMPLES, mutated_records
 
 VIDEO = {"status": "completed", "url": "https://films.example/1.mp4", "failure": None}
 RECORDS: dict[str, Any] = {
@@ -64,30 +64,30 @@ RECORDS: dict[str, Any] = {
 
 
 def test_the_specification_is_asked_about_every_kind():
-    assert set(spec_says.STATE) == set(spec_says.STATUS) == set(JobKind.values)
+    assert set(spec_oracle.STATE_READERS) == set(spec_oracle.STATUS_PATHS) == set(JobKind.values)
 
 
 @pytest.mark.parametrize("kind", JobKind.values)
 def test_b6_a_record_as_the_specification_shows_it_is_completed(kind):
-    assert spec_says.STATE[kind](RECORDS[kind]) == "completed"
+    assert spec_oracle.STATE_READERS[kind](RECORDS[kind]) == "completed"
     assert parse_status_reading(kind, RECORDS[kind]).state == "completed"
 
 
 @pytest.mark.parametrize("kind", JobKind.values)
 def test_b6_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
     @settings(max_examples=EXAMPLES)
-    @given(mutated(RECORDS[kind]))
+    @given(mutated_records(RECORDS[kind]))
     def each(record):
         sight = parse_status_reading(kind, record)
-        assert (sight.state or "running") == spec_says.STATE[kind](record)
-        assert sight.raw_status == spec_says.word(kind, record)[:60]
+        assert (sight.state or "running") == spec_oracle.STATE_READERS[kind](record)
+        assert sight.raw_status == spec_oracle.status_of(kind, record)[:60]
         assert len(sight.failure_message) <= 2000
 
     each()
 
 
 @settings(max_examples=EXAMPLES)
-@given(mutated(RECORDS["entry"]))
+@given(mutated_records(RECORDS["entry"]))
 def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
     made = parse_row(raw)
     assert made.amount.is_finite()
@@ -95,7 +95,11 @@ def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
 
 
 @settings(max_examples=EXAMPLES)
-@given(mutated(RECORDS["options"]), mutated(RECORDS["estimate"]), mutated(RECORDS["top-up"]))
+@given(
+    mutated_records(RECORDS["options"]),
+    mutated_records(RECORDS["estimate"]),
+    mutated_records(RECORDS["top-up"]),
+)
 def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
     options_in(menus)
     found = drafts.parse_estimate_credits(price)
@@ -107,7 +111,7 @@ def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, 
 
 
 @settings(max_examples=EXAMPLES)
-@given(mutated(RECORDS["profile"]))
+@given(mutated_records(RECORDS["profile"]))
 def test_b6_a_mutated_profile_takes_no_plan_away_that_it_does_not_deny(profile):
     account = Account(plan=AccountPlan.PAID, email_verified=True)
     me = profile if isinstance(profile, dict) else {}

@@ -11,7 +11,7 @@ import pytest
 
 from proxyapi import rate_limiter
 from proxyapi.rate_limiter import Priority
-from tests.proxyapi.test_allowance import TOKEN, later
+from tests.proxyapi.test_rate_limiter import TOKEN, advance_redis
 
 PROCESSES = 4
 GREEDY = """
@@ -41,14 +41,14 @@ def test_b2_four_processes_get_thirty_between_them_minute_after_minute(store, va
     """B2, pitfall_20; slow because it starts eight interpreters."""
     rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30)
     assert taken_by_all(valkey_url, Priority.PERSON) == 30
-    later(store, 59)
+    advance_redis(store, 59)
     assert not rate_limiter.try_acquire(store, TOKEN, Priority.PERSON).is_granted
-    later(store, 3)
+    advance_redis(store, 3)
     assert taken_by_all(valkey_url, Priority.PERSON) == 30
 
 
 @pytest.mark.slow
-def test_four_processes_that_watch_leave_people_their_part(store, valkey_url):
+def test_four_polling_processes_leave_people_their_share(store, valkey_url):
     """Slow because it starts four interpreters."""
     rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30)
     started = time.monotonic()

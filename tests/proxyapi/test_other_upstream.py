@@ -31,11 +31,11 @@ from proxyapi.models import (
 from proxyapi.polling import due_work
 from proxyapi.polling.poller import poll_job
 from proxyapi.refusals import TokenRefused
-from proxyapi.upstream.client import Client
+from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.secret import Secret
-from tests.factories import ChargeFactory, JobFactory, UserFactory, VaultFactory
+from tests.factories import ChargeFactory, JobFactory, TenantFactory, UserFactory
 from tests.proxyapi.money.conftest import sandbox, started_sandbox
-from tests.proxyapi.money.stage import PAID
+from tests.proxyapi.money.sandbox_account import ACCOUNT_DATA
 
 __all__ = ["sandbox"]
 HOSTS = ["127.0.0.1", "127.0.0.2"]
@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.allow_hosts(HOSTS)]
 Move = Callable[[str], None]
 
 
-class Service(NamedTuple):
+class SandboxServer(NamedTuple):
     """`address` is the portal's way to it; `control` the way of a test."""
 
     address: str
@@ -54,30 +54,30 @@ class Service(NamedTuple):
 
 
 @pytest.fixture
-def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def first_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxServer]:
     every_name = "0.0.0.0"  # noqa: S104
     with (
         started_sandbox(tmp_path_factory.mktemp("first"), every_name) as base,
         httpx.Client(base_url=f"{base}/_sandbox/") as control,
     ):
-        yield Service(f"{base.replace('127.0.0.1', '127.0.0.2')}/v2", control)
+        yield SandboxServer(f"{base.replace('127.0.0.1', '127.0.0.2')}/v2", control)
 
 
 @pytest.fixture
-def second(sandbox: str) -> Iterator[Service]:
+def second_sandbox(sandbox: str) -> Iterator[SandboxServer]:
     with httpx.Client(base_url=f"{sandbox}/_sandbox/") as control:
         control.post("reset", json={})
-        yield Service(f"{sandbox}/v2", control)
+        yield SandboxServer(f"{sandbox}/v2", control)
 
 
 @pytest.fixture
-def move(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
+def set_upstream_url(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
     """Set VIDEO_API_BASE_URL."""
-    clients: list[Client] = []
+    clients: list[UpstreamClient] = []
 
     def set_address(address: str) -> None:
         settings.VIDEO_API_BASE_URL = address
-        clients.append(Client(address))
+        clients.append(UpstreamClient(address))
         monkeypatch.setattr(calls, "upstream_client", lambda: clients[-1])
 
     yield set_address
@@ -86,11 +86,11 @@ def move(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
 
 
 @pytest.fixture
-def token(first: Service, move: Move) -> Token:
+def token(first_sandbox: SandboxServer, set_upstream_url: Move) -> Token:
     """Of an account of the first service, with a video that renders there."""
-    account = first.control.post("accounts", json=PAID).json()
-    move(first.address)
-    token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(account["token"]))
+    account = first_sandbox.control.post("accounts", json=ACCOUNT_DATA).json()
+    set_upstream_url(first_sandbox.address)
+    token = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(account["token"]))
     tokens.refresh_account_profile(token.account)
     token.refresh_from_db()
     return token
@@ -148,14 +148,18 @@ def lost(job: Job) -> Charge:
 
 
 def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pasting(
-    token: Token, job: Job, first: Service, second: Service, move: Move
+    token: Token,
+    job: Job,
+    first_sandbox: SandboxServer,
+    second_sandbox: SandboxServer,
+    set_upstream_url: Move,
 ) -> None:
     unknown, waiting = lost(job), ChargeFactory(job=JobFactory(token=token, account=token.account))
-    asked_before = first.requests()
-    move(second.address)
+    asked_before = first_sandbox.requests()
+    set_upstream_url(second_sandbox.address)
     make_due(token.account)
     do_all(token.account)
-    assert (second.requests(), first.requests()) == (0, asked_before)
+    assert (second_sandbox.requests(), first_sandbox.requests()) == (0, asked_before)
     assert [
         *due_work.lease_due_jobs(),
         *due_work.lease_due_quotes(),
@@ -168,7 +172,7 @@ def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pastin
     waiting.refresh_from_db()
     assert (token.state, job.state, job.look_error) == (TokenState.WORKING, JobState.RUNNING, "")
     assert (unknown.state, waiting.state) == (ChargeState.UNKNOWN, ChargeState.HELD)
-    move(first.address)
+    set_upstream_url(first_sandbox.address)
     make_due(token.account)
     do_all(token.account)
     job.refresh_from_db()
@@ -177,7 +181,7 @@ def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pastin
     assert job.looked_at > timezone.now() - timedelta(minutes=1)
     assert unknown.state == ChargeState.REFUSED, "read back, and never charged"
     assert Token.objects.get().state == TokenState.WORKING
-    assert (second.requests(), first.requests() > asked_before) == (0, True)
+    assert (second_sandbox.requests(), first_sandbox.requests() > asked_before) == (0, True)
 
 
 def due_ids() -> list[Any]:
@@ -188,10 +192,10 @@ def due_ids() -> list[Any]:
 
 
 def test_what_was_not_sent_is_given_up_after_its_quarter_of_an_hour(
-    token: Token, second: Service, move: Move
+    token: Token, second_sandbox: SandboxServer, set_upstream_url: Move
 ) -> None:
     charge = ChargeFactory(job=JobFactory(token=token, account=token.account))
-    move(second.address)
+    set_upstream_url(second_sandbox.address)
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
@@ -199,68 +203,68 @@ def test_what_was_not_sent_is_given_up_after_its_quarter_of_an_hour(
     Charge.objects.update(held_at=timezone.now() - timedelta(minutes=16))
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
-    assert (charge.state, second.requests()) == (ChargeState.REFUSED, 0)
+    assert (charge.state, second_sandbox.requests()) == (ChargeState.REFUSED, 0)
     assert charge.reason.endswith("Nothing was charged.")
 
 
 def test_a_price_is_asked_when_the_upstream_is_back(
-    token: Token, second: Service, move: Move
+    token: Token, second_sandbox: SandboxServer, set_upstream_url: Move
 ) -> None:
     now = timezone.now()
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice.", "voice_id": 1, "genre_id": 1}
     job = JobFactory(token=token, account=token.account, wanted=wanted, quote_due_at=now)
     home = token.account.environment
-    move(second.address)
+    set_upstream_url(second_sandbox.address)
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert (job.quote_due_at, job.quote_error, job.sent) == (now, "", {})
-    assert (list(due_work.lease_due_quotes()), second.requests()) == ([], 0)
-    move(home)
+    assert (list(due_work.lease_due_quotes()), second_sandbox.requests()) == ([], 0)
+    set_upstream_url(home)
     assert list(due_work.lease_due_quotes()) == [job.pk]
 
 
 def test_a_charge_whose_worker_died_is_unknown_and_waits_for_its_upstream(
-    token: Token, second: Service, move: Move
+    token: Token, second_sandbox: SandboxServer, set_upstream_url: Move
 ) -> None:
     past = timezone.now() - timedelta(minutes=30)
     job = JobFactory(token=token, account=token.account)
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=past, due_at=past)
-    move(second.address)
+    set_upstream_url(second_sandbox.address)
     assert list(due_work.lease_due_charges()) == [(charge.pk, ChargeState.SENDING)]
     reconcile_charge(charge.pk)
     Charge.objects.update(due_at=past)
     assert list(due_work.lease_due_charges()) == []
     charge.refresh_from_db()
-    assert (charge.state, second.requests()) == (ChargeState.UNKNOWN, 0)
+    assert (charge.state, second_sandbox.requests()) == (ChargeState.UNKNOWN, 0)
 
 
 def test_a_stored_token_that_is_pasted_at_another_upstream_is_not_sent_there(
-    token: Token, second: Service, move: Move
+    token: Token, second_sandbox: SandboxServer, set_upstream_url: Move
 ) -> None:
     pasted = calls.decrypt_for_call(token)
-    move(second.address)
+    set_upstream_url(second_sandbox.address)
     for state in (TokenState.WORKING, TokenState.REVOKED):
         Token.objects.update(state=state)
         with pytest.raises(
             TokenRefused, match=r"another address of the service \(http://127.0.0.2"
         ):
             tokens.store_token(token.vault, token.owner_id, pasted)
-    assert second.requests() == 0
+    assert second_sandbox.requests() == 0
     tokens.destroy_token(token)
     with pytest.raises(TokenRefused, match="does not know this token"):
         tokens.store_token(token.vault, token.owner_id, pasted)
 
 
 def test_a_sandbox_on_another_port_is_the_same_upstream_and_its_account_the_same_row(
-    second: Service, move: Move
+    second_sandbox: SandboxServer, set_upstream_url: Move
 ) -> None:
-    account = second.control.post("accounts", json=PAID).json()
-    move(second.address)
-    vault, owner = VaultFactory(), UserFactory()
+    account = second_sandbox.control.post("accounts", json=ACCOUNT_DATA).json()
+    set_upstream_url(second_sandbox.address)
+    vault, owner = TenantFactory(), UserFactory()
     known = tokens.store_token(vault, owner.pk, Secret(account["token"]))
     Account.objects.update(environment="http://localhost:8081/v2")
     path = f"accounts/{account['account_id']}/tokens"
-    another = second.control.post(path, json={}).json()["token"]
+    another = second_sandbox.control.post(path, json={}).json()["token"]
     added = tokens.store_token(vault, owner.pk, Secret(another))
     assert added.account_id == known.account_id
     tokens.refresh_account_profile(added.account)

@@ -22,7 +22,7 @@ from proxyapi.polling.poller import poll_job
 from proxyapi.polling.status_reading import KINDS, parse_status_reading
 from proxyapi.upstream.catalog import CATALOG
 from tests.factories import AccountFactory, JobFactory, TokenFactory
-from tests.proxyapi.upstream_script import BASE, Upstream, answer
+from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream, make_response
 
 TESTS = Path(__file__).parents[1]
 ROWS = range(1, 123)
@@ -79,19 +79,19 @@ def test_pitfall_12_only_the_status_inside_the_resource_counts(beside: dict[str,
 
 @pytest.mark.parametrize("told", [4.76, "4.76"])
 def test_pitfall_55_a_price_of_a_fraction_is_exact(
-    told: object, db: None, upstream: Upstream
+    told: object, db: None, upstream: ScriptedUpstream
 ) -> None:
     job: Job = JobFactory(wanted=READY)
-    upstream.on("POST", "/faceless", answer({"id": 7}, 201))
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
-    upstream.on("GET", "/faceless/7/estimate", answer({"credits": told}))
+    upstream.respond("POST", "/faceless", make_response({"id": 7}, 201))
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
+    upstream.respond("GET", "/faceless/7/estimate", make_response({"credits": told}))
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.estimate == Decimal("4.76")
 
 
 def test_pitfall_94_the_links_of_an_answer_are_not_followed(
-    account: Account, upstream: Upstream
+    account: Account, upstream: ScriptedUpstream
 ) -> None:
     """Pages are asked for by their numbers, at the address that the token is for."""
     rows = [
@@ -100,8 +100,8 @@ def test_pitfall_94_the_links_of_an_answer_are_not_followed(
     ]
     elsewhere = {"next": "https://elsewhere.example/history?page=2", "last": "//elsewhere.example"}
     pages: dict[str, Any] = {"links": elsewhere, "next": elsewhere["next"]}
-    upstream.on("GET", "/me", answer({"id": 5, "credits": {"remaining": "10"}}))
-    upstream.on("GET", "/credits/history", answer(rows, total=50, **pages))
+    upstream.respond("GET", "/me", make_response({"id": 5, "credits": {"remaining": "10"}}))
+    upstream.respond("GET", "/credits/history", make_response(rows, total=50, **pages))
     ledger.mirror_entries(account)
     assert upstream.requests
     assert all(str(request.url).startswith(f"{BASE}/") for request in upstream.requests)
@@ -120,21 +120,21 @@ def test_pitfall_97_what_was_added_to_an_answer_changes_nothing(kind: str) -> No
 
 
 def test_pitfall_98_nothing_that_is_read_asks_for_includes(
-    account: Account, upstream: Upstream
+    account: Account, upstream: ScriptedUpstream
 ) -> None:
     """Of a whole way: profile, prices, options, ledger, a draft's price, a look at what runs."""
-    assert not any("include" in f"{row.path} {row.parameters}" for row in CATALOG.values())
+    assert not any("include" in f"{row.path} {row.path_parameters}" for row in CATALOG.values())
     paid = {"exists": True, "active": True, "trial": False}
     me = {"id": account.upstream_id, "subscription": paid, "credits": {"remaining": "10"}}
-    upstream.on("GET", "/me", answer(me))
+    upstream.respond("GET", "/me", make_response(me))
     row = {"credit_spend": "-4", "transaction_type": "Debit", "created_at": "2026-11-02T09:00:00Z"}
-    upstream.on("GET", "/credits/history", answer([row], total=1))
+    upstream.respond("GET", "/credits/history", make_response([row], total=1))
     told: dict[str, Any] = {"/credits/costs": {}, "/faceless/options": {}}
     told |= {"/faceless/7": {"id": 7}, "/faceless/7/estimate": {"credits": 4}}
     for path, data in told.items():
-        upstream.on("GET", path, answer(data))
-    upstream.on("POST", "/faceless", answer({"id": 7}, 201))
-    upstream.on("PATCH", "/faceless/7", answer({"id": 7}))
+        upstream.respond("GET", path, make_response(data))
+    upstream.respond("POST", "/faceless", make_response({"id": 7}, 201))
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     tokens.refresh_account_profile(account)
     ledger.mirror_entries(account)
     job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
@@ -162,7 +162,7 @@ def test_pitfall_91_a_method_that_the_api_does_not_show_is_a_setting(settings: A
     calls.upstream_client.cache_clear()
     try:
         assert checks.check_method_overrides() == []
-        assert calls.upstream_client().row("text_to_scene.sort").method == "PATCH"
+        assert calls.upstream_client().get_operation("text_to_scene.sort").method == "PATCH"
     finally:
         calls.upstream_client.cache_clear()
 
@@ -177,7 +177,7 @@ def test_pitfall_91_any_other_method_keeps_the_process_from_starting(
     assert [one.id for one in checks.check_method_overrides()] == ["proxyapi.E005"]
 
 
-def said(tree: ast.Module) -> Iterator[str]:
+def test_texts(tree: ast.Module) -> Iterator[str]:
     """What tests are called and say of themselves."""
     yield ast.get_docstring(tree) or ""
     for node in ast.walk(tree):
@@ -186,20 +186,22 @@ def said(tree: ast.Module) -> Iterator[str]:
             yield ast.get_docstring(node) or ""
 
 
-def rows_of(words: str) -> Iterator[int]:
+def pitfall_numbers(words: str) -> Iterator[int]:
     """`83, 85 to 87` are four rows."""
     for part in re.split(r", |_and_| and |(?<!to)_(?!to)", words):
         first, *last = [int(number) for number in re.findall(r"\d+", part)]
         yield from range(first, max([first, *last]) + 1)
 
 
-def named(tests: Path) -> set[int]:
+def named_pitfalls(tests: Path) -> set[int]:
     files = [path for path in tests.rglob("test_*.py") if path != Path(__file__)]
     trees = [ast.parse(path.read_text()) for path in files]
     own = ast.parse(Path(__file__).read_text())
     own.body = own.body[1:]  # its docstring shows how to name one
-    texts = chain.from_iterable(said(tree) for tree in (*trees, own))
-    return {row for text in texts for found in NAMED.findall(text) for row in rows_of(found)}
+    texts = chain.from_iterable(test_texts(tree) for tree in (*trees, own))
+    return {
+        row for text in texts for found in NAMED.findall(text) for row in pitfall_numbers(found)
+    }
 
 
 @pytest.mark.parametrize(
@@ -207,11 +209,11 @@ def named(tests: Path) -> set[int]:
     [("33", [33]), ("69_to_71", [69, 70, 71]), ("5 to 7, 60", [5, 6, 7, 60]), ("85_88", [85, 88])],
 )
 def test_several_rows_may_be_named_at_once(words: str, rows: list[int]) -> None:
-    assert list(rows_of(words)) == rows
+    assert list(pitfall_numbers(words)) == rows
 
 
 def test_every_row_is_named_by_a_test_or_has_no_screen_yet_and_never_both() -> None:
-    known = named(TESTS)
+    known = named_pitfalls(TESTS)
     assert set(ROWS) - known - WITHOUT_A_SCREEN.keys() == set(), "nothing tests these"
     assert known & WITHOUT_A_SCREEN.keys() == set(), "these have a test now"
     assert known | WITHOUT_A_SCREEN.keys() == set(ROWS), "there are no such rows"

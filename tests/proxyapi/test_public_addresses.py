@@ -36,4 +36,4 @@ def test_a_public_one_is_also_where_another_wraps_it(address: str) -> None:
 
 
 def test_films_and_webhooks_are_judged_by_the_same_function() -> None:
-    assert vars(webhook)["public"] is media_proxy.is_public_address
+    assert vars(webhook)["is_public_address"] is media_proxy.is_public_address

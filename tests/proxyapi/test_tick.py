@@ -23,7 +23,7 @@ A_MOMENT = 4.0  # seconds on busy cores; without our options it was six
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     """Who was rung for, by task and id."""
     heard: list[tuple[str, UUID]] = []
     for name in ("look_at", "quote", "send_charge", "settle_charge"):
@@ -33,7 +33,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     return heard
 
 
-def test_a_doorbell_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
+def test_enqueueing_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
     """Pages ring after a commit: nobody waits for a broker that is not there."""
     dead = f"redis+socket://{tmp_path}/nobody.sock"
     started = time.monotonic()
@@ -45,7 +45,7 @@ def test_a_doorbell_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
     assert time.monotonic() - started < A_MOMENT
 
 
-def test_law_7_one_tick_rings_for_every_row_that_is_due(rung):
+def test_law_7_one_tick_enqueues_every_row_that_is_due(enqueued):
     ago = timezone.now() - timedelta(seconds=9)
     job = JobFactory.create(
         remote_id="7", state=JobState.RUNNING, started_at=ago, looked_at=ago, next_look_at=ago
@@ -54,17 +54,17 @@ def test_law_7_one_tick_rings_for_every_row_that_is_due(rung):
     held = ChargeFactory.create(due_at=ago)
     lost = ChargeFactory.create(state=ChargeState.UNKNOWN, sent_at=ago, due_at=ago)
     tasks.tick()
-    assert set(rung) == {
+    assert set(enqueued) == {
         ("look_at", job.pk), ("quote", priced.pk), ("send_charge", held.pk),
         ("settle_charge", lost.pk),
     }  # fmt: skip
     assert rate_limiter.redis_connection().exists(tasks.TICK_HEARTBEAT_KEY)
-    rung.clear()
+    enqueued.clear()
     tasks.tick()
-    assert rung == [], "each is leased to whom it was rung for"
+    assert enqueued == [], "each is leased to whom it was rung for"
 
 
-def test_what_nobody_served_is_found_again_within_thirty_seconds(rung):
+def test_what_nobody_served_is_found_again_within_thirty_seconds(enqueued):
     ago = timezone.now() - timedelta(seconds=9)
     running = {"remote_id": "7", "state": JobState.RUNNING, "started_at": ago, "looked_at": ago}
     JobFactory.create(**running, next_look_at=ago)

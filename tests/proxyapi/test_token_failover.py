@@ -18,19 +18,19 @@ from tests.factories import (
     AccountFactory,
     ChargeFactory,
     JobFactory,
+    TenantFactory,
     TokenFactory,
     UserFactory,
-    VaultFactory,
 )
+from tests.proxyapi.scripted_upstream import ScriptedUpstream
 from tests.proxyapi.test_tokens import ME, profile, value
-from tests.proxyapi.upstream_script import Upstream
 
 
 @pytest.mark.parametrize("state", [TokenState.REVOKED, TokenState.REMOVED])
 def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
-    db: None, upstream: Upstream, state: TokenState
+    db: None, upstream: ScriptedUpstream, state: TokenState
 ) -> None:
-    upstream.on(*ME, profile(5))
+    upstream.respond(*ME, profile(5))
     old = old_token(state)
     later = timezone.now() + timedelta(hours=1)
     running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": later}
@@ -50,9 +50,9 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
 
 
 def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(
-    db: None, upstream: Upstream
+    db: None, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ME, profile(5))
+    upstream.respond(*ME, profile(5))
     old = old_token(TokenState.REMOVED)
     job = JobFactory(token=old, account=old.account)
     draft = ChargeFactory(job=job, state=ChargeState.DRAFT)
@@ -66,10 +66,10 @@ def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(
 
 @pytest.mark.parametrize("how", ["removed here", "revoked at the service"])
 def test_a_token_that_stops_leaves_what_it_made_to_one_that_was_added_before(
-    how: str, db: None, upstream: Upstream
+    how: str, db: None, upstream: ScriptedUpstream
 ) -> None:
     """The usual order of a change of tokens: the new one first."""
-    upstream.on(*ME, profile(5))
+    upstream.respond(*ME, profile(5))
     old = old_token(TokenState.WORKING)
     now = timezone.now()
     running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": now}
@@ -93,11 +93,11 @@ def damage(token: Token) -> None:
 
 
 def test_a_new_token_goes_on_with_what_is_left_on_one_that_does_not_open(
-    db: None, upstream: Upstream
+    db: None, upstream: ScriptedUpstream
 ) -> None:
     """The service shows a value once, so the same one is seldom there to be added again."""
-    upstream.on(*ME, profile(5))
-    vault, owner = VaultFactory(), UserFactory()
+    upstream.respond(*ME, profile(5))
+    vault, owner = TenantFactory(), UserFactory()
     first = tokens.store_token(vault, owner.pk, Secret(value()))
     job = JobFactory(token=first, account=first.account, vault=vault)
     damage(first)
@@ -107,10 +107,10 @@ def test_a_new_token_goes_on_with_what_is_left_on_one_that_does_not_open(
 
 
 def test_what_a_token_left_is_not_handed_to_one_that_does_not_open(
-    db: None, upstream: Upstream
+    db: None, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ME, profile(5))
-    vault, owner = VaultFactory(), UserFactory()
+    upstream.respond(*ME, profile(5))
+    vault, owner = TenantFactory(), UserFactory()
     first, second, third = (
         tokens.store_token(vault, owner.pk, Secret(value(one))) for one in "abc"
     )
@@ -123,10 +123,10 @@ def test_what_a_token_left_is_not_handed_to_one_that_does_not_open(
 
 @pytest.mark.parametrize("is_damaged", [False, True])
 def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
-    db: None, upstream: Upstream, is_damaged: bool
+    db: None, upstream: ScriptedUpstream, is_damaged: bool
 ) -> None:
-    upstream.on(*ME, profile(5))
-    vault, owner = VaultFactory(), UserFactory()
+    upstream.respond(*ME, profile(5))
+    vault, owner = TenantFactory(), UserFactory()
     first = tokens.store_token(vault, owner.pk, Secret(value()))
     job = JobFactory(token=first, account=first.account, vault=vault)
     if is_damaged:
@@ -143,10 +143,10 @@ def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
 
 
 def test_a_token_of_another_account_or_member_takes_over_nothing(
-    db: None, upstream: Upstream
+    db: None, upstream: ScriptedUpstream
 ) -> None:
     """pitfall_04: what the old token left is of its account, and stays with it."""
-    upstream.on(*ME, profile(6), profile(5))
+    upstream.respond(*ME, profile(6), profile(5))
     old = old_token(TokenState.REVOKED)
     job = JobFactory(token=old, account=old.account)
     tokens.store_token(old.vault, old.owner_id, Secret(value("b")))

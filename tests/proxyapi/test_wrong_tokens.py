@@ -16,17 +16,17 @@ from proxyapi import throttle, tokens
 from proxyapi.models import Token, Vault
 from proxyapi.refusals import Refusal, TooManyAttempts
 from proxyapi.upstream.secret import Secret
-from tests.factories import UserFactory, VaultFactory
-from tests.proxyapi.upstream_script import Upstream, answer, refused
+from tests.factories import TenantFactory, UserFactory
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
 ME = ("GET", "/me")
-UNKNOWN = refused(401, "GEN-UNAUTHORIZED")
+UNKNOWN = error_response(401, "GEN-UNAUTHORIZED")
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def team() -> Vault:
-    vault: Vault = VaultFactory()
+    vault: Vault = TenantFactory()
     return vault
 
 
@@ -38,9 +38,9 @@ def try_one(team: Vault, member: Any, number: int) -> str:
 
 
 def test_of_forty_wrong_tokens_of_a_member_five_reach_the_service(
-    team: Vault, upstream: Upstream
+    team: Vault, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ME, UNKNOWN)
+    upstream.respond(*ME, UNKNOWN)
     mira = UserFactory()
     said = [try_one(team, mira, number) for number in range(40)]
     assert len(upstream.requests) == 5
@@ -51,19 +51,19 @@ def test_of_forty_wrong_tokens_of_a_member_five_reach_the_service(
 
 
 def test_of_a_team_fifteen_do_and_another_team_is_not_kept_waiting(
-    team: Vault, upstream: Upstream
+    team: Vault, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ME, UNKNOWN)
+    upstream.respond(*ME, UNKNOWN)
     members = [UserFactory() for _ in range(4)]
     for number in range(20):
         try_one(team, members[number % 4], number)
     assert len(upstream.requests) == 15
-    try_one(VaultFactory(), UserFactory(), 99)
+    try_one(TenantFactory(), UserFactory(), 99)
     assert len(upstream.requests) == 16
 
 
-def test_a_minute_later_they_are_tried_again(team: Vault, upstream: Upstream) -> None:
-    upstream.on(*ME, UNKNOWN)
+def test_a_minute_later_they_are_tried_again(team: Vault, upstream: ScriptedUpstream) -> None:
+    upstream.respond(*ME, UNKNOWN)
     mira = UserFactory()
     now = timezone.now()
     for seconds, wanted in ((0, 5), (59, 5), (61, 10)):
@@ -73,16 +73,18 @@ def test_a_minute_later_they_are_tried_again(team: Vault, upstream: Upstream) ->
         assert len(upstream.requests) == wanted
 
 
-def test_tokens_that_the_service_knows_do_not_count(team: Vault, upstream: Upstream) -> None:
+def test_tokens_that_the_service_knows_do_not_count(
+    team: Vault, upstream: ScriptedUpstream
+) -> None:
     plan = {"exists": True, "active": True, "trial": False}
-    upstream.on(*ME, answer({"id": 5, "subscription": plan}))
+    upstream.respond(*ME, make_response({"id": 5, "subscription": plan}))
     mira = UserFactory()
     for number in range(12):
         tokens.store_token(team, mira.pk, Secret(f"sbx_right{number:020}"))
     assert Token.objects.count() == 12
 
 
-def test_tries_at_once_are_no_more_than_one_after_the_other(upstream: Upstream) -> None:
+def test_tries_at_once_are_no_more_than_one_after_the_other(upstream: ScriptedUpstream) -> None:
     passed, limits = [], {"of-somebody": 5}
 
     def attempt() -> None:
@@ -100,7 +102,7 @@ def test_tries_at_once_are_no_more_than_one_after_the_other(upstream: Upstream) 
 
 
 def test_without_redis_nothing_is_tried(
-    team: Vault, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    team: Vault, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away() -> redis.Redis:
         return redis.Redis.from_url("unix:///nowhere/valkey.sock")
@@ -112,9 +114,9 @@ def test_without_redis_nothing_is_tried(
 
 
 def test_a_service_that_does_not_answer_is_not_asked_more_often(
-    team: Vault, upstream: Upstream
+    team: Vault, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*ME, httpx.ConnectError)
+    upstream.respond(*ME, httpx.ConnectError)
     mira = UserFactory()
     for number in range(9):
         try_one(team, mira, number)

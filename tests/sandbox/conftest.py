@@ -11,22 +11,26 @@ import pytest
 from fastapi import FastAPI
 
 from proxyapi.sandbox.app import create_app
-from proxyapi.sandbox.clock import Clock
-from proxyapi.sandbox.making import Done
+from proxyapi.sandbox.clock import SandboxClock
+from proxyapi.sandbox.media_makers import OnDone
 
-READY = {"voice_id": 2114, "genre_id": 41, "script": "The sea is salty, and for long was not."}
+READY_SETTINGS = {
+    "voice_id": 2114,
+    "genre_id": 41,
+    "script": "The sea is salty, and for long was not.",
+}
 
 
-class QuickMaker:
+class InstantMaker:
     """Writes a few bytes for a film, at once, unless it is told to wait or to break."""
 
     def __init__(self) -> None:
         self.error: str | None = None
         self.waits = False
         self.films: list[dict[str, Any]] = []
-        self.waiting: list[tuple[Path, Done]] = []
+        self.waiting: list[tuple[Path, OnDone]] = []
 
-    def begin(self, film: dict[str, Any], path: Path, done: Done) -> None:
+    def begin(self, film: dict[str, Any], path: Path, done: OnDone) -> None:
         self.films.append(film)
         self.waiting.append((path, done))
         if not self.waits:
@@ -40,13 +44,13 @@ class QuickMaker:
         self.waiting.clear()
 
 
-class Sandbox:
+class SandboxClient:
     """Calls a sandbox as one of its customers, whose token is `token`."""
 
     def __init__(self, folder: Path, loop: asyncio.Runner, **wanted: Any) -> None:
         self._loop = loop
         self._folder = folder
-        self.maker = QuickMaker()
+        self.maker = InstantMaker()
         self.app: FastAPI
         self.token = ""
         self.peer = ("127.0.0.1", 4711)
@@ -54,7 +58,11 @@ class Sandbox:
 
     def start(self, **wanted: Any) -> None:
         """Start the application, or start it again on the same files."""
-        settings = {"clock": Clock("frozen"), "db": self._folder / "world.sqlite3", "seed": 7}
+        settings = {
+            "clock": SandboxClock("frozen"),
+            "db": self._folder / "world.sqlite3",
+            "seed": 7,
+        }
         self.app = create_app(
             media_dir=self._folder / "media", maker=self.maker, **{**settings, **wanted}
         )
@@ -113,7 +121,7 @@ class Sandbox:
 
     def rendered(self) -> int:
         """A completed video; returns its id."""
-        number = self.draft(**READY)
+        number = self.draft(**READY_SETTINGS)
         assert self.post(f"/v2/faceless/{number}/render").status_code == 202
         self.advance(60)
         assert self.video(number)["status"] == "completed"
@@ -142,7 +150,7 @@ def loop():
 @pytest.fixture
 def sandbox(tmp_path, loop):
     """A sandbox with one paying account, Mira's."""
-    made = Sandbox(tmp_path, loop)
+    made = SandboxClient(tmp_path, loop)
     made.reset("paid")
     yield made
     if made.world.store is not None:

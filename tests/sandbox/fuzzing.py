@@ -21,7 +21,7 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi import checks
 
 from tests.contract import staging
-from tests.sandbox.conftest import READY, Sandbox
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 CHECKS = [
     not_a_server_error,
@@ -35,10 +35,10 @@ CALLERS = ("paid",) * 12 + ("poor", "bare", "trial", "none", "unverified", "othe
 CONTROL = "/_sandbox"
 
 
-class Playground:
+class FuzzPlayground:
     """A sandbox with accounts of every kind, and something of each resource."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: SandboxClient) -> None:
         self.sandbox = sandbox
         self.cases = 0
         self.statuses: dict[int, int] = {}
@@ -61,11 +61,13 @@ class Playground:
     def _furnish(self, mira: dict[str, Any]) -> dict[str, list[Any]]:
         """Values that mean something, by the name of the place or field."""
         box, api = self.sandbox, "/v2/faceless/{}"
-        rendered, page = staging.with_scenes(box), box.draft(type="url-based", **READY)
+        rendered, page = staging.with_scenes(box), box.draft(type="url-based", **READY_SETTINGS)
         asset, clip = rendered["asset"], staging.clip(box)["id"]
         failed, voice = staging.failed(box)["faceless"], staging.clone(box)["id"]
         box.post(api.format(page) + "/scrape-images", {"url": staging.PAGE})
-        drafts = [box.draft(type=kind, **READY) for kind in ("ai-clips", "b-roll", "ai-visuals")]
+        drafts = [
+            box.draft(type=kind, **READY_SETTINGS) for kind in ("ai-clips", "b-roll", "ai-visuals")
+        ]
         faceless = [*drafts, page, rendered["faceless"], failed, box.draft()]
         boards = [
             staging.storyboard(scenes=3)(box)["storyboard"],
@@ -121,7 +123,7 @@ class Playground:
         def call(case: Any, data: st.DataObject) -> None:
             if stale and (operation.method != "get" or operation.path.startswith(CONTROL)):
                 self.restore()
-            self._season(case, data)
+            self._use_known_values(case, data)
             caller = data.draw(st.sampled_from(CALLERS), label="caller")
             answer = self._send(case, self.bearers[caller])
             self.cases += 1
@@ -131,7 +133,7 @@ class Playground:
 
         call()
 
-    def _season(self, case: Any, data: st.DataObject) -> None:
+    def _use_known_values(self, case: Any, data: st.DataObject) -> None:
         """Put known values where made-up ones lead nowhere."""
         for place in case.path_parameters or {}:
             module = "/".join(case.path.split("/")[:3])

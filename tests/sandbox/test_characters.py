@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi.sandbox.api import made_shapes, shapes
-from tests.sandbox.conftest import READY, Sandbox
+from proxyapi.sandbox.api import resource_shapes, shapes
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
 
-def photo(sandbox: Sandbox, data: bytes = PNG):
+def photo(sandbox: SandboxClient, data: bytes = PNG):
     return sandbox.call("POST", "/v2/characters", files={"image": ("me.png", data, "image/png")})
 
 
-def character(sandbox: Sandbox) -> int:
+def character(sandbox: SandboxClient) -> int:
     number: int = photo(sandbox).json()["data"]["id"]
     return number
 
 
-def preview(sandbox: Sandbox, number: int | str, genre_id: object = 301):
+def preview(sandbox: SandboxClient, number: int | str, genre_id: object = 301):
     return sandbox.post(f"/v2/characters/{number}/preview", {"genre_id": genre_id})
 
 
-def train(sandbox: Sandbox, number: int, **wanted: object):
+def train(sandbox: SandboxClient, number: int, **wanted: object):
     previews = sandbox.get(f"/v2/characters/{number}").json()["data"]["previews"]
     chosen = {"preview_id": previews[0]["id"] if previews else 1, "name": "Ada", **wanted}
     return sandbox.post(f"/v2/characters/{number}/train", chosen)
 
 
-def status(sandbox: Sandbox, number: int) -> str:
+def status(sandbox: SandboxClient, number: int) -> str:
     found: str = sandbox.get(f"/v2/characters/{number}").json()["data"]["status"]
     return found
 
@@ -37,7 +37,7 @@ def status(sandbox: Sandbox, number: int) -> str:
 def test_a_character_begins_with_a_photo(sandbox):
     answer = photo(sandbox)
     assert answer.status_code == 201
-    shape = shapes.Envelope[made_shapes.CharacterShape]
+    shape = shapes.Envelope[resource_shapes.CharacterShape]
     shape.model_validate(answer.json(), strict=True, extra="forbid")
     data = answer.json()["data"]
     assert (data["status"], data["previews"], data["name"]) == ("draft", [], None)
@@ -64,7 +64,7 @@ def test_a_photo_may_be_too_large_or_missing_or_text(sandbox):
 
 def test_genres_are_not_those_of_faceless_videos(sandbox):
     genres = sandbox.get("/v2/characters/genres").json()
-    shapes.Envelope[list[made_shapes.NamedShape]].model_validate(genres, strict=True)
+    shapes.Envelope[list[resource_shapes.NamedShape]].model_validate(genres, strict=True)
     options = sandbox.get("/v2/faceless/options?only=genres").json()["data"]["mandatory"]["genres"]
     assert {it["id"] for it in genres["data"]}.isdisjoint(it["id"] for it in options)
     assert preview(sandbox, character(sandbox), options[0]["id"]).status_code == 422
@@ -73,7 +73,7 @@ def test_genres_are_not_those_of_faceless_videos(sandbox):
 def test_previews_are_pictures_in_the_genre_from_the_photo(sandbox):
     number = character(sandbox)
     answer = preview(sandbox, number, 302).json()
-    made_shapes.Previewed.model_validate(answer, strict=True, extra="forbid")
+    resource_shapes.PreviewsShape.model_validate(answer, strict=True, extra="forbid")
     previews = answer["data"]["previews"]
     assert len({it["url"] for it in previews}) == 3 and "meta" not in answer
     shown = sandbox.get(previews[0]["url"])
@@ -119,7 +119,7 @@ def test_training_costs_ten_credits_and_is_ready_after_a_while(sandbox):
     preview(sandbox, number)
     answer = train(sandbox, number, name="Ada Lovelace", age=36, gender="female")
     assert answer.status_code == 202
-    shape = shapes.Charged[made_shapes.CharacterShape]
+    shape = shapes.Charged[resource_shapes.CharacterShape]
     shape.model_validate(answer.json(), strict=True, extra="forbid")
     data = answer.json()["data"]
     assert (data["status"], data["slug"], data["age"]) == ("training", "ada-lovelace", 36)
@@ -170,7 +170,7 @@ def test_a_failed_training_can_be_tried_again(sandbox, refunds, balance):
 def test_a_trained_character_is_among_its_accounts_options(sandbox):
     number = character(sandbox)
     uuid = sandbox.get(f"/v2/characters/{number}").json()["data"]["uuid"]
-    draft = sandbox.draft(**READY)
+    draft = sandbox.draft(**READY_SETTINGS)
     setting = {"character_id": uuid}
     assert sandbox.patch(f"/v2/faceless/{draft}", setting).status_code == 422
     preview(sandbox, number)

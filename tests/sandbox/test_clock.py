@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi.sandbox.clock import Clock
-from tests.sandbox.conftest import READY
+from proxyapi.sandbox.clock import SandboxClock
+from tests.sandbox.conftest import READY_SETTINGS
 
 
-class Machine:
+class SteppingClock:
     """Its clock goes on by a step with each look at it."""
 
     at, step = 1e9, 0.0
@@ -39,7 +39,7 @@ def test_the_clock_is_not_put_forward_to_where_dates_end(sandbox):
 def test_a_clock_that_gets_to_where_dates_end_stands_still_there(sandbox, turn):
     machine = [1_000_000_000.0]
     sandbox.world.store.close()
-    sandbox.start(clock=Clock(machine=lambda: machine[0]))
+    sandbox.start(clock=SandboxClock(machine=lambda: machine[0]))
     sandbox.put("/_sandbox/clock", {**turn, "now": "8999-12-31T23:59:00Z"})
     for _ in range(2):
         machine[0] += 1e9
@@ -48,14 +48,14 @@ def test_a_clock_that_gets_to_where_dates_end_stands_still_there(sandbox, turn):
         assert sandbox.draft()
     assert sandbox.put("/_sandbox/clock", {"mode": "frozen"}).status_code == 200
     sandbox.world.store.close()
-    sandbox.start(clock=Clock("scaled", scale=5))
+    sandbox.start(clock=SandboxClock("scaled", scale=5))
     assert sandbox.get("/v2/me").status_code == 200
 
 
 def test_a_machine_whose_clock_was_put_back_takes_no_world_to_before_1970(sandbox):
     machine = [1_000_000_000.0]
     sandbox.world.store.close()
-    sandbox.start(clock=Clock(machine=lambda: machine[0]))
+    sandbox.start(clock=SandboxClock(machine=lambda: machine[0]))
     sandbox.put("/_sandbox/clock", {"mode": "scaled", "scale": 100_000})
     machine[0] -= 1e9
     assert sandbox.get("/_sandbox/clock").json()["now"] == "1970-01-01T00:00:00+00:00"
@@ -63,20 +63,20 @@ def test_a_machine_whose_clock_was_put_back_takes_no_world_to_before_1970(sandbo
 
 
 def test_all_that_is_asked_while_it_is_held_is_told_one_instant():
-    machine = Machine()
+    machine = SteppingClock()
     machine.step = 1
-    clock = Clock(machine=machine)
-    with pytest.raises(KeyError), clock.held():
+    clock = SandboxClock(machine=machine)
+    with pytest.raises(KeyError), clock.freeze_reads():
         assert clock.now() == clock.now()
         raise KeyError
     assert clock.now() < clock.now()
 
 
-def test_a_job_whose_time_ends_between_two_looks_at_the_clock_ends_with_its_last_word(sandbox):
-    machine = Machine()
+def test_a_job_whose_time_ends_between_two_clock_reads_ends_with_its_last_status(sandbox):
+    machine = SteppingClock()
     sandbox.world.store.close()
-    sandbox.start(clock=Clock("real", machine=machine))
-    number = sandbox.draft(**READY)
+    sandbox.start(clock=SandboxClock("real", machine=machine))
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     (job,) = sandbox.world.jobs
     syncing = 0.15 * job.seconds

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from proxyapi.sandbox.scenarios import SCENARIOS
-from tests.sandbox.conftest import READY, Sandbox
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 TOKEN = re.compile(r"sbx_[A-Za-z0-9]{32}_[0-9a-f]{8}")
 
@@ -134,7 +134,7 @@ def test_settings_change_in_part_and_refuse_what_they_do_not_know(sandbox):
 
 
 def test_the_journal_tells_every_request_and_never_a_token(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     lines = sandbox.journal()
     assert [line["number"] for line in lines] == [1, 2, 3]
@@ -189,9 +189,9 @@ def test_the_same_seed_and_the_same_calls_give_the_same_bodies(tmp_path, loop):
     told = []
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        sandbox = Sandbox(tmp_path / folder, loop, db=None, seed=1)
+        sandbox = SandboxClient(tmp_path / folder, loop, db=None, seed=1)
         sandbox.reset("team_of_three", seed=99)
-        number = sandbox.draft(**READY)
+        number = sandbox.draft(**READY_SETTINGS)
         sandbox.put(f"/v2/faceless/{number}/scripts", {"topic": "tides", "duration": 60})
         sandbox.post(f"/v2/faceless/{number}/render")
         sandbox.advance(60)
@@ -202,7 +202,7 @@ def test_the_same_seed_and_the_same_calls_give_the_same_bodies(tmp_path, loop):
 
 def test_a_subscription_can_lapse_in_the_middle_of_a_render(sandbox):
     sandbox.reset("lapses_mid_render")
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     assert sandbox.video(number)["status"] == "rendering"
     sandbox.advance(4)

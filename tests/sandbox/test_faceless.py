@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from proxyapi.sandbox import catalogue
-from proxyapi.sandbox.catalogue import looks
+from proxyapi.sandbox.catalogue import styles
 from proxyapi.sandbox.writer import TONES
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
 
 def test_a_draft_has_two_numbers_and_only_one_of_them_can_be_asked_for(sandbox):
@@ -44,7 +44,7 @@ def test_a_wrong_draft_is_422_by_field(sandbox, body, field):
 
 
 def test_a_patch_changes_what_is_sent_and_ignores_what_it_does_not_know(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sent = {"font": "mono", "volume": "off", "genre_id": None, "sparkles": True, "title": "T"}
     data = sandbox.patch(f"/v2/faceless/{number}", sent).json()["data"]
     assert (data["font"], data["volume"], data["genre_id"]) == ("mono", "off", None)
@@ -70,7 +70,7 @@ def test_a_patch_changes_what_is_sent_and_ignores_what_it_does_not_know(sandbox)
     ],
 )
 def test_a_wrong_setting_is_422_and_changes_nothing(sandbox, field, value):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     before = sandbox.get(f"/v2/faceless/{number}").json()
     answer = sandbox.patch(f"/v2/faceless/{number}", {field: value, "title": "new"})
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
@@ -87,7 +87,7 @@ def test_the_type_changes_before_a_render_but_url_based_is_fixed(sandbox):
 
 
 def test_a_busy_video_is_changed_or_refused_as_the_setting_says(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     assert sandbox.patch(f"/v2/faceless/{number}", {"title": "a"}).status_code == 200
     sandbox.set(patch_while_busy="refused")
@@ -177,7 +177,7 @@ def test_options_come_in_two_layers_and_only_picks_groups_in_both_syntaxes(sandb
 def test_every_item_of_the_catalogue_is_one_that_a_patch_accepts(sandbox):
     sandbox.set(rate_limit=1000)
     number = sandbox.draft()
-    for setting, values in catalogue.accepted().items():
+    for setting, values in catalogue.accepted_values().items():
         for value in values:
             answer = sandbox.patch(f"/v2/faceless/{number}", {setting: value})
             assert answer.json()["data"][setting] == value
@@ -185,7 +185,7 @@ def test_every_item_of_the_catalogue_is_one_that_a_patch_accepts(sandbox):
 
 def test_the_film_maker_honours_the_slugs_of_the_catalogue():
     films = pytest.importorskip("proxyapi.sandbox.media.films")
-    assert {it.slug for it in looks.GENRES} == set(films.GENRES)
-    assert set(looks.ASPECT_RATIOS) <= set(films.ASPECT_RATIOS)
+    assert {it.slug for it in styles.GENRES} == set(films.GENRES)
+    assert set(styles.ASPECT_RATIOS) <= set(films.ASPECT_RATIOS)
     for group in ("fonts", "caption_effects", "caption_positions", "transitions", "volumes"):
-        assert tuple(looks.STYLES[group]) == getattr(films, group.upper())
+        assert tuple(styles.STYLES[group]) == getattr(films, group.upper())

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from proxyapi.sandbox.faults import ACTIONS, ConnectionLost
-from tests.sandbox.conftest import READY, Sandbox
-from tests.sandbox.wire import ask
+from tests.sandbox.asgi_client import call_app
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 PUT_SCRIPT = {"topic": "tides", "duration": 30}
 
 
-def fault(sandbox: Sandbox, **wanted: Any) -> Any:
+def fault(sandbox: SandboxClient, **wanted: Any) -> Any:
     answer = sandbox.post("/_sandbox/faults", wanted)
     assert answer.status_code == 201, answer.text
     return answer.json()
@@ -102,10 +102,12 @@ def test_a_stall_ends_without_an_answer_and_latency_with_one(sandbox):
 
 
 @pytest.mark.parametrize("gone", [True, False])
-def test_a_client_that_has_gone_is_not_told_its_charge_though_nothing_was_late(sandbox, loop, gone):
+def test_a_disconnected_client_does_not_learn_its_charge_though_nothing_was_late(
+    sandbox, loop, gone
+):
     path = f"/v2/faceless/{sandbox.draft()}/scripts"
     line = SimpleNamespace(is_closing=lambda: gone)
-    call = ask(sandbox.app, "PUT", path, token=sandbox.token, body=PUT_SCRIPT, transport=line)
+    call = call_app(sandbox.app, "PUT", path, token=sandbox.token, body=PUT_SCRIPT, transport=line)
     assert (loop.run(call).status == 200) is not gone
     ((charge,),) = sandbox.money()["charges"].values()
     assert charge["answered"] is not gone
@@ -183,8 +185,8 @@ def test_a_fault_that_does_not_exist_is_refused(sandbox, wanted):
     assert sandbox.post("/_sandbox/faults", wanted).status_code == 422
 
 
-def test_every_action_can_be_set_and_none_upsets_the_books(sandbox):
-    number = sandbox.draft(**READY)
+def test_every_action_can_be_set_and_none_unbalances_the_ledger(sandbox):
+    number = sandbox.draft(**READY_SETTINGS)
     for action in ACTIONS:
         for when in ("before", "after"):
             fault(sandbox, action=action, when=when, times=1, ms=1, seconds=0.01)

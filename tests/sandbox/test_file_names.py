@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
-OLD = {**READY, "script": "The old story tells of the sea."}
-NEW = {**READY, "script": "The new story tells of bees."}
+OLD = {**READY_SETTINGS, "script": "The old story tells of the sea."}
+NEW = {**READY_SETTINGS, "script": "The new story tells of bees."}
 
 
 def test_a_film_of_the_world_before_a_reset_is_not_served_after_it(sandbox):

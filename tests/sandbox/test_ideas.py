@@ -7,15 +7,15 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi.sandbox.api import made_shapes
-from proxyapi.sandbox.clock import Clock
-from proxyapi.sandbox.ideas import finding
-from tests.sandbox.conftest import Sandbox
+from proxyapi.sandbox.api import resource_shapes
+from proxyapi.sandbox.clock import SandboxClock
+from proxyapi.sandbox.ideas import generation
+from tests.sandbox.conftest import SandboxClient
 
 FIELDS = ("title", "hook", "format", "volume", "competition", "network")
 
 
-def discover(sandbox: Sandbox, keyword: str = "night trains", network: str = "tiktok"):
+def discover(sandbox: SandboxClient, keyword: str = "night trains", network: str = "tiktok"):
     return sandbox.post("/v2/ideas/discover", {"keyword": keyword, "network": network})
 
 
@@ -25,7 +25,7 @@ def plain(ideas: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 def test_a_search_costs_fifteen_credits_and_is_ranked(sandbox):
     answer = discover(sandbox)
-    made_shapes.Found.model_validate(answer.json(), strict=True, extra="forbid")
+    resource_shapes.IdeasFoundShape.model_validate(answer.json(), strict=True, extra="forbid")
     assert (answer.status_code, answer.json()["meta"]["credits"]) == (
         200, {"cost": 15, "remaining": 985},
     )  # fmt: skip
@@ -70,7 +70,7 @@ def test_keywords_can_be_told_to_find_nothing(sandbox):
 
 @pytest.mark.parametrize("keyword", ["été", "夜行列車", "Mond", "diy"])
 def test_keywords_of_other_languages_are_no_gibberish(keyword):
-    assert not finding.is_gibberish(keyword)
+    assert not generation.is_gibberish(keyword)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_list_is_free_filtered_sorted_and_paged(sandbox):
     discover(sandbox, "owls")
     spent = sandbox.money()["ledger_sum"]
     page = sandbox.get("/v2/ideas?keyword=Night Trains&network=youtube&per_page=7&page=3").json()
-    made_shapes.IdeasPage.model_validate(page)
+    resource_shapes.IdeasPage.model_validate(page)
     assert (page["meta"]["total"], page["meta"]["last_page"], len(page["data"])) == (20, 3, 6)
     assert page["links"]["next"] is None and "keyword=Night+Trains" in page["links"]["prev"]
     whole = sandbox.get("/v2/ideas").json()
@@ -147,7 +147,7 @@ def test_a_lost_answer_is_read_back_from_the_list(sandbox):
 
 def test_a_search_takes_its_time_unless_it_was_made_before(sandbox, tmp_path, loop):
     """Half a second of the world in a twentieth of the machine's, on a clock that runs."""
-    running = Sandbox(tmp_path, loop, db=None, clock=Clock("scaled", scale=10))
+    running = SandboxClient(tmp_path, loop, db=None, clock=SandboxClock("scaled", scale=10))
     running.reset("paid")
     running.set(discovery_seconds=5)
     before = running.world.now

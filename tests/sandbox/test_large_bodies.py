@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from proxyapi.sandbox.uploads import largest_body
+from proxyapi.sandbox.uploads import max_body_bytes
 
 CHUNK = 64 * 1024
 
 
-class Request:
+class CountingRequest:
     """One request to the application itself, which counts the bytes that were asked of its body."""
 
     def __init__(self, sandbox, size, *, token=None, told=True, path="/v2/characters"):
@@ -45,8 +45,8 @@ class Request:
 
 @pytest.mark.parametrize("told", [True, False], ids=["by its length", "in chunks"])
 def test_a_body_above_the_largest_upload_is_refused_without_being_kept(sandbox, told):
-    largest = largest_body(sandbox.world.settings)
-    request = Request(sandbox, 50 * largest, told=told)
+    largest = max_body_bytes(sandbox.world.settings)
+    request = CountingRequest(sandbox, 50 * largest, told=told)
     assert request.answered() == 413
     assert request.read <= (0 if told else largest + CHUNK)
     assert request.body["message"] == "The request is too large."
@@ -55,24 +55,24 @@ def test_a_body_above_the_largest_upload_is_refused_without_being_kept(sandbox, 
 
 
 def test_the_largest_upload_is_read(sandbox):
-    request = Request(sandbox, largest_body(sandbox.world.settings))
+    request = CountingRequest(sandbox, max_body_bytes(sandbox.world.settings))
     assert request.answered() != 413
-    assert request.read == largest_body(sandbox.world.settings)
+    assert request.read == max_body_bytes(sandbox.world.settings)
 
 
 def test_a_wrong_token_is_refused_before_the_body_is_read(sandbox):
-    request = Request(sandbox, 1_000_000, token="nobody-knows-it")
+    request = CountingRequest(sandbox, 1_000_000, token="nobody-knows-it")
     assert (request.answered(), request.read) == (401, 0)
 
 
 def test_the_31st_request_is_refused_before_its_body_is_read(sandbox):
     for _ in range(30):
         sandbox.get("/v2/me")
-    request = Request(sandbox, 1_000_000)
+    request = CountingRequest(sandbox, 1_000_000)
     assert (request.answered(), request.read) == (429, 0)
 
 
 def test_a_length_that_is_no_number_is_not_believed(sandbox):
-    request = Request(sandbox, 10)
+    request = CountingRequest(sandbox, 10)
     request._scope["headers"][-1] = (b"content-length", b"many")
     assert request.answered() in (400, 422)

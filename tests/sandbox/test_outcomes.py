@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.contract import staging
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
 FAILURE = {"code": "NO-LUCK", "message": "It was not to be."}
 
 
 def test_a_render_that_is_to_fail_is_busy_until_it_has_failed(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post("/_sandbox/outcomes", {"statuses": ["failed"], "failure": FAILURE})
     sandbox.post(f"/v2/faceless/{number}/render")
     assert sandbox.video(number) == {"status": "rendering", "url": None, "failure": None}
@@ -35,7 +35,7 @@ def test_a_clip_is_a_draft_before_its_only_word(sandbox, word, refunds):
 
 
 def test_a_running_job_stays_at_its_word_until_the_only_one_comes(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.advance(5.5)
     assert sandbox.video(number)["status"] == "syncing"

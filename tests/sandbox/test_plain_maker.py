@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxyapi.sandbox.making import PlainMaker
+from proxyapi.sandbox.media_makers import PlainMaker
 
 FILMS = [{"aspect_ratio": "9:16", "seed": 1}, {"kind": "stills", "seed": 1}]
 

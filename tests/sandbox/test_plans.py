@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.conftest import READY, Sandbox
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 from tests.sandbox.test_characters import PNG, photo
 from tests.sandbox.test_text_to_video import PROMPT
 
 
-def on_plan(sandbox: Sandbox, plan: str = "Starter", **change: object) -> None:
+def on_plan(sandbox: SandboxClient, plan: str = "Starter", **change: object) -> None:
     (account,) = sandbox.get("/_sandbox/accounts").json()
     path = f"/_sandbox/accounts/{account['account_id']}"
     assert sandbox.patch(path, {"plan": plan, **change}).status_code == 200
@@ -86,7 +86,7 @@ def test_quotas_of_renders_and_exports_are_checked_before_a_charge(sandbox):
     number = sandbox.rendered()
     spent = sandbox.money()["ledger_sum"]
     sandbox.set(plan_quotas={"Starter": {"renders": 1, "exports": 0}})
-    again = sandbox.draft(**READY)
+    again = sandbox.draft(**READY_SETTINGS)
     assert code(sandbox.post(f"/v2/faceless/{again}/render")) == (403, "REACH-PLAN-LIMIT")
     export = sandbox.post(f"/v2/faceless/{number}/export")
     assert code(export) == (403, "REACH-PLAN-PUBLISH-LIMIT")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from proxyapi.sandbox.making import ProcessMaker
+from proxyapi.sandbox.media_makers import ProcessMaker
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,13 @@ def test_a_machine_that_has_room_for_no_process_is_told_as_the_films_failure(
 def test_a_maker_ends_by_itself_when_its_server_is_gone(tmp_path):
     """It waits for what it is to make, which a server that was killed will not say any more."""
     gone = str(os.getppid())  # somebody else, as for every child whose parent was killed
-    command = [sys.executable, "-m", "proxyapi.sandbox.making", str(tmp_path / "film.mp4"), gone]
+    command = [
+        sys.executable,
+        "-m",
+        "proxyapi.sandbox.media_makers",
+        str(tmp_path / "film.mp4"),
+        gone,
+    ]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stderr=pipe) as maker:
         assert maker.wait(timeout=60) == 1

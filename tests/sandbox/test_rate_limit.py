@@ -33,7 +33,7 @@ def test_every_answer_counts_and_carries_the_headers(sandbox):
     assert left == ["28", "27", "26", "25"]
 
 
-def test_each_token_of_one_account_has_its_own_allowance(sandbox):
+def test_each_token_of_one_account_has_its_own_limit(sandbox):
     mira, *_ = sandbox.reset("team_of_three")
     for _ in range(31):
         last = sandbox.get("/v2/me")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
 PRECONDITIONS = [
     ({"script": None}, 403, "script is required"),
@@ -19,7 +19,7 @@ PRECONDITIONS = [
 def test_a_missing_precondition_refuses_the_render_and_charges_nothing(
     sandbox, missing, status, words
 ):
-    number = sandbox.draft(**{**READY, **missing})
+    number = sandbox.draft(**{**READY_SETTINGS, **missing})
     answer = sandbox.post(f"/v2/faceless/{number}/render")
     assert answer.status_code == status
     assert words in answer.json()["message"]
@@ -35,7 +35,7 @@ def test_a_missing_precondition_refuses_the_render_and_charges_nothing(
 def test_too_few_credits_are_402_with_required_and_available(sandbox, settings):
     sandbox.reset("low_credits")
     sandbox.set(insufficient_credits_place=settings)
-    answer = sandbox.post(f"/v2/faceless/{sandbox.draft(**READY)}/render")
+    answer = sandbox.post(f"/v2/faceless/{sandbox.draft(**READY_SETTINGS)}/render")
     body = answer.json()
     assert (answer.status_code, body["error"]["code"]) == (402, "INSUFFICIENT-CREDITS")
     places = {"error": [body["error"]], "top_level": [body], "both": [body, body["error"]]}
@@ -60,7 +60,7 @@ def test_the_preconditions_are_checked_in_the_order_of_the_spec(sandbox):
 
 
 def test_a_render_goes_through_rendering_and_syncing_to_a_playable_film(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     started = sandbox.post(f"/v2/faceless/{number}/render")
     assert started.status_code == 202
     assert started.json()["meta"]["credits"] == {"cost": 10, "remaining": 990}
@@ -77,7 +77,7 @@ def test_a_render_goes_through_rendering_and_syncing_to_a_playable_film(sandbox)
 
 
 def test_a_busy_video_is_not_rendered_twice(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     again = sandbox.post(f"/v2/faceless/{number}/render")
     assert again.status_code == 403
@@ -87,7 +87,7 @@ def test_a_busy_video_is_not_rendered_twice(sandbox):
 
 def test_a_video_is_not_completed_before_its_film_is_made(sandbox):
     sandbox.maker.waits = True
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.advance(3600)
     assert sandbox.video(number) == {"status": "syncing", "url": None, "failure": None}
@@ -97,7 +97,7 @@ def test_a_video_is_not_completed_before_its_film_is_made(sandbox):
 
 def test_a_film_that_cannot_be_made_fails_the_video(sandbox):
     sandbox.maker.error = "no codec"
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.advance(60)
     failure = sandbox.video(number)["failure"]
@@ -108,7 +108,7 @@ def test_a_failed_video_is_retried_and_charged_again_and_only_a_failed_one(sandb
     failure = {"code": "ENGINE-DOWN", "message": "The image engine did not answer."}
     statuses = ["rendering", "failed"]
     sandbox.post("/_sandbox/outcomes", {"statuses": statuses, "failure": failure})
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     assert sandbox.post(f"/v2/faceless/{number}/retry").status_code == 403
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.advance(60)
@@ -125,7 +125,7 @@ def test_a_failed_render_keeps_its_credits_unless_the_setting_gives_them_back(sa
     for refunds, balance in ((False, 990), (True, 990)):
         sandbox.set(failed_render_refunds=refunds)
         sandbox.post("/_sandbox/outcomes", {"statuses": ["failed"]})
-        number = sandbox.draft(**READY)
+        number = sandbox.draft(**READY_SETTINGS)
         sandbox.post(f"/v2/faceless/{number}/render")
         sandbox.advance(60)
         assert sandbox.video(number)["status"] == "failed"
@@ -136,7 +136,7 @@ def test_a_failed_render_keeps_its_credits_unless_the_setting_gives_them_back(sa
 
 
 def test_a_scripted_outcome_may_use_words_that_the_spec_does_not_know(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     statuses = ["queued", "pondering", "rendering", "completed"]
     sandbox.post("/_sandbox/outcomes", {"id": number, "statuses": statuses})
     sandbox.post(f"/v2/faceless/{number}/render")
@@ -148,7 +148,7 @@ def test_a_scripted_outcome_may_use_words_that_the_spec_does_not_know(sandbox):
 
 
 def test_an_outcome_reaches_a_render_that_is_already_running(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.post("/_sandbox/outcomes", {"id": number, "statuses": ["syncing", "failed"]})
     assert sandbox.video(number)["status"] == "syncing"
@@ -172,14 +172,14 @@ def test_an_export_makes_another_cut_and_leaves_the_video_as_it_is(sandbox):
 
 
 def test_only_a_completed_video_is_exported(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     assert sandbox.post(f"/v2/faceless/{number}/export", {}).status_code == 403
     assert sandbox.money()["charges"] == {}
 
 
 def test_the_estimate_is_near_the_charge_and_always_the_same_for_one_video(sandbox):
     script = "word " * 1510
-    number = sandbox.draft(**{**READY, "image_engine_id": 17, "script": script})
+    number = sandbox.draft(**{**READY_SETTINGS, "image_engine_id": 17, "script": script})
     shown = [sandbox.get(f"/v2/faceless/{number}/estimate").json()["data"] for _ in range(2)]
     assert shown[0] == shown[1]
     assert shown[0]["available"] == 1000

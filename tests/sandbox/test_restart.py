@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from proxyapi.sandbox.clock import Clock
-from tests.sandbox.conftest import READY
+from proxyapi.sandbox.clock import SandboxClock
+from tests.sandbox.conftest import READY_SETTINGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ def test_a_restart_keeps_everything(sandbox):
         sandbox.get("/v2/me")
     before = sandbox.get("/_sandbox/snapshot").json()
     sandbox.world.store.close()
-    sandbox.start(clock=Clock("frozen"))
+    sandbox.start(clock=SandboxClock("frozen"))
     assert sandbox.get("/_sandbox/snapshot").json() == before
     sandbox.advance(60)
     (export,) = sandbox.get(f"/v2/faceless/{number}").json()["data"]["exports"]
@@ -56,7 +56,7 @@ def test_a_restart_keeps_the_clock_that_was_set(sandbox):
     turn = {"mode": "frozen", "now": "2027-03-01T00:00:00Z"}
     set_to = sandbox.put("/_sandbox/clock", turn).json()
     sandbox.world.store.close()
-    sandbox.start(clock=Clock())
+    sandbox.start(clock=SandboxClock())
     assert sandbox.get("/_sandbox/clock").json() == set_to
 
 
@@ -78,7 +78,7 @@ def test_what_memory_holds_is_what_the_file_holds(sandbox):
 
 
 def test_only_changed_rows_are_written(sandbox):
-    sandbox.draft(**READY)
+    sandbox.draft(**READY_SETTINGS)
     written: list[dict[tuple[str, str], str | None]] = []
     sandbox.world.store.write = lambda rows, clear: written.append(rows)
     sandbox.get("/v2/me")
@@ -89,7 +89,7 @@ def test_only_changed_rows_are_written(sandbox):
 
 def test_a_film_that_was_not_made_is_made_after_the_restart(sandbox):
     sandbox.maker.waits = True
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     sandbox.world.store.close()
     sandbox.maker.waiting.clear()
@@ -99,7 +99,7 @@ def test_a_film_that_was_not_made_is_made_after_the_restart(sandbox):
     assert sandbox.video(number)["status"] == "completed"
 
 
-class Server:
+class SandboxProcess:
     """The true program, in a process of its own."""
 
     def __init__(self, folder: Path) -> None:
@@ -146,7 +146,7 @@ class Server:
 
 @pytest.fixture
 def server(tmp_path):
-    made = Server(tmp_path)
+    made = SandboxProcess(tmp_path)
     try:
         made.start()
         yield made
@@ -165,7 +165,7 @@ def test_kill_9_loses_nothing_that_was_answered(server):
     server.call("PUT", "/_sandbox/settings", json={"render_seconds": 0.5})
     draft = server.call("POST", "/v2/faceless", token, json={"type": "ai-visuals"}).json()
     path = f"/v2/faceless/{draft['data']['id']}"
-    server.call("PATCH", path, token, json=READY)
+    server.call("PATCH", path, token, json=READY_SETTINGS)
     assert server.call("POST", f"{path}/render", token).status_code == 202
     server.kill()
     server.start()
@@ -178,7 +178,7 @@ def test_kill_9_loses_nothing_that_was_answered(server):
         video = server.get(path, token).json()["data"]["video"]
         return video if video["status"] == "completed" else None
 
-    video = in_time(completed)
+    video = wait_for_value(completed)
     film = server.http.get(video["url"], headers={"Range": "bytes=4-7"})
     assert (film.status_code, film.content) == (206, b"ftyp")
 
@@ -222,13 +222,13 @@ def test_a_client_that_does_not_wait_for_a_late_answer_is_not_told_its_charge(se
         charges = [one for found in money()["charges"].values() for one in found]
         return charges and not any(one["answered"] for one in charges)
 
-    assert in_time(not_answered)
+    assert wait_for_value(not_answered)
     assert money()["balance"] == 996
     server.call("PUT", path, account["token"], json=wish)
     assert len(money()["double_charges"]) == 1
 
 
-def in_time(asked):
+def wait_for_value(asked):
     """What was asked for, as soon as it is there; fails when it does not come."""
     pause, end = threading.Event(), time.monotonic() + 30
     while not (found := asked()):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proxyapi.sandbox.clock import Clock
+from proxyapi.sandbox.clock import SandboxClock
 
 HALF = "\\ud800"  # of a surrogate pair, as JSON has it
 JSON = {"Content-Type": "application/json"}
@@ -40,6 +40,6 @@ def test_a_row_that_cannot_be_saved_does_not_keep_the_others_from_it(sandbox):
     assert world.number("visit") == first + 1
     world.commit()
     world.store.close()
-    sandbox.start(clock=Clock())
+    sandbox.start(clock=SandboxClock())
     assert sandbox.world.number("visit") == first + 2
     assert sandbox.get("/v2/me").status_code == 200

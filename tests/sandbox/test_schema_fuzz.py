@@ -9,8 +9,8 @@ import asyncio
 
 import pytest
 
-from tests.sandbox.conftest import Sandbox
-from tests.sandbox.fuzzing import Playground
+from tests.sandbox.conftest import SandboxClient
+from tests.sandbox.fuzzing import FuzzPlayground
 
 SEED = 20260115
 EACH = 5
@@ -20,7 +20,7 @@ EACH = 5
 def test_no_made_up_call_gets_an_answer_that_is_not_described(tmp_path):
     """Hundreds of calls."""
     with asyncio.Runner() as loop:
-        playground = Playground(Sandbox(tmp_path, loop, db=None))
+        playground = FuzzPlayground(SandboxClient(tmp_path, loop, db=None))
         for operation in playground.operations():
             playground.fuzz(operation, EACH, SEED)
     told = ", ".join(f"{status}: {count}" for status, count in sorted(playground.statuses.items()))

@@ -9,28 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from proxyapi.sandbox.scraping import addresses, articles, fetching
-from tests.sandbox.pages import PNG, Site
+from proxyapi.sandbox.scraping import addresses, articles, fetch
+from tests.sandbox.web_server import PNG, PageServer
 
 BEES = "https://garden.example.org/stories/city-bees"
 
 
 @pytest.fixture
 def site():
-    made = Site()
+    made = PageServer()
     yield made
     made.close()
 
 
 @pytest.fixture
-def draft(sandbox):
+def draft_path(sandbox):
     """The path of a url-based draft."""
     sandbox.set(rate_limit=1000, scraping_pool=1000)
     return f"/v2/faceless/{sandbox.draft(type='url-based')}"
 
 
-def test_images_of_an_article_are_attached_in_its_order_for_nothing(sandbox, draft):
-    answer = sandbox.post(f"{draft}/scrape-images", {"url": BEES})
+def test_images_of_an_article_are_attached_in_its_order_for_nothing(sandbox, draft_path):
+    answer = sandbox.post(f"{draft_path}/scrape-images", {"url": BEES})
     assert answer.status_code == 200
     assets = answer.json()["data"]["assets"]
     assert [it["position"] for it in assets] == [1, 2, 3]
@@ -45,10 +45,10 @@ def test_the_documentation_names_the_articles():
     assert [address for address in articles.all_pages() if f"`{address}`" not in text] == []
 
 
-def test_another_scrape_takes_the_place_of_the_first(sandbox, draft):
-    first = sandbox.post(f"{draft}/scrape-images", {"url": BEES}).json()["data"]["assets"]
+def test_another_scrape_takes_the_place_of_the_first(sandbox, draft_path):
+    first = sandbox.post(f"{draft_path}/scrape-images", {"url": BEES}).json()["data"]["assets"]
     again = sandbox.post(
-        f"{draft}/scrape-images",
+        f"{draft_path}/scrape-images",
         {"url": "http://journal.example.com/coast/the-last-lighthouse-keeper"},
     ).json()["data"]["assets"]
     assert len(again) == 4
@@ -56,9 +56,9 @@ def test_another_scrape_takes_the_place_of_the_first(sandbox, draft):
     assert sandbox.get(first[0]["url"]).status_code == 404
 
 
-def test_a_scraped_script_charges_what_a_written_one_does(sandbox, draft):
+def test_a_scraped_script_charges_what_a_written_one_does(sandbox, draft_path):
     sent = {"url": BEES, "duration": 60, "style": "story", "tone": "calm", "language": "English"}
-    answer = sandbox.post(f"{draft}/scrape-script", sent)
+    answer = sandbox.post(f"{draft_path}/scrape-script", sent)
     assert (answer.status_code, answer.json()["meta"]["credits"]["cost"]) == (200, 4)
     data = answer.json()["data"]
     assert "Tomas Iversen" in data["script"]
@@ -67,13 +67,13 @@ def test_a_scraped_script_charges_what_a_written_one_does(sandbox, draft):
     assert (entry["content_type"], entry["credit_spend"]) == ("content-prompt", "-4")
 
 
-def test_a_url_based_video_is_made_of_the_pages_pictures(sandbox, draft):
+def test_a_url_based_video_is_made_of_the_pages_pictures(sandbox, draft_path):
     ready = {"script": "Bees.", "voice_id": 2114}
-    sandbox.patch(draft, ready)
-    refused = sandbox.post(f"{draft}/render")
+    sandbox.patch(draft_path, ready)
+    refused = sandbox.post(f"{draft_path}/render")
     assert (refused.status_code, list(refused.json()["errors"])) == (422, ["assets"])
-    sandbox.post(f"{draft}/scrape-images", {"url": BEES})
-    assert sandbox.post(f"{draft}/render").status_code == 202
+    sandbox.post(f"{draft_path}/scrape-images", {"url": BEES})
+    assert sandbox.post(f"{draft_path}/render").status_code == 202
     film = sandbox.maker.films[-1]
     assert (film["kind"], film["manner"], film["colour"]) == ("cuts", "page", "c98a1b")
     assert [it["still"]["text"][:5] for it in film["pictures"]] == ["A bee", "Lime ", "Honey"]
@@ -134,26 +134,28 @@ NEVER_FETCHED = [
 
 
 @pytest.mark.parametrize("url", [*REFUSED, *UNPARSEABLE, *NEVER_FETCHED])
-def test_these_are_422_and_the_network_is_not_touched(sandbox, draft, url, monkeypatch):
+def test_these_are_422_and_the_network_is_not_touched(sandbox, draft_path, url, monkeypatch):
     def touched(*_, **__):
         raise AssertionError(f"{url} was looked up")
 
     monkeypatch.setattr(socket, "create_connection", touched)
     monkeypatch.setattr(socket, "getaddrinfo", touched)
     for path, more in (("scrape-images", {}), ("scrape-script", {"duration": 30})):
-        answer = sandbox.post(f"{draft}/{path}", {"url": url, **more})
+        answer = sandbox.post(f"{draft_path}/{path}", {"url": url, **more})
         assert (answer.status_code, list(answer.json()["errors"])) == (422, ["url"])
     assert sandbox.money()["charges"] == {}
 
 
-def test_a_page_on_loopback_is_fetched_with_its_pictures(sandbox, draft, site):
+def test_a_page_on_loopback_is_fetched_with_its_pictures(sandbox, draft_path, site):
     for url in (site.url("/article"), site.url("/moved"), site.url("/odd", "localhost")):
-        answer = sandbox.post(f"{draft}/scrape-images", {"url": url})
+        answer = sandbox.post(f"{draft_path}/scrape-images", {"url": url})
         assets = answer.json()["data"]["assets"]
         assert [it["source_url"].rpartition("/")[2] for it in assets] == ["fox.png", "second.png"]
         assert assets[0]["text"] == "A fox in the forest"
         assert sandbox.get(assets[0]["url"]).content == PNG
-    script = sandbox.post(f"{draft}/scrape-script", {"url": site.url("/article"), "duration": 30})
+    script = sandbox.post(
+        f"{draft_path}/scrape-script", {"url": site.url("/article"), "duration": 30}
+    )
     data = script.json()["data"]
     assert data["title"] == "Foxes at night"
     assert "A fox leaves its den" in data["script"]
@@ -176,30 +178,30 @@ def test_a_page_on_loopback_is_fetched_with_its_pictures(sandbox, draft, site):
         "/reel",
     ],
 )
-def test_what_is_no_page_with_pictures_is_422(sandbox, draft, site, path):
-    answer = sandbox.post(f"{draft}/scrape-images", {"url": site.url(path)})
+def test_what_is_no_page_with_pictures_is_422(sandbox, draft_path, site, path):
+    answer = sandbox.post(f"{draft_path}/scrape-images", {"url": site.url(path)})
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["url"])
 
 
-def test_a_page_without_images_may_be_no_error(sandbox, draft, site):
+def test_a_page_without_images_may_be_no_error(sandbox, draft_path, site):
     sandbox.set(page_without_images="empty")
-    answer = sandbox.post(f"{draft}/scrape-images", {"url": site.url("/plain")})
+    answer = sandbox.post(f"{draft_path}/scrape-images", {"url": site.url("/plain")})
     assert (answer.status_code, answer.json()["data"]["assets"]) == (200, [])
 
 
-def test_a_bottomless_page_is_none(sandbox, draft, site):
-    answer = sandbox.post(f"{draft}/scrape-script", {"url": site.url("/deep"), "duration": 30})
+def test_a_bottomless_page_is_none(sandbox, draft_path, site):
+    answer = sandbox.post(f"{draft_path}/scrape-script", {"url": site.url("/deep"), "duration": 30})
     assert answer.status_code == 422
 
 
-def test_loopback_can_be_closed(sandbox, draft, site):
+def test_loopback_can_be_closed(sandbox, draft_path, site):
     sandbox.set(loopback_pages="refused")
-    answer = sandbox.post(f"{draft}/scrape-images", {"url": site.url("/article")})
+    answer = sandbox.post(f"{draft_path}/scrape-images", {"url": site.url("/article")})
     assert (answer.status_code, site.asked) == (422, [])
 
 
-def test_a_server_that_drips_does_not_hold_a_thread(sandbox, draft, monkeypatch):
-    monkeypatch.setattr(fetching, "SECONDS", 0.3)
+def test_a_server_that_drips_does_not_hold_a_thread(sandbox, draft_path, monkeypatch):
+    monkeypatch.setattr(fetch, "FETCH_TIMEOUT_S", 0.3)
     ended = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -213,13 +215,13 @@ def test_a_server_that_drips_does_not_hold_a_thread(sandbox, draft, monkeypatch)
         dripping.start()
         port = server.getsockname()[1]
         url = f"http://127.0.0.1:{port}/"
-        answer = sandbox.post(f"{draft}/scrape-images", {"url": url})
+        answer = sandbox.post(f"{draft_path}/scrape-images", {"url": url})
         ended.set()
         dripping.join()
     assert answer.status_code == 422
 
 
-def test_the_pool_is_shared_by_all_accounts_and_apart_from_their_allowance(sandbox):
+def test_the_pool_is_shared_by_all_accounts_and_apart_from_their_rate_limit(sandbox):
     made = sandbox.reset("team_of_three")
     sandbox.set(scraping_pool=2, scraping_pool_seconds=300)
     paths = []
@@ -248,7 +250,7 @@ def test_a_refused_address_draws_nothing_from_the_pool(sandbox):
     assert sandbox.post(path, {"url": BEES}).status_code == 429
 
 
-def test_an_empty_pool_and_an_empty_purse_charge_nothing(sandbox):
+def test_an_empty_pool_and_an_empty_balance_charge_nothing(sandbox):
     sandbox.reset("low_credits")
     path = f"/v2/faceless/{sandbox.draft(type='url-based')}/scrape-script"
     sandbox.set(scraping_pool=1)
@@ -260,15 +262,15 @@ def test_an_empty_pool_and_an_empty_purse_charge_nothing(sandbox):
 
 
 @pytest.mark.parametrize("sent", [{}, {"url": 3}, {"url": None}, {"url": ""}, {"url": BEES}])
-def test_a_script_needs_an_address_and_a_duration(sandbox, draft, sent):
-    assert sandbox.post(f"{draft}/scrape-script", sent).status_code == 422
+def test_a_script_needs_an_address_and_a_duration(sandbox, draft_path, sent):
+    assert sandbox.post(f"{draft_path}/scrape-script", sent).status_code == 422
 
 
-def test_a_busy_video_is_scraped_or_refused_as_the_setting_says(sandbox, draft):
+def test_a_busy_video_is_scraped_or_refused_as_the_setting_says(sandbox, draft_path):
     sandbox.set(patch_while_busy="refused")
-    sandbox.patch(draft, {"script": "Bees.", "voice_id": 2114})
-    sandbox.post(f"{draft}/scrape-images", {"url": BEES})
-    sandbox.post(f"{draft}/render")
-    assert sandbox.post(f"{draft}/scrape-images", {"url": BEES}).status_code == 403
+    sandbox.patch(draft_path, {"script": "Bees.", "voice_id": 2114})
+    sandbox.post(f"{draft_path}/scrape-images", {"url": BEES})
+    sandbox.post(f"{draft_path}/render")
+    assert sandbox.post(f"{draft_path}/scrape-images", {"url": BEES}).status_code == 403
     sent = {"url": BEES, "duration": 30}
-    assert sandbox.post(f"{draft}/scrape-script", sent).status_code == 403
+    assert sandbox.post(f"{draft_path}/scrape-script", sent).status_code == 403

@@ -14,14 +14,14 @@ from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.faults import ACTIONS
 from proxyapi.sandbox.scenarios import SCENARIOS
 from proxyapi.sandbox.settings import Settings
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
 ROOT = Path(__file__).parents[2]
 SPEC = ROOT / "docs" / "spec" / "video-generation-api-v2.md"
 
 
 def test_the_answers_are_what_the_description_says(sandbox):
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     asked: dict[str, type[BaseModel]] = {
         "/v2/me": shapes.Envelope[shapes.AccountShape],
         "/v2/credits/costs": shapes.Envelope[dict[str, shapes.CostShape]],
@@ -37,7 +37,7 @@ def test_the_answers_are_what_the_description_says(sandbox):
     sandbox.post(f"/v2/faceless/{number}/export")
     shown = sandbox.get(f"/v2/faceless/{number}").json()
     shapes.Envelope[shapes.FacelessShape].model_validate(shown, strict=True, extra="forbid")
-    shapes.Listed[shapes.EntryShape].model_validate(sandbox.get("/v2/credits/history").json())
+    shapes.ListEnvelope[shapes.EntryShape].model_validate(sandbox.get("/v2/credits/history").json())
 
 
 def test_the_description_has_the_paths_of_the_spec(sandbox):
@@ -59,7 +59,7 @@ def test_the_description_has_the_paths_of_the_spec(sandbox):
 def test_the_sandbox_imports_neither_django_nor_the_client():
     """Asks a fresh interpreter."""
     ask = (
-        "import sys, proxyapi.sandbox.serving\n"
+        "import sys, proxyapi.sandbox.server\n"
         "roots = {name.partition('.')[0] for name in sys.modules}\n"
         "print(sorted(roots & {'django', 'httpx', 'celery', 'numpy', 'av', 'PIL'}),"
         " [name for name in sys.modules if name.startswith('proxyapi.upstream')])"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.conftest import READY
+from tests.sandbox.conftest import READY_SETTINGS
 
 KINDS = {"/b-roll": "b-roll", "/ai-visuals": "ai-visuals", "/url-to-video": "url-based"}
 COMMON = {("POST", ""), ("PUT", "/{faceless}/scripts"), ("PATCH", "/{id}"), ("GET", "/{id}")}
@@ -24,7 +24,7 @@ LISTED = {
 
 
 @pytest.fixture(params=KINDS)
-def module(request, sandbox):
+def shortcut(request, sandbox):
     """The prefix of a module, and a draft made there."""
     sandbox.set(rate_limit=1000)
     answer = sandbox.post(f"/v2{request.param}", {"title": "Tides"})
@@ -44,8 +44,8 @@ def test_a_module_has_the_listed_paths_and_no_others(sandbox, prefix):
     assert found == LISTED[prefix]
 
 
-def test_its_type_is_fixed(sandbox, module):
-    prefix, data = module
+def test_its_type_is_fixed(sandbox, shortcut):
+    prefix, data = shortcut
     assert data["type"] == KINDS[prefix]
     path = f"/v2{prefix}/{data['id']}"
     for kind in ("ai-clips", *KINDS.values()):
@@ -60,13 +60,13 @@ def test_its_type_is_fixed(sandbox, module):
 
 
 @pytest.mark.parametrize("sent", [{}, {"title": ""}, {"title": "  "}, {"title": "x" * 256}])
-def test_it_needs_a_title(sandbox, module, sent):
-    answer = sandbox.post(f"/v2{module[0]}", sent)
+def test_it_needs_a_title(sandbox, shortcut, sent):
+    answer = sandbox.post(f"/v2{shortcut[0]}", sent)
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["title"])
 
 
-def test_videos_of_other_types_do_not_exist_there(sandbox, module):
-    prefix, _ = module
+def test_videos_of_other_types_do_not_exist_there(sandbox, shortcut):
+    prefix, _ = shortcut
     for kind in ("ai-clips", *KINDS.values()):
         number = sandbox.draft(type=kind)
         expected = 200 if kind == KINDS[prefix] else 404
@@ -74,13 +74,13 @@ def test_videos_of_other_types_do_not_exist_there(sandbox, module):
         assert sandbox.patch(f"/v2{prefix}/{number}", {"title": "B"}).status_code == expected
 
 
-def test_a_draft_made_there_is_a_faceless_video(sandbox, module):
-    _, data = module
+def test_a_draft_made_there_is_a_faceless_video(sandbox, shortcut):
+    _, data = shortcut
     assert sandbox.get(f"/v2/faceless/{data['id']}").json()["data"] == data
 
 
-def test_unlisted_paths_are_404_and_other_methods_405(sandbox, module):
-    prefix, data = module
+def test_unlisted_paths_are_404_and_other_methods_405(sandbox, shortcut):
+    prefix, data = shortcut
     path = f"/v2{prefix}/{data['id']}"
     for gone in ("retry", "export"):
         assert sandbox.post(f"{path}/{gone}").status_code == 404
@@ -90,8 +90,8 @@ def test_unlisted_paths_are_404_and_other_methods_405(sandbox, module):
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, PATCH")
 
 
-def test_it_writes_and_renders_as_the_generic_surface_does(sandbox, module):
-    prefix, data = module
+def test_it_writes_and_renders_as_the_generic_surface_does(sandbox, shortcut):
+    prefix, data = shortcut
     path = f"/v2{prefix}/{data['id']}"
     written = sandbox.put(f"{path}/scripts", {"duration": 30})
     assert written.json()["meta"]["credits"]["cost"] == 4
@@ -115,7 +115,7 @@ def test_each_type_has_a_film_of_its_own(sandbox):
     sandbox.set(rate_limit=1000)
     manners = {}
     for kind in ("ai-visuals", "ai-clips", "b-roll"):
-        number = sandbox.draft(type=kind, **READY)
+        number = sandbox.draft(type=kind, **READY_SETTINGS)
         sandbox.post(f"/v2/faceless/{number}/render")
         manners[kind] = sandbox.maker.films[-1].get("manner")
     assert manners == {"ai-visuals": None, "ai-clips": "clips", "b-roll": "footage"}
@@ -134,7 +134,7 @@ def test_each_type_has_a_film_of_its_own(sandbox):
     ],
 )
 def test_ai_clips_cost_what_their_engine_takes_a_second(sandbox, settings, cost):
-    sixty = {**READY, "script": "word " * 150, **settings}
+    sixty = {**READY_SETTINGS, "script": "word " * 150, **settings}
     number = sandbox.draft(type="ai-clips", **sixty)
     started = sandbox.post(f"/v2/faceless/{number}/render")
     assert started.json()["meta"]["credits"]["cost"] == cost
@@ -152,14 +152,14 @@ def test_ai_clips_cost_what_their_engine_takes_a_second(sandbox, settings, cost)
     ],
 )
 def test_ai_clips_are_made_in_the_resolution_that_they_are_paid_for(sandbox, settings, resolution):
-    number = sandbox.draft(type="ai-clips", **READY, **settings)
+    number = sandbox.draft(type="ai-clips", **READY_SETTINGS, **settings)
     sandbox.post(f"/v2/faceless/{number}/render")
     assert sandbox.maker.films[-1]["resolution"] == resolution
 
 
 def test_ai_clips_without_an_engine_may_be_refused(sandbox):
     sandbox.set(clip_engine_required=True)
-    number = sandbox.draft(type="ai-clips", **READY)
+    number = sandbox.draft(type="ai-clips", **READY_SETTINGS)
     answer = sandbox.post(f"/v2/faceless/{number}/render")
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["clip_engine_id"])
 

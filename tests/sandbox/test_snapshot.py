@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from proxyapi.sandbox.clock import Clock
+from proxyapi.sandbox.clock import SandboxClock
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_bad_note_in_a_snapshot_changes_nothing(sandbox, note):
     assert sandbox.put("/_sandbox/snapshot", {"note": [note]}).status_code == 422
     assert sandbox.get("/_sandbox/snapshot").json() == before
     sandbox.world.store.close()
-    sandbox.start(clock=Clock())
+    sandbox.start(clock=SandboxClock())
     assert sandbox.get("/_sandbox/snapshot").json() == before
 
 

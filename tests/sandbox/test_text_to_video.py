@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from proxyapi.sandbox.api import made_shapes, shapes
+from proxyapi.sandbox.api import resource_shapes, shapes
 from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES
-from tests.sandbox.conftest import Sandbox
+from tests.sandbox.conftest import SandboxClient
 
 PROMPT = "a red fox runs through deep snow"
 PICTURE = "https://example.com/start.png"
 
 
-def order(sandbox: Sandbox, **wanted: object) -> dict[str, Any]:
+def order(sandbox: SandboxClient, **wanted: object) -> dict[str, Any]:
     """Create a clip; returns its asset."""
     answer = sandbox.post("/v2/text-to-video", {"model": "brook", "prompt": PROMPT, **wanted})
     assert answer.status_code == 202, answer.text
@@ -24,18 +24,18 @@ def order(sandbox: Sandbox, **wanted: object) -> dict[str, Any]:
     return asset
 
 
-def asset(sandbox: Sandbox, number: int) -> dict[str, Any]:
+def asset(sandbox: SandboxClient, number: int) -> dict[str, Any]:
     found: dict[str, Any] = sandbox.get(f"/v2/text-to-video/{number}").json()["data"]["asset"]
     return found
 
 
-def models(sandbox: Sandbox) -> dict[str, Any]:
+def models(sandbox: SandboxClient) -> dict[str, Any]:
     return {it["slug"]: it for it in sandbox.get("/v2/text-to-video/models").json()["data"]}
 
 
 def test_the_models_are_the_clip_engines_of_the_options(sandbox):
     answer = sandbox.get("/v2/text-to-video/models").json()
-    shape = shapes.Envelope[list[made_shapes.ModelShape]]
+    shape = shapes.Envelope[list[resource_shapes.ModelShape]]
     shape.model_validate(answer, strict=True, extra="forbid")
     options = sandbox.get("/v2/faceless/options?only=clip_engines").json()
     engines = {it["slug"]: it for it in options["data"]["optional"]["clip_engines"]}
@@ -75,7 +75,7 @@ def test_the_estimate_is_what_the_clip_costs_for_every_entry_of_every_model(sand
             seconds = menu["duration"]["options"][-1]
             wanted = {"model": engine.slug, "duration": seconds, **chosen}
             asked = sandbox.get("/v2/text-to-video/estimate", params=wanted).json()
-            shape = shapes.Envelope[made_shapes.ClipPrice]
+            shape = shapes.Envelope[resource_shapes.ClipPrice]
             shape.model_validate(asked, strict=True, extra="forbid")
             made = sandbox.post("/v2/text-to-video", {**wanted, "prompt": PROMPT}).json()
             exact = math.ceil(Fraction(str(rate)) * seconds)
@@ -160,7 +160,7 @@ def test_a_clip_goes_from_draft_over_processing_to_success(sandbox):
         sandbox.advance(2.01)
     assert seen == ["draft", *["processing"] * 4, "success"]
     done = sandbox.get(f"/v2/text-to-video/{made['id']}").json()
-    shape = shapes.Envelope[made_shapes.ClipData]
+    shape = shapes.Envelope[resource_shapes.ClipData]
     shape.model_validate(done, strict=True, extra="forbid")
     film = sandbox.get(done["data"]["asset"]["url"], headers={"Range": "bytes=2-5"})
     assert (film.status_code, film.headers["content-type"]) == (206, "video/mp4")
@@ -170,7 +170,7 @@ def test_a_clip_goes_from_draft_over_processing_to_success(sandbox):
     }  # fmt: skip
 
 
-def fail(sandbox: Sandbox) -> int:
+def fail(sandbox: SandboxClient) -> int:
     failure = {"code": "MODERATED", "message": "The prompt was refused."}
     outcome = {"kind": "text-to-video", "statuses": ["draft", "failed"], "failure": failure}
     sandbox.post("/_sandbox/outcomes", outcome)

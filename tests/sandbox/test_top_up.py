@@ -10,7 +10,7 @@ DAY = 24 * 3600
 
 
 @pytest.fixture
-def spend(sandbox):
+def spend_below_threshold(sandbox):
     """Bring the balance to just below a tenth of the month's credits, by API spend."""
 
     def bring_down(credits=103):
@@ -37,7 +37,7 @@ def spend(sandbox):
         ({"enabled": True, "type": "dynamic-credits", "units": 200_000}, "units"),
     ],
 )
-def test_a_wrong_wish_is_422_by_field(sandbox, wish, field):
+def test_a_wrong_preference_is_422_by_field(sandbox, wish, field):
     answer = sandbox.put(PATH, wish)
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
 
@@ -63,35 +63,39 @@ def test_enabling_needs_a_saved_payment_method(sandbox):
     assert (answer.status_code, "payment method" in answer.json()["message"]) == (422, True)
 
 
-def test_api_spend_below_a_tenth_tops_up_and_spend_elsewhere_does_not(sandbox, spend):
+def test_api_spend_below_a_tenth_tops_up_and_spend_elsewhere_does_not(
+    sandbox, spend_below_threshold
+):
     sandbox.put(PATH, UNITS)
     (account,) = sandbox.get("/_sandbox/accounts").json()
     sandbox.post(f"/_sandbox/accounts/{account['account_id']}/spend", {"credits": 950})
     assert sandbox.money()["top_ups"] == []
-    assert spend() == 99 + 500
+    assert spend_below_threshold() == 99 + 500
     money = sandbox.money()
     assert money["balanced"]
     assert [it["credits"] for it in money["top_ups"]] == [500]
     assert sandbox.get("/v2/me").json()["data"]["credits"]["extra"] == 500
 
 
-def test_three_top_ups_a_utc_day_are_the_most(sandbox, spend):
+def test_three_top_ups_a_utc_day_are_the_most(sandbox, spend_below_threshold):
     sandbox.put(PATH, UNITS)
-    assert [spend() for _ in range(4)] == [599, 599, 599, 99]
+    assert [spend_below_threshold() for _ in range(4)] == [599, 599, 599, 99]
     sandbox.put(PATH, {"enabled": False})
     sandbox.put(PATH, UNITS)
-    assert spend() == 99
+    assert spend_below_threshold() == 99
     sandbox.advance(15 * 3600)
-    assert spend() == 599
+    assert spend_below_threshold() == 599
 
 
-def test_a_failed_charge_rests_for_a_day_and_the_third_in_a_row_disables(sandbox, spend):
+def test_a_failed_charge_rests_for_a_day_and_the_third_in_a_row_disables(
+    sandbox, spend_below_threshold
+):
     sandbox.set(top_up_charge="fails")
     sandbox.put(PATH, UNITS)
     seen = []
     for wait in (0, DAY - 1, 1, DAY):
         sandbox.advance(wait)
-        spend()
+        spend_below_threshold()
         data = sandbox.get(PATH).json()["data"]
         seen.append((data["consecutive_failures"], data["enabled"]))
     assert seen == [(1, True), (1, True), (2, True), (3, False)]
@@ -100,10 +104,10 @@ def test_a_failed_charge_rests_for_a_day_and_the_third_in_a_row_disables(sandbox
     assert sandbox.money()["top_ups"] == []
 
 
-def test_a_pack_that_is_not_active_any_more_is_a_failure(sandbox, spend):
+def test_a_pack_that_is_not_active_any_more_is_a_failure(sandbox, spend_below_threshold):
     sandbox.put(PATH, {"enabled": True, "type": "extra-credits", "plan_id": 302})
     sandbox.set(credit_packs={301: 500})
-    assert spend() == 99
+    assert spend_below_threshold() == 99
     assert sandbox.money()["top_ups"] == []
     assert sandbox.get(PATH).json()["data"]["consecutive_failures"] == 1
 
@@ -117,8 +121,10 @@ def test_the_scenario_of_two_failures_is_one_away_from_disabled(sandbox):
     assert (data["enabled"], data["consecutive_failures"]) == (False, 3)
 
 
-def test_enabling_below_the_threshold_charges_at_once_only_where_it_is_set(sandbox, spend):
-    assert spend() == 99
+def test_enabling_below_the_threshold_charges_at_once_only_where_it_is_set(
+    sandbox, spend_below_threshold
+):
+    assert spend_below_threshold() == 99
     sandbox.put(PATH, UNITS)
     assert sandbox.money()["balance"] == 99
     sandbox.set(top_up_on_enabling=True)

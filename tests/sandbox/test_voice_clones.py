@@ -8,30 +8,30 @@ import httpx
 import pytest
 from starlette.datastructures import UploadFile
 
-from proxyapi.sandbox.api import made_shapes, shapes
-from tests.sandbox.conftest import READY, Sandbox
+from proxyapi.sandbox.api import resource_shapes, shapes
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(40)
 FORM = {"terms": "1", "name": "Mira", "gender": "female"}
 
 
-def create(sandbox: Sandbox, samples: tuple[bytes, ...] = (WAV,), **wanted: str | None):
+def create(sandbox: SandboxClient, samples: tuple[bytes, ...] = (WAV,), **wanted: str | None):
     form = {name: text for name, text in {**FORM, **wanted}.items() if text is not None}
     files = [("samples[]", (f"{n}.wav", data, "audio/wav")) for n, data in enumerate(samples)]
     return sandbox.call("POST", "/v2/voice-clones", data=form, files=files)
 
 
-def slots(sandbox: Sandbox) -> dict[str, Any]:
+def slots(sandbox: SandboxClient) -> dict[str, Any]:
     found: dict[str, Any] = sandbox.get("/v2/voice-clones/slots").json()["data"]
     return found
 
 
-def clone(sandbox: Sandbox, number: int) -> dict[str, Any]:
+def clone(sandbox: SandboxClient, number: int) -> dict[str, Any]:
     found: dict[str, Any] = sandbox.get(f"/v2/voice-clones/{number}").json()["data"]
     return found
 
 
-def voices(sandbox: Sandbox) -> list[dict[str, Any]]:
+def voices(sandbox: SandboxClient) -> list[dict[str, Any]]:
     options = sandbox.get("/v2/faceless/options?only=voices").json()
     found: list[dict[str, Any]] = options["data"]["mandatory"]["voices"]
     return found
@@ -40,7 +40,7 @@ def voices(sandbox: Sandbox) -> list[dict[str, Any]]:
 def test_a_clone_is_pending_then_processing_then_completed(sandbox):
     answer = create(sandbox, (WAV, WAV, WAV))
     assert answer.status_code == 201
-    shape = shapes.Envelope[made_shapes.CloneShape]
+    shape = shapes.Envelope[resource_shapes.CloneShape]
     shape.model_validate(answer.json(), strict=True, extra="forbid")
     number, seen = answer.json()["data"]["id"], []
     for _ in range(4):
@@ -106,7 +106,7 @@ def test_all_slots_used_is_a_refusal_unless_one_is_bought(sandbox):
     refused = create(sandbox)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "REACH-PLAN-LIMIT")
     bought = create(sandbox, purchase_addon="true").json()
-    made_shapes.CloneMade.model_validate(bought, strict=True, extra="forbid")
+    resource_shapes.CloneCreatedShape.model_validate(bought, strict=True, extra="forbid")
     assert bought["meta"]["credits"] == {"cost": 50, "remaining": 950}
     assert slots(sandbox)["available"] == 0
     money = sandbox.money()
@@ -144,12 +144,12 @@ def test_a_finished_clone_narrates_its_accounts_videos_and_nobody_elses(sandbox)
         "gender": "female",
     }  # fmt: skip
     assert own["id"] != number
-    draft = sandbox.draft(**{**READY, "voice_id": own["id"]})
+    draft = sandbox.draft(**{**READY_SETTINGS, "voice_id": own["id"]})
     assert sandbox.post(f"/v2/faceless/{draft}/render").status_code == 202
     preview, film = sandbox.maker.films[-2:]
     assert (film["voice_seed"], film["gender"]) == (preview["seed"], "female")
     sandbox.token = sandbox.post("/_sandbox/accounts", {"name": "Otto"}).json()["token"]
-    other = sandbox.draft(**{**READY, "voice_id": own["id"]})
+    other = sandbox.draft(**{**READY_SETTINGS, "voice_id": own["id"]})
     assert sandbox.post(f"/v2/faceless/{other}/render").json()["message"] == "Voice not found."
     assert sandbox.get(f"/v2/voice-clones/{number}").status_code == 404
 

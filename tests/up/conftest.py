@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.house import House, running_house
+from tests.browser.portal_process import LivePortal, running_portal
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    yield from running_house(tmp_path_factory.mktemp("house"))
+def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
+    yield from running_portal(tmp_path_factory.mktemp("house"))

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.slow  # starts the whole house
 ROLES = ["owner", "admin", "treasurer", "producer", "producer", "viewer"]
 
 
-def test_demo_json_says_how_to_sign_in_and_is_for_its_owner_alone(house):
-    path = house.var / "demo.json"
+def test_demo_json_says_how_to_sign_in_and_is_for_its_owner_alone(live_portal):
+    path = live_portal.var / "demo.json"
     demo = json.loads(path.read_text())
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -24,23 +24,23 @@ def test_demo_json_says_how_to_sign_in_and_is_for_its_owner_alone(house):
     assert len({one["password"] for one in demo["people"]}) == len(ROLES)
 
 
-def test_the_secrets_are_random_and_for_their_owner_alone(house):
-    path = house.var / "env"
+def test_the_secrets_are_random_and_for_their_owner_alone(live_portal):
+    path = live_portal.var / "env"
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(house.var.stat().st_mode) == 0o700
+    assert stat.S_IMODE(live_portal.var.stat().st_mode) == 0o700
     assert "SECRET_KEY=" in path.read_text()
 
 
-def test_the_portal_is_alive_and_ready(house):
-    assert httpx.get(f"{house.portal}/healthz").text == "ok\n"
-    assert httpx.get(f"{house.portal}/readyz").json() == {"ready": True, "missing": {}}
+def test_the_portal_is_alive_and_ready(live_portal):
+    assert httpx.get(f"{live_portal.portal}/healthz").text == "ok\n"
+    assert httpx.get(f"{live_portal.portal}/readyz").json() == {"ready": True, "missing": {}}
 
 
 @pytest.mark.parametrize("first_name", ["Mira", "Jonas", "Thea", "Priya", "Luca", "Vera"])
-def test_everybody_can_sign_in(house, first_name):
-    person = house.person(first_name)
-    with httpx.Client(base_url=house.portal) as browser:
+def test_everybody_can_sign_in(live_portal, first_name):
+    person = live_portal.person(first_name)
+    with httpx.Client(base_url=live_portal.portal) as browser:
         page = browser.get("/accounts/login/").text
         token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
         answer = browser.post(
@@ -55,15 +55,15 @@ def test_everybody_can_sign_in(house, first_name):
     assert answer.status_code == httpx.codes.FOUND
 
 
-def test_the_tokens_to_try_open_their_accounts_and_are_not_in_the_portal(house):
-    for account in house.accounts:
+def test_the_tokens_to_try_open_their_accounts_and_are_not_in_the_portal(live_portal):
+    for account in live_portal.accounts:
         bearer = {"Authorization": f"Bearer {account['token']}"}
-        profile = httpx.get(f"{house.sandbox}/v2/me", headers=bearer).json()["data"]
+        profile = httpx.get(f"{live_portal.sandbox}/v2/me", headers=bearer).json()["data"]
 
         assert profile["email"] == account["email"]
-    with sqlite3.connect(house.var / "reelroom.sqlite3") as database:
+    with sqlite3.connect(live_portal.var / "reelroom.sqlite3") as database:
         stored = database.execute("SELECT last_four FROM proxyapi_token").fetchall()
         accounts = database.execute("SELECT count(*) FROM proxyapi_account").fetchone()[0]
     assert accounts == 1, "three tokens of one account share one row"
     assert len(stored) == 3
-    assert not {row[0] for row in stored} & {one["token"][-4:] for one in house.accounts}
+    assert not {row[0] for row in stored} & {one["token"][-4:] for one in live_portal.accounts}

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard import install
 from dashboard.install import Unable
-from tests.house import lock
+from tests.checks import lock_files
 
 PIP_SAYS = [
     (
@@ -52,13 +52,13 @@ def venv(monkeypatch, tmp_path):
     monkeypatch.setattr(install, "ROOT", tmp_path)
     monkeypatch.setattr(install, "STAMP", tmp_path / "installed")
     monkeypatch.setattr(install, "PYTHON", tmp_path / "python")
-    venv = Venv(tmp_path)
+    venv = FakeVenv(tmp_path)
     monkeypatch.setattr(install, "run", venv.pip)
     monkeypatch.setattr(install, "make_venv", lambda: venv.ran.append("fresh"))
     return venv
 
 
-class Venv:
+class FakeVenv:
     def __init__(self, root):
         self.root, self.ran = root, []
         self.answer = subprocess.CompletedProcess([], 0, stdout="")
@@ -92,7 +92,7 @@ def test_an_old_python_is_named_with_the_way_out(monkeypatch):
 
 
 def test_the_locks_are_those_that_are_checked():
-    assert list(install.LOCKS) == [one.file for one in lock.LOCKS]
+    assert list(install.LOCKS) == [one.file for one in lock_files.LOCKS]
 
 
 def test_a_python_without_venv_is_told_what_to_install(monkeypatch, tmp_path):

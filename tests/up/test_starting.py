@@ -13,13 +13,13 @@ import pytest
 
 from dashboard.up.__main__ import asked_to_stop, begin, web
 from dashboard.up.place import Place
-from tests.browser.house import FOREIGN, free_ports
+from tests.browser.portal_process import OUTSIDE_VARIABLES, free_ports
 
 
 @pytest.mark.slow
 def test_a_preparation_that_fails_is_told_in_sentences(tmp_path: Path) -> None:
     port, sandbox_port = free_ports()
-    ours = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    ours = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     done = subprocess.run(
         [sys.executable, "-m", "dashboard.up"],
         env=ours
@@ -44,7 +44,7 @@ def test_the_image_serves_as_patiently(option: str, tmp_path: Path) -> None:
     assert f"{option} {ours[ours.index(option) + 1]}" in server
 
 
-class Named:
+class RecordingProcesses:
     """In the place of `Processes`: it starts nothing, and notes what was asked of it."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Named:
 def test_a_redis_that_was_there_before_may_know_of_slow_work_that_waits(
     redis: str, last: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    processes = Named()
+    processes = RecordingProcesses()
 
     async def until(otherwise: str, _: object) -> None:
         if otherwise == "The portal is not ready":

@@ -13,7 +13,7 @@ import pytest
 
 from dashboard.up.place import Place
 from dashboard.up.processes import Processes
-from tests.browser.house import FOREIGN, LAST_WORDS, free_ports
+from tests.browser.portal_process import OUTSIDE_VARIABLES, READY_LINE, free_ports
 
 pytestmark = pytest.mark.slow  # starts the whole house
 
@@ -25,7 +25,7 @@ COMMAND = [sys.executable, "-m", "dashboard.up"]
 def environ(tmp_path_factory):
     """One folder for all, so that only the first start is a first one."""
     var = str(tmp_path_factory.mktemp("house"))
-    ours = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    ours = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     return {**ours, "REELROOM_VAR": var}
 
 
@@ -35,7 +35,7 @@ def ports():
 
 
 @pytest.fixture
-def started(environ):
+def start_supervisor(environ):
     """A supervisor that has said its last words; its output is left to the test."""
     with subprocess.Popen(
         COMMAND,
@@ -50,7 +50,7 @@ def started(environ):
         said = []
         for line in process.stdout:
             said.append(line)
-            if LAST_WORDS in line:
+            if READY_LINE in line:
                 break
         else:
             pytest.fail("the house did not start:\n" + "".join(said))
@@ -80,24 +80,24 @@ def is_gone(group: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_stop_it_leaves_no_process_and_is_content(started, number):
-    group = group_of(started.pid)
+def test_asked_to_stop_it_leaves_no_process_and_is_content(start_supervisor, number):
+    group = group_of(start_supervisor.pid)
     assert len(left_in(group)) >= 6, "warden, valkey, sandbox, web, worker, beat"
 
-    started.send_signal(number)
-    started.communicate()
+    start_supervisor.send_signal(number)
+    start_supervisor.communicate()
 
-    assert started.returncode == 0
+    assert start_supervisor.returncode == 0
     assert is_gone(group)
 
 
-def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(started):
-    group = group_of(started.pid)
-    started.stdout.close()
+def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(start_supervisor):
+    group = group_of(start_supervisor.pid)
+    start_supervisor.stdout.close()
 
-    started.send_signal(signal.SIGHUP)
+    start_supervisor.send_signal(signal.SIGHUP)
 
-    assert started.wait(timeout=30) == 0
+    assert start_supervisor.wait(timeout=30) == 0
     assert is_gone(group)
 
 
@@ -110,27 +110,27 @@ def test_what_nobody_hears_holds_up_nobody():
         assert process.wait(timeout=30) == 0
 
 
-def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(started):
-    group = group_of(started.pid)
+def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(start_supervisor):
+    group = group_of(start_supervisor.pid)
     next(one for one in left_in(group) if "beat" in one.cmdline()).kill()
-    said, _ = started.communicate()
+    said, _ = start_supervisor.communicate()
 
-    assert started.returncode == 1
+    assert start_supervisor.returncode == 1
     assert "reelroom: The program beat ended (signal SIGKILL)" in said
     assert "Traceback" not in said
     assert is_gone(group)
 
 
-def test_a_supervisor_killed_outright_takes_everything_with_it(started):
-    group = group_of(started.pid)
+def test_a_supervisor_killed_outright_takes_everything_with_it(start_supervisor):
+    group = group_of(start_supervisor.pid)
 
-    started.kill()
-    started.communicate()  # ends when the last holder of its output, the warden, is gone
+    start_supervisor.kill()
+    start_supervisor.communicate()  # ends when the last holder of its output, the warden, is gone
 
     assert is_gone(group)
 
 
-def test_the_next_house_waits_for_the_programs_of_a_killed_one(tmp_path):
+def test_the_next_supervisor_waits_for_the_programs_of_a_killed_one(tmp_path):
     place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
     with place.take() as lock:
         warden = Processes(lock).warden
@@ -141,7 +141,7 @@ def test_the_next_house_waits_for_the_programs_of_a_killed_one(tmp_path):
         assert warden.wait(timeout=1) == -signal.SIGKILL
 
 
-def test_a_second_house_in_the_same_folder_is_refused(started, environ):
+def test_a_second_supervisor_in_the_same_folder_is_refused(start_supervisor, environ):
     elsewhere = environ | ports()
 
     second = subprocess.run(COMMAND, env=elsewhere, capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from proxyapi.upstream import wire
+from proxyapi.upstream import response_parsing
 
 NAMES = {
     "CONTENT_PROMPT_REQUESTED": "Script",
@@ -35,10 +35,15 @@ def prices_of(costs: Mapping[str, object]) -> Iterator[Price]:
     """In the order of their names, whatever case the keys are in (pitfall 59)."""
     found = []
     for key, value in costs.items():
-        row = wire.mapping(value)
-        free = wire.amount(row.get("free"))
+        row = response_parsing.as_mapping(value)
+        free = response_parsing.parse_credit_amount(row.get("free"))
         found.append(
-            Price(name_of(key), key, wire.amount(row.get("credits")), int(free) if free else 0)
+            Price(
+                name_of(key),
+                key,
+                response_parsing.parse_credit_amount(row.get("credits")),
+                int(free) if free else 0,
+            )
         )
     yield from sorted(found, key=lambda price: price.name.casefold())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from proxyapi.sandbox import serving
+from proxyapi.sandbox import server
 
 
 class Command(BaseCommand):
@@ -14,11 +14,11 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        serving.add_options(parser)
+        server.add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            serving.serve(
+            server.serve(
                 port=options["port"],
                 db=options["db"],
                 media_dir=options["media_dir"],

@@ -7,22 +7,22 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 
 from proxyapi.sandbox.api import paging, shapes
-from proxyapi.sandbox.clock import iso
-from proxyapi.sandbox.envelope import success
-from proxyapi.sandbox.gate import Caller, gated
+from proxyapi.sandbox.authorization import Caller, make_route_class
+from proxyapi.sandbox.clock import format_iso
+from proxyapi.sandbox.envelope import success_body
 from proxyapi.sandbox.records import Entry
 
 router = APIRouter(prefix="/credits", tags=["Account"], responses=shapes.UNVERIFIED)
-router.route_class = gated(paid=False, account_area=True)
+router.route_class = make_route_class(paid=False, account_area=True)
 
 
 @router.get("/costs", response_model=shapes.Envelope[dict[str, shapes.CostShape]])
 async def list_costs(call: Caller) -> Response:
     costs = call.world.settings.costs
-    return success({key: price.model_dump(exclude_none=True) for key, price in costs.items()})
+    return success_body({key: price.model_dump(exclude_none=True) for key, price in costs.items()})
 
 
-@router.get("/history", response_model=shapes.Listed[shapes.EntryShape])
+@router.get("/history", response_model=shapes.ListEnvelope[shapes.EntryShape])
 async def list_history(
     call: Caller,
     order: Literal["ASC", "DESC"] = "DESC",
@@ -38,15 +38,15 @@ async def list_history(
         rows = entries[first : first + per_page]
     else:
         rows = entries[max(0, total - first - per_page) : max(0, total - first)][::-1]
-    meta, links = paging.describe(call.request, page, per_page, total, len(rows))
-    return success([describe(row) for row in rows], meta=meta, links=links)
+    meta, links = paging.describe_page(call.request, page, per_page, total, len(rows))
+    return success_body([describe_entry(row) for row in rows], meta=meta, links=links)
 
 
-def describe(entry: Entry) -> dict[str, Any]:
+def describe_entry(entry: Entry) -> dict[str, Any]:
     return {
         "label": entry.label,
         "content_type": entry.content_type,
         "credit_spend": str(entry.credits),
         "transaction_type": entry.transaction_type,
-        "created_at": iso(entry.created_at),
+        "created_at": format_iso(entry.created_at),
     }

@@ -5,36 +5,38 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from proxyapi.sandbox.api import shapes
-from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.authorization import Caller, make_route_class, parse_row_id
+from proxyapi.sandbox.envelope import success_body
 from proxyapi.sandbox.faceless import changes, record
-from proxyapi.sandbox.gate import Caller, gated, number
 from proxyapi.sandbox.records import Video
 from proxyapi.sandbox.world import World
 
-Shown = shapes.Envelope[shapes.FacelessShape]
+FacelessEnvelope = shapes.Envelope[shapes.FacelessShape]
 
 
-def find(world: World, key: str) -> Video | None:
+def find_video(world: World, key: str) -> Video | None:
     """A faceless video by its id; a video_id finds nothing."""
-    return world.videos.get(number(key))
+    return world.videos.get(parse_row_id(key))
 
 
-router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated(find=find))
+router = APIRouter(
+    prefix="/faceless", tags=["Faceless videos"], route_class=make_route_class(find=find_video)
+)
 
 
-@router.post("", response_model=Shown, status_code=201)
-async def create_faceless(call: Caller, draft: changes.Draft) -> Response:
-    video = changes.create(call, draft)
+@router.post("", response_model=FacelessEnvelope, status_code=201)
+async def create_faceless(call: Caller, draft: changes.FacelessDraft) -> Response:
+    video = changes.create_draft(call, draft)
     status = call.world.settings.create_status
-    return success(record.show(call, video), "Video created", status=status)
+    return success_body(record.show_video(call, video), "Video created", status=status)
 
 
-@router.get("/{id}", response_model=Shown)
+@router.get("/{id}", response_model=FacelessEnvelope)
 async def show_faceless(call: Caller) -> Response:
-    return success(record.show(call, call.owned))
+    return success_body(record.show_video(call, call.owned))
 
 
-@router.patch("/{faceless}", response_model=Shown)
-async def change_faceless(call: Caller, wanted: changes.Changes) -> Response:
+@router.patch("/{faceless}", response_model=FacelessEnvelope)
+async def change_faceless(call: Caller, wanted: changes.FacelessChanges) -> Response:
     wanted.apply(call, call.owned)
-    return success(record.show(call, call.owned), "Video updated")
+    return success_body(record.show_video(call, call.owned), "Video updated")

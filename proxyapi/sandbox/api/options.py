@@ -9,15 +9,15 @@ from fastapi import APIRouter, Query, Response
 
 from proxyapi.sandbox import catalogue
 from proxyapi.sandbox.api import shapes
+from proxyapi.sandbox.authorization import ApiCall, Caller, make_route_class
 from proxyapi.sandbox.characters import record
-from proxyapi.sandbox.envelope import success
-from proxyapi.sandbox.errors import Invalid
-from proxyapi.sandbox.gate import Call, Caller, gated
+from proxyapi.sandbox.envelope import success_body
+from proxyapi.sandbox.errors import ValidationError
 from proxyapi.sandbox.voice_clones import narrators
 
 _ARRAY = re.compile(r"only\[\d*\]")  # only[]=a&only[]=b, or only[0]=a&only[1]=b
 
-router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated())
+router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=make_route_class())
 
 
 @router.get("/options", response_model=shapes.Envelope[shapes.OptionsShape])
@@ -33,19 +33,19 @@ async def list_options(
         wanted = {group.strip() for group in asked if group.strip()}
         known = {group for layer in layers.values() for group in layer}
         if wanted - known and call.world.settings.unknown_only == "refused":
-            raise Invalid({"only": ["The selected only is invalid."]})
+            raise ValidationError({"only": ["The selected only is invalid."]})
         layers = {
             name: {group: items for group, items in layer.items() if group in wanted}
             for name, layer in layers.items()
         }
-    return success(layers)
+    return success_body(layers)
 
 
-def _layers(call: Call) -> dict[str, dict[str, list[dict[str, Any]]]]:
+def _layers(call: ApiCall) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """The catalogue, with the account's own clones and characters."""
-    mandatory, optional = catalogue.mandatory(), catalogue.optional()
-    voices = narrators.voices(call.world, call.account.id)
+    mandatory, optional = catalogue.mandatory_options(), catalogue.optional_options()
+    voices = narrators.list_voices(call.world, call.account.id)
     mandatory["voices"] = [voice._asdict() for voice in voices]
-    own = record.trained(call.world, call.account.id)
+    own = record.trained_characters(call.world, call.account.id)
     optional["characters"] += [record.as_option(character) for character in own]
     return {"mandatory": mandatory, "optional": optional}

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import Request
 
 
-def describe(
+def describe_page(
     request: Request, page: int, per_page: int, total: int, shown: int
 ) -> tuple[dict[str, Any], dict[str, str | None]]:
     """For a page (from 1) that shows so many rows of the total."""
@@ -23,13 +23,13 @@ def describe(
         "to": first + shown if shown else None,
     }
     links = {
-        "first": _to(request, 1),
-        "last": _to(request, last),
-        "prev": _to(request, page - 1) if page > 1 else None,
-        "next": _to(request, page + 1) if page < last else None,
+        "first": _page_url(request, 1),
+        "last": _page_url(request, last),
+        "prev": _page_url(request, page - 1) if page > 1 else None,
+        "next": _page_url(request, page + 1) if page < last else None,
     }
     return meta, links
 
 
-def _to(request: Request, page: int) -> str:
+def _page_url(request: Request, page: int) -> str:
     return str(request.url.replace(query=urlencode({**request.query_params, "page": page})))

@@ -14,56 +14,61 @@ from pydantic import Field
 
 from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.api.scene_shapes import StoryboardShown
-from proxyapi.sandbox.api.text_to_scene import find
-from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.api.text_to_scene import find_storyboard
+from proxyapi.sandbox.authorization import Caller, make_route_class
+from proxyapi.sandbox.envelope import success_body
 from proxyapi.sandbox.faceless.changes import Body
-from proxyapi.sandbox.gate import Caller, gated
 from proxyapi.sandbox.storyboards import editing, record
 from proxyapi.sandbox.world import World
 
 METHODS = ("PUT", "POST", "PATCH")
 
 
-def serves(world: World, method: str) -> bool:
+def accepts_method(world: World, method: str) -> bool:
     return world.settings.scene_edit_method in ("any", method)
 
 
 router = APIRouter(
     prefix="/text-to-scene",
     tags=["Text-to-scene"],
-    route_class=gated(find=find, part=editing.find_scene, feature="text-to-scene", serves=serves),
+    route_class=make_route_class(
+        find=find_storyboard,
+        part=editing.find_scene,
+        feature="text-to-scene",
+        serves=accepts_method,
+    ),
 )
 
 
-class Order(Body):
+class SceneOrder(Body):
     scenes: Annotated[list[int], Field(max_length=1000)] = Field(description="All ids, in order.")
 
 
-class Frames(Body):
+class SceneFrames(Body):
     """Addresses of pictures; null takes one away, what is left out stays."""
 
     first_frame: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^\s/]+")
     last_frame: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^\s/]+")
 
 
-class Chain(Body):
+class SceneChain(Body):
     chained: bool = True
 
 
-async def sort_scenes(call: Caller, wanted: Order) -> Response:
-    editing.sort(call, call.owned, wanted.scenes)
-    return success(record.show(call, call.owned), "Scenes sorted")
+async def sort_scenes(call: Caller, wanted: SceneOrder) -> Response:
+    editing.sort_scenes(call, call.owned, wanted.scenes)
+    return success_body(record.show_storyboard(call, call.owned), "Scenes sorted")
 
 
-async def assign_frames(call: Caller, wanted: Frames) -> Response:
+async def assign_frames(call: Caller, wanted: SceneFrames) -> Response:
     chosen = {name: getattr(wanted, name) for name in wanted.model_fields_set}
-    editing.frame(call, call.owned, call.part, chosen)
-    return success(record.show(call, call.owned), "Frames assigned")
+    editing.assign_frames(call, call.owned, call.part, chosen)
+    return success_body(record.show_storyboard(call, call.owned), "Frames assigned")
 
 
-async def chain_scene(call: Caller, wanted: Chain | None = None) -> Response:
-    editing.chain(call, call.owned, call.part, wanted.chained if wanted else True)
-    return success(record.show(call, call.owned), "Scene chained")
+async def chain_scene(call: Caller, wanted: SceneChain | None = None) -> Response:
+    editing.chain_scene(call, call.owned, call.part, wanted.chained if wanted else True)
+    return success_body(record.show_storyboard(call, call.owned), "Scene chained")
 
 
 def _route(path: str, handler: Callable[..., Any]) -> None:

@@ -7,18 +7,20 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints, field_validator
 
-from proxyapi.sandbox import money, writer
+from proxyapi.sandbox import billing, writer
 from proxyapi.sandbox.api import shapes
-from proxyapi.sandbox.api.faceless import find
-from proxyapi.sandbox.envelope import success
-from proxyapi.sandbox.errors import Invalid
+from proxyapi.sandbox.api.faceless import find_video
+from proxyapi.sandbox.authorization import ApiCall, Caller, make_route_class
+from proxyapi.sandbox.billing import FeatureUse
+from proxyapi.sandbox.envelope import success_body
+from proxyapi.sandbox.errors import ValidationError
 from proxyapi.sandbox.faceless import changes, record
 from proxyapi.sandbox.faceless.changes import Body
-from proxyapi.sandbox.gate import Call, Caller, gated
-from proxyapi.sandbox.money import Use
 from proxyapi.sandbox.records import Charge
 
-router = APIRouter(prefix="/faceless", tags=["Faceless videos"], route_class=gated(find=find))
+router = APIRouter(
+    prefix="/faceless", tags=["Faceless videos"], route_class=make_route_class(find=find_video)
+)
 
 Duration = Literal[30, 60, 180, 300, 600, 900, 1200]
 Words = Annotated[str, StringConstraints(max_length=60)]
@@ -48,40 +50,40 @@ class ScriptOptions(Options):
 
 @router.put("/{faceless}/scripts", response_model=shapes.Charged[shapes.FacelessShape])
 async def write_script(call: Caller, wanted: ScriptOptions) -> Response:
-    changes.refuse_busy(call, call.owned)
+    changes.refuse_busy_video(call, call.owned)
     topic = (wanted.topic or call.owned.topic or call.owned.title or "").strip()
     if not topic:
-        raise Invalid({"topic": ["The topic field is required."]})
-    charge = generate(call, topic, wanted)
-    shown = record.show(call, call.owned)
-    return success(shown, "Script generated", meta=money.meta(call, charge))
+        raise ValidationError({"topic": ["The topic field is required."]})
+    charge = generate_script(call, topic, wanted)
+    shown = record.show_video(call, call.owned)
+    return success_body(shown, "Script generated", meta=billing.credits_meta(call, charge))
 
 
-def use(call: Call) -> Use:
+def script_use(call: ApiCall) -> FeatureUse:
     """One script, written or scraped: both charge CONTENT_PROMPT_REQUESTED."""
     feature = "content_prompt_requested"
-    credits = money.price(call.world, feature)
+    credits = billing.get_price(call.world, feature)
     resource = f"faceless:{call.owned.id}"
-    return Use(feature, credits, resource, "Script generation", "content-prompt")
+    return FeatureUse(feature, credits, resource, "Script generation", "content-prompt")
 
 
-def generate(call: Call, topic: str, wanted: Options) -> Charge:
+def generate_script(call: ApiCall, topic: str, wanted: Options) -> Charge:
     """Write the script, charge for it and store it in the draft."""
-    money.require(call, use(call))
+    billing.require_credits(call, script_use(call))
     script = writer.write(
         topic,
         seconds=wanted.duration,
         style=wanted.style or "",
         tone=wanted.tone or "",
         language=writer.language_code(wanted.language or "en") or "en",
-        chance=call.world.chance("script"),
+        chance=call.world.random_source("script"),
     )
-    charge = money.charge(call, use(call))
-    keep(call, topic, script)
+    charge = billing.charge_credits(call, script_use(call))
+    store_script(call, topic, script)
     return charge
 
 
-def keep(call: Call, topic: str, script: str) -> None:
+def store_script(call: ApiCall, topic: str, script: str) -> None:
     """Store a script in the call's draft."""
     world, video = call.world, call.owned
     video.script = script

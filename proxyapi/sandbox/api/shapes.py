@@ -9,13 +9,13 @@ from pydantic import BaseModel
 T = TypeVar("T")
 
 
-class Spent(BaseModel):
+class SpentShape(BaseModel):
     cost: int
     remaining: int
 
 
 class CreditsMeta(BaseModel):
-    credits: Spent
+    credits: SpentShape
 
 
 class Envelope(BaseModel, Generic[T]):
@@ -28,7 +28,7 @@ class Charged(Envelope[T], Generic[T]):
     meta: CreditsMeta
 
 
-class Listed(Envelope[list[T]], Generic[T]):
+class ListEnvelope(Envelope[list[T]], Generic[T]):
     meta: Pages
     links: Links
 
@@ -188,4 +188,4 @@ class OptionsShape(BaseModel):
     optional: dict[str, list[dict[str, Any]]]
 
 
-Listed.model_rebuild()
+ListEnvelope.model_rebuild()

@@ -7,28 +7,28 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints, model_validator
 
-from proxyapi.sandbox import money
+from proxyapi.sandbox import billing
 from proxyapi.sandbox.api.scene_shapes import StoryboardCharged, StoryboardShown
-from proxyapi.sandbox.envelope import success
+from proxyapi.sandbox.authorization import Caller, make_route_class, parse_row_id
+from proxyapi.sandbox.envelope import success_body
 from proxyapi.sandbox.faceless.changes import Body
-from proxyapi.sandbox.gate import Caller, gated, number
 from proxyapi.sandbox.storyboards import editing, engine, record
 from proxyapi.sandbox.storyboards.rows import Storyboard
 from proxyapi.sandbox.world import World
 
-MOST_AT_ONCE = 100
+MAX_SCENES_PER_CALL = 100
 
 Prompt = Annotated[str, StringConstraints(min_length=1, max_length=5000, strip_whitespace=True)]
 
 
-def find(world: World, key: str) -> Storyboard | None:
-    return world.storyboards.get(number(key))
+def find_storyboard(world: World, key: str) -> Storyboard | None:
+    return world.storyboards.get(parse_row_id(key))
 
 
 router = APIRouter(
     prefix="/text-to-scene",
     tags=["Text-to-scene"],
-    route_class=gated(find=find, feature="text-to-scene"),
+    route_class=make_route_class(find=find_storyboard, feature="text-to-scene"),
 )
 
 
@@ -38,7 +38,7 @@ class NewStoryboard(Body):
     settings: engine.Settings = Field(default_factory=engine.Settings)
 
 
-class Wish(Body):
+class WizardBody(Body):
     prompt: Prompt
     scenes: int | None = Field(default=None, ge=1, le=20, description="How many.")
 
@@ -51,7 +51,9 @@ class NewScene(Body):
 class NewScenes(Body):
     """One scene, or several in `scenes`."""
 
-    scenes: Annotated[list[NewScene], Field(min_length=1, max_length=MOST_AT_ONCE)] | None = None
+    scenes: (
+        Annotated[list[NewScene], Field(min_length=1, max_length=MAX_SCENES_PER_CALL)] | None
+    ) = None
     raw_video_prompt: Prompt | None = None
     duration: int | None = None
 
@@ -75,30 +77,30 @@ async def create_storyboard(call: Caller, wanted: NewStoryboard) -> Response:
         account_id=call.account.id,
         mode=wanted.mode,
         title=wanted.title,
-        settings=engine.settle(call, wanted.settings),
+        settings=engine.complete_settings(call, wanted.settings),
         created_at=world.now,
         updated_at=world.now,
     )
     board.id = world.plausible_id("storyboard", 15_700)
     world.storyboards.put(board)
     status = world.settings.create_status
-    return success(record.show(call, board), "Storyboard created", status=status)
+    return success_body(record.show_storyboard(call, board), "Storyboard created", status=status)
 
 
 @router.get("/{id}", response_model=StoryboardShown)
 async def show_storyboard(call: Caller) -> Response:
-    return success(record.show(call, call.owned))
+    return success_body(record.show_storyboard(call, call.owned))
 
 
 @router.post("/{storyboard}/prompt", response_model=StoryboardCharged)
-async def generate_scenes(call: Caller, wish: Wish) -> Response:
-    charge = editing.write(call, call.owned, wish.prompt, wish.scenes)
-    meta = money.meta(call, charge) if charge is not None else None
-    return success(record.show(call, call.owned), "Scenes generated", meta=meta)
+async def generate_scenes(call: Caller, wish: WizardBody) -> Response:
+    charge = editing.write_scenes(call, call.owned, wish.prompt, wish.scenes)
+    meta = billing.credits_meta(call, charge) if charge is not None else None
+    return success_body(record.show_storyboard(call, call.owned), "Scenes generated", meta=meta)
 
 
 @router.post("/{storyboard}/scenes", response_model=StoryboardShown, status_code=201)
 async def add_scenes(call: Caller, wanted: NewScenes) -> Response:
-    editing.add(call, call.owned, wanted.each(), alone=wanted.scenes is None)
+    editing.add_scenes(call, call.owned, wanted.each(), alone=wanted.scenes is None)
     status = call.world.settings.create_status
-    return success(record.show(call, call.owned), "Scenes added", status=status)
+    return success_body(record.show_storyboard(call, call.owned), "Scenes added", status=status)

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from proxyapi.sandbox import money
-from proxyapi.sandbox.api import made_shapes, shapes
+from proxyapi.sandbox import billing
+from proxyapi.sandbox.api import resource_shapes, shapes
+from proxyapi.sandbox.authorization import Caller, make_route_class, parse_row_id
 from proxyapi.sandbox.clips import asset, models, order
-from proxyapi.sandbox.envelope import success
-from proxyapi.sandbox.gate import Caller, gated, number
-from proxyapi.sandbox.holdings import Clip
+from proxyapi.sandbox.envelope import success_body
+from proxyapi.sandbox.resource_rows import Clip
 from proxyapi.sandbox.world import World
 
 WORDS = (5, 1500)
@@ -22,14 +22,14 @@ NESTED = "modifiers[{}]"
 Model = Annotated[str, StringConstraints(max_length=100)]
 
 
-def find(world: World, key: str) -> Clip | None:
-    return world.clips.get(number(key))
+def find_clip(world: World, key: str) -> Clip | None:
+    return world.clips.get(parse_row_id(key))
 
 
 router = APIRouter(
     prefix="/text-to-video",
     tags=["Text-to-video"],
-    route_class=gated(find=find, feature="text-to-video"),
+    route_class=make_route_class(find=find_clip, feature="text-to-video"),
 )
 
 
@@ -70,20 +70,20 @@ class PricedClip(order.Modifiers):
         return {**inner, **given}
 
 
-@router.get("/models", response_model=shapes.Envelope[list[made_shapes.ModelShape]])
+@router.get("/models", response_model=shapes.Envelope[list[resource_shapes.ModelShape]])
 async def list_models(call: Caller) -> Response:
-    return success(models.offered(call))
+    return success_body(models.offered_models(call))
 
 
-@router.get("/estimate", response_model=shapes.Envelope[made_shapes.ClipPrice])
+@router.get("/estimate", response_model=shapes.Envelope[resource_shapes.ClipPrice])
 async def price_clip(call: Caller, wanted: Annotated[PricedClip, Query()]) -> Response:
-    priced = order.order(call, wanted.model, wanted)
-    cost = money.due(call.world, call.account, asset.FEATURE, priced.credits(call.world))
-    return success(
+    priced = order.build_order(call, wanted.model, wanted)
+    cost = billing.credits_due(call.world, call.account, asset.FEATURE, priced.credits(call.world))
+    return success_body(
         {
             "model": wanted.model,
             "cost": cost,
-            "available": money.remaining(call.world, call.account),
+            "available": billing.remaining_credits(call.world, call.account),
             "sufficient": call.account.balance >= cost,
             "credits_per_second": float(priced.rate),
             "modifiers": priced.modifiers,
@@ -91,15 +91,15 @@ async def price_clip(call: Caller, wanted: Annotated[PricedClip, Query()]) -> Re
     )
 
 
-@router.post("", response_model=shapes.Charged[made_shapes.ClipData], status_code=202)
+@router.post("", response_model=shapes.Charged[resource_shapes.ClipData], status_code=202)
 async def create_clip(call: Caller, wanted: NewClip) -> Response:
-    ordered = order.order(call, wanted.model, wanted.chosen())
+    ordered = order.build_order(call, wanted.model, wanted.chosen())
     order.require_references(ordered)
-    clip, charge = asset.create(call, ordered, wanted.prompt)
-    shown = {"asset": asset.show(call, clip)}
-    return success(shown, "Clip ordered", status=202, meta=money.meta(call, charge))
+    clip, charge = asset.create_clip(call, ordered, wanted.prompt)
+    shown = {"asset": asset.show_clip(call, clip)}
+    return success_body(shown, "Clip ordered", status=202, meta=billing.credits_meta(call, charge))
 
 
-@router.get("/{id}", response_model=shapes.Envelope[made_shapes.ClipData])
+@router.get("/{id}", response_model=shapes.Envelope[resource_shapes.ClipData])
 async def show_clip(call: Caller) -> Response:
-    return success({"asset": asset.show(call, call.owned)})
+    return success_body({"asset": asset.show_clip(call, call.owned)})

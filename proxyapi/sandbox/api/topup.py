@@ -9,20 +9,20 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox import top_up
 from proxyapi.sandbox.api import shapes
-from proxyapi.sandbox.clock import iso
-from proxyapi.sandbox.envelope import success
-from proxyapi.sandbox.errors import Invalid
-from proxyapi.sandbox.gate import Call, Caller, gated
+from proxyapi.sandbox.authorization import ApiCall, Caller, make_route_class
+from proxyapi.sandbox.clock import format_iso
+from proxyapi.sandbox.envelope import success_body
+from proxyapi.sandbox.errors import ValidationError
 from proxyapi.sandbox.records import TopUp
 
 PRESETS = (1, 2, 3, 4, 5, 10, 20, 30, 50, 100)
-MOST_UNITS = 199_999
+MAX_UNITS = 199_999
 
 router = APIRouter(prefix="/account", tags=["Account"], responses=shapes.UNVERIFIED)
-router.route_class = gated(account_area=True)
+router.route_class = make_route_class(account_area=True)
 
 
-class Wish(BaseModel):
+class TopUpBody(BaseModel):
     """Loose, for when enabled is false every other field is ignored, wrong ones too."""
 
     model_config = ConfigDict(strict=True)
@@ -35,37 +35,37 @@ class Wish(BaseModel):
 
 @router.get("/auto-topup", response_model=shapes.Envelope[shapes.TopUpShape])
 async def show_top_up(call: Caller) -> Response:
-    return success(describe(top_up.preference(call.world, call.account.id)))
+    return success_body(describe_top_up(top_up.get_preference(call.world, call.account.id)))
 
 
 @router.put("/auto-topup", response_model=shapes.Envelope[shapes.TopUpShape])
-async def change_top_up(call: Caller, wish: Wish) -> Response:
+async def change_top_up(call: Caller, wish: TopUpBody) -> Response:
     world = call.world
-    chosen = top_up.preference(world, call.account.id)
+    chosen = top_up.get_preference(world, call.account.id)
     if not wish.enabled:
         chosen.enabled = False
     else:
-        _choose(call, chosen, wish)
+        _apply_choice(call, chosen, wish)
         chosen.enabled = True
         chosen.enabled_at = world.now
     world.top_ups.put(chosen)
     if world.settings.top_up_on_enabling:
-        top_up.consider(world, call.account.id)
-    return success(describe(chosen), "Auto top-up updated")
+        top_up.top_up_if_due(world, call.account.id)
+    return success_body(describe_top_up(chosen), "Auto top-up updated")
 
 
-def _choose(call: Call, chosen: TopUp, wish: Wish) -> None:
+def _apply_choice(call: ApiCall, chosen: TopUp, wish: TopUpBody) -> None:
     kind = _kind(wish)
     if kind == "extra-credits":
         plan_id = _integer("plan_id", wish.plan_id)
         if plan_id not in call.world.settings.credit_packs:
-            raise Invalid({"plan_id": ["The selected plan id is invalid."]})
+            raise ValidationError({"plan_id": ["The selected plan id is invalid."]})
     else:
         units = _integer("units", wish.units)
-        if units not in PRESETS and not 100 < units <= MOST_UNITS:
-            raise Invalid({"units": ["The selected units is invalid."]})
+        if units not in PRESETS and not 100 < units <= MAX_UNITS:
+            raise ValidationError({"units": ["The selected units is invalid."]})
     if not call.account.payment_method:
-        raise Invalid({"enabled": ["A saved payment method is required."]})
+        raise ValidationError({"enabled": ["A saved payment method is required."]})
     chosen.type = kind
     if kind == "extra-credits":
         chosen.plan_id = plan_id
@@ -73,31 +73,31 @@ def _choose(call: Call, chosen: TopUp, wish: Wish) -> None:
         chosen.units = units
 
 
-def _kind(wish: Wish) -> Literal["extra-credits", "dynamic-credits"]:
+def _kind(wish: TopUpBody) -> Literal["extra-credits", "dynamic-credits"]:
     if wish.type is None:
-        raise Invalid({"type": ["The type field is required when enabled is true."]})
+        raise ValidationError({"type": ["The type field is required when enabled is true."]})
     if wish.type == "extra-credits":
         return "extra-credits"
     if wish.type == "dynamic-credits":
         return "dynamic-credits"
-    raise Invalid({"type": ["The selected type is invalid."]})
+    raise ValidationError({"type": ["The selected type is invalid."]})
 
 
 def _integer(field: str, value: Any) -> int:
     name = field.replace("_", " ")
     if value is None:
-        raise Invalid({field: [f"The {name} field is required for this type."]})
+        raise ValidationError({field: [f"The {name} field is required for this type."]})
     if not isinstance(value, int) or isinstance(value, bool):
-        raise Invalid({field: [f"The {name} field must be an integer."]})
+        raise ValidationError({field: [f"The {name} field must be an integer."]})
     return value
 
 
-def describe(chosen: TopUp) -> dict[str, Any]:
+def describe_top_up(chosen: TopUp) -> dict[str, Any]:
     return {
         "enabled": chosen.enabled,
         "type": chosen.type,
         "plan_id": chosen.plan_id,
         "units": chosen.units,
-        "enabled_at": iso(chosen.enabled_at) if chosen.enabled_at is not None else None,
+        "enabled_at": format_iso(chosen.enabled_at) if chosen.enabled_at is not None else None,
         "consecutive_failures": chosen.consecutive_failures,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from proxyapi.sandbox.catalogue import looks
+from proxyapi.sandbox.catalogue import styles
 from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES
 from proxyapi.sandbox.catalogue.modifiers import MENUS
 from proxyapi.sandbox.catalogue.voices import BY_ID, VOICES, Voice
@@ -38,25 +38,25 @@ CHARACTERS: tuple[dict[str, Any], ...] = (
 )
 
 
-def mandatory() -> dict[str, list[dict[str, Any]]]:
+def mandatory_options() -> dict[str, list[dict[str, Any]]]:
     return {
         "aspect_ratios": [
-            {"slug": slug, "label": label} for slug, label in looks.ASPECT_RATIOS.items()
+            {"slug": slug, "label": label} for slug, label in styles.ASPECT_RATIOS.items()
         ],
-        "genres": [genre._asdict() for genre in looks.GENRES],
+        "genres": [genre._asdict() for genre in styles.GENRES],
         "image_engines": [
-            engine._asdict() | {"type": "text-to-image"} for engine in looks.IMAGE_ENGINES
+            engine._asdict() | {"type": "text-to-image"} for engine in styles.IMAGE_ENGINES
         ],
         "voices": [voice._asdict() for voice in VOICES],
     }
 
 
-def optional() -> dict[str, list[dict[str, Any]]]:
+def optional_options() -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {
         group: [{"name": name, "slug": slug} for slug, name in items.items()]
-        for group, items in looks.STYLES.items()
+        for group, items in styles.STYLES.items()
     }
-    groups["backgrounds"] = [it._asdict() for it in looks.BACKGROUNDS]
+    groups["backgrounds"] = [it._asdict() for it in styles.BACKGROUNDS]
     groups["clip_engines"] = [
         {
             "id": engine.id,
@@ -72,38 +72,39 @@ def optional() -> dict[str, list[dict[str, Any]]]:
     return groups
 
 
-def voice(voice_id: int | None) -> Voice | None:
+def get_voice(voice_id: int | None) -> Voice | None:
     return BY_ID.get(voice_id) if voice_id is not None else None
 
 
 def engine_multiplier(image_engine_id: int | None) -> int:
     """The cost multiplier of an image engine; 1 when none is chosen."""
-    return next((it.cost for it in looks.IMAGE_ENGINES if it.id == image_engine_id), 1)
+    return next((it.cost for it in styles.IMAGE_ENGINES if it.id == image_engine_id), 1)
 
 
 def genre_slug(genre_id: int | None) -> str | None:
-    return next((it.slug for it in looks.GENRES if it.id == genre_id), None)
+    return next((it.slug for it in styles.GENRES if it.id == genre_id), None)
 
 
 def background_colour(background_id: int | None, own: str) -> str:
     """Six hexadecimal digits; `own` where no background of a colour is chosen."""
-    return looks.BACKGROUND_COLOURS.get(background_id or 0, own)
+    return styles.BACKGROUND_COLOURS.get(background_id or 0, own)
 
 
 def character_uuids() -> frozenset[str]:
     return frozenset(it["uuid"] for it in CHARACTERS)
 
 
-def accepted() -> dict[str, frozenset[Any]]:
+def accepted_values() -> dict[str, frozenset[Any]]:
     """For each setting that must name an item of the catalogue, the values it takes."""
     values: dict[str, frozenset[Any]] = {
-        setting: frozenset(looks.STYLES[group]) for group, setting in looks.SETTING_OF_GROUP.items()
+        setting: frozenset(styles.STYLES[group])
+        for group, setting in styles.SETTING_OF_GROUP.items()
     }
-    values["aspect_ratio"] = frozenset(looks.ASPECT_RATIOS)
-    values["genre_id"] = frozenset(it.id for it in looks.GENRES)
-    values["image_engine_id"] = frozenset(it.id for it in looks.IMAGE_ENGINES)
+    values["aspect_ratio"] = frozenset(styles.ASPECT_RATIOS)
+    values["genre_id"] = frozenset(it.id for it in styles.GENRES)
+    values["image_engine_id"] = frozenset(it.id for it in styles.IMAGE_ENGINES)
     values["clip_engine_id"] = frozenset(it.id for it in CLIP_ENGINES)
     values["resolution"] = frozenset(it for menu in MENUS.values() for it in menu.resolutions)
     values["audio"] = frozenset(("on", "off"))
-    values["background_id"] = frozenset(it.id for it in looks.BACKGROUNDS)
+    values["background_id"] = frozenset(it.id for it in styles.BACKGROUNDS)
     return values

@@ -15,7 +15,7 @@ FRAMES = ("first_frame", "last_frame", "image", "video")
 
 
 @dataclass(frozen=True, slots=True)
-class Menus:
+class ModifierMenus:
     """The first value of a row is its default, except that of durations.
 
     `durations` is a set; with `ranged` it is every second between its ends. `frames` are the
@@ -33,8 +33,8 @@ class Menus:
 
 
 MENUS = {
-    "brook-lite": Menus((4, 6, 8), 4, ("480p",), ("16:9", "9:16", "1:1")),
-    "brook": Menus(
+    "brook-lite": ModifierMenus((4, 6, 8), 4, ("480p",), ("16:9", "9:16", "1:1")),
+    "brook": ModifierMenus(
         tuple(range(1, 16)),
         5,
         ("480p", "720p"),
@@ -42,14 +42,14 @@ MENUS = {
         frames=("first_frame",),
         ranged=True,
     ),
-    "kestrel": Menus(
+    "kestrel": ModifierMenus(
         (5, 10),
         5,
         ("720p", "1080p"),
         ("16:9", "9:16", "1:1", "21:9"),
         frames=("first_frame", "last_frame"),
     ),
-    "kestrel-voice": Menus(
+    "kestrel-voice": ModifierMenus(
         (5, 8, 12),
         5,
         ("720p", "1080p"),
@@ -57,14 +57,14 @@ MENUS = {
         audio=("on", "off"),
         frames=("first_frame",),
     ),
-    "marlow-02": Menus(
+    "marlow-02": ModifierMenus(
         (6, 10),
         6,
         ("768P", "512P", "1080P"),
         ("16:9", "9:16", "1:1"),
         frames=("first_frame", "last_frame"),
     ),
-    "tessera": Menus(
+    "tessera": ModifierMenus(
         tuple(range(2, 13)),
         5,
         ("720p", "1080p"),
@@ -73,7 +73,7 @@ MENUS = {
         needed="image",
         ranged=True,
     ),
-    "halden": Menus(
+    "halden": ModifierMenus(
         (4, 6, 8),
         8,
         ("720p", "1080p"),
@@ -81,7 +81,7 @@ MENUS = {
         audio=("off", "on"),
         frames=("first_frame", "last_frame"),
     ),
-    "halden-max": Menus(
+    "halden-max": ModifierMenus(
         (4, 6, 8),
         8,
         ("1080p",),
@@ -94,7 +94,7 @@ MENUS = {
 BY_SLUG = {engine.slug: engine for engine in CLIP_ENGINES}
 
 
-def rate(engine: ClipEngine, resolution: str | None, audio: str | None) -> Fraction | None:
+def find_rate(engine: ClipEngine, resolution: str | None, audio: str | None) -> Fraction | None:
     """Credits per second of the entry that matches; None if no entry does."""
     for credits, priced_resolution, priced_audio in engine.prices:
         if priced_resolution in (None, resolution) and priced_audio in (None, audio):

@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-from proxyapi.sandbox import limits, money, pictures
+from proxyapi.sandbox import billing, pictures, rate_limits
+from proxyapi.sandbox.authorization import ApiCall
+from proxyapi.sandbox.billing import FeatureUse
 from proxyapi.sandbox.characters.record import GENRES
-from proxyapi.sandbox.errors import Invalid, TooManyRequests
-from proxyapi.sandbox.gate import Call
-from proxyapi.sandbox.holdings import Character, Preview
-from proxyapi.sandbox.money import Use
+from proxyapi.sandbox.errors import TooManyRequests, ValidationError
 from proxyapi.sandbox.records import Charge, Token
+from proxyapi.sandbox.resource_rows import Character, Preview
 
 
-def draw(call: Call, character: Character, genre_id: int) -> Charge | None:
+def create_previews(call: ApiCall, character: Character, genre_id: int) -> Charge | None:
     """Add candidates; a charge if previews cost anything. Raises 422, 429 and 402."""
     world = call.world
     genre = next((it for it in GENRES if it.id == genre_id), None)
     if genre is None:
-        raise Invalid({"genre_id": ["The selected genre id is invalid."]})
-    _take_allowance(call)
-    price = money.price(world, "character_preview")
+        raise ValidationError({"genre_id": ["The selected genre id is invalid."]})
+    _take_preview_slot(call)
+    price = billing.get_price(world, "character_preview")
     resource = f"character:{character.id}"
-    use = Use("character_preview", price, resource, "Character preview", "character")
-    money.require(call, use)
-    charge = money.charge(call, use) if price else None
+    use = FeatureUse("character_preview", price, resource, "Character preview", "character")
+    billing.require_credits(call, use)
+    charge = billing.charge_credits(call, use) if price else None
     for _ in range(world.settings.previews_per_call):
-        file = pictures.promise(
+        file = pictures.promise_picture(
             world,
             extension="png",
             kind="portraits",
             genre=genre.hand,
-            seed=world.chance("portrait").getrandbits(32),
+            seed=world.random_source("portrait").getrandbits(32),
             photo=character.photo,
         )
         numbered = world.plausible_id("preview", 93_000)
         character.previews.append(Preview(id=numbered, genre_id=genre_id, file=file))
     world.characters.put(character)
-    call.keep_waiting(world.settings.preview_seconds)
+    call.delay_answer(world.settings.preview_seconds)
     return charge
 
 
-def _take_allowance(call: Call) -> None:
+def _take_preview_slot(call: ApiCall) -> None:
     settings = call.world.settings
     token: Token = call.request.scope["sandbox.token"]
     who = token.id if settings.preview_limit_per == "token" else call.account.id
     most = settings.previews_per_minute
-    allowance = limits.take(call.world, f"preview:{who}", limit=most, seconds=60)
+    allowance = rate_limits.count_request(call.world, f"preview:{who}", limit=most, seconds=60)
     if not allowance.allowed:
         refused = TooManyRequests("Too many previews. Try again later.")
         told = allowance.headers(call.world.now)

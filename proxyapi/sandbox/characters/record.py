@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from proxyapi.sandbox import media_url, plans
-from proxyapi.sandbox.clock import iso
-from proxyapi.sandbox.gate import Call, number
-from proxyapi.sandbox.holdings import Character
-from proxyapi.sandbox.pictures import Pictures
+from proxyapi.sandbox.authorization import ApiCall, parse_row_id
+from proxyapi.sandbox.clock import format_iso
+from proxyapi.sandbox.pictures import PictureStore
+from proxyapi.sandbox.resource_rows import Character
 from proxyapi.sandbox.world import World
 
 
@@ -34,26 +34,26 @@ GENRES = (
 )
 
 
-def find(world: World, key: str) -> Character | None:
+def find_character(world: World, key: str) -> Character | None:
     """A character by its integer id or its uuid, as the setting allows."""
     allowed = world.settings.character_path_id
-    if allowed != "uuid" and (found := world.characters.get(number(key))) is not None:
+    if allowed != "uuid" and (found := world.characters.get(parse_row_id(key))) is not None:
         return found
     if allowed == "integer":
         return None
     return next((it for it in world.characters if it.uuid == key.lower()), None)
 
 
-def create(call: Call, photo: bytes, extension: str) -> Character:
+def create_character(call: ApiCall, photo: bytes, extension: str) -> Character:
     """Raises 403 if the plan has no room for it."""
     world = call.world
     plans.require_character(call)
-    plans.store(call, len(photo))
-    pictures: Pictures = call.request.app.state.studio.pictures
+    plans.count_upload(call, len(photo))
+    pictures: PictureStore = call.request.app.state.studio.pictures
     return world.characters.put(
         Character(
             id=world.plausible_id("character", 5_200),
-            uuid=str(UUID(int=world.chance("uuid").getrandbits(128), version=4)),
+            uuid=str(UUID(int=world.random_source("uuid").getrandbits(128), version=4)),
             account_id=call.account.id,
             photo=pictures.keep(photo, extension),
             created_at=world.now,
@@ -61,7 +61,7 @@ def create(call: Call, photo: bytes, extension: str) -> Character:
     )
 
 
-def show(call: Call, character: Character) -> dict[str, Any]:
+def show_character(call: ApiCall, character: Character) -> dict[str, Any]:
     return {
         "id": character.id,
         "uuid": character.uuid,
@@ -70,13 +70,13 @@ def show(call: Call, character: Character) -> dict[str, Any]:
         "age": character.age,
         "gender": character.gender,
         "status": character.status or call.world.settings.character_draft_status,
-        "image_url": media_url.make(call, face(character)),
+        "image_url": media_url.build_media_url(call, chosen_image(character)),
         "previews": [
-            {"id": it.id, "genre_id": it.genre_id, "url": media_url.make(call, it.file)}
+            {"id": it.id, "genre_id": it.genre_id, "url": media_url.build_media_url(call, it.file)}
             for it in character.previews
         ],
         "preview_id": character.preview_id,
-        "created_at": iso(character.created_at),
+        "created_at": format_iso(character.created_at),
     }
 
 
@@ -92,12 +92,12 @@ def as_option(character: Character) -> dict[str, Any]:
     }
 
 
-def trained(world: World, account_id: int) -> list[Character]:
+def trained_characters(world: World, account_id: int) -> list[Character]:
     """The account's characters whose training has begun, ready or not."""
     return [it for it in world.characters if it.account_id == account_id and it.status]
 
 
-def face(character: Character) -> str:
+def chosen_image(character: Character) -> str:
     """The chosen preview, else the photo."""
     chosen = (it.file for it in character.previews if it.id == character.preview_id)
     return next(chosen, character.photo)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from proxyapi.sandbox import plans
+from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES, ClipEngine
-from proxyapi.sandbox.catalogue.modifiers import MENUS, Menus
-from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.catalogue.modifiers import MENUS, ModifierMenus
 
 
-def offered(call: Call) -> list[dict[str, Any]]:
+def offered_models(call: ApiCall) -> list[dict[str, Any]]:
     """The models of the account's plan."""
     has = plans.has_model
     return [_model(call, it) for it in CLIP_ENGINES if has(call.world, call.account, it.slug)]
 
 
-def _model(call: Call, engine: ClipEngine) -> dict[str, Any]:
+def _model(call: ApiCall, engine: ClipEngine) -> dict[str, Any]:
     return {
         "id": engine.id,
         "name": engine.name,
@@ -28,7 +28,7 @@ def _model(call: Call, engine: ClipEngine) -> dict[str, Any]:
     }
 
 
-def _menus(call: Call, menu: Menus) -> dict[str, Any]:
+def _menus(call: ApiCall, menu: ModifierMenus) -> dict[str, Any]:
     shown = {
         "duration": _durations(call, menu),
         "resolution": _menu(menu.resolutions),
@@ -46,7 +46,7 @@ def _menu(values: tuple[str, ...]) -> dict[str, Any]:
     return {"options": list(values), "default": values[0]}
 
 
-def _durations(call: Call, menu: Menus) -> dict[str, Any]:
+def _durations(call: ApiCall, menu: ModifierMenus) -> dict[str, Any]:
     if not menu.ranged:
         return {"options": list(menu.durations), "default": menu.duration}
     ends: dict[str, Any] = {

@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox import plans
+from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.catalogue import modifiers as menus
 from proxyapi.sandbox.catalogue.engines import ClipEngine
-from proxyapi.sandbox.errors import FeatureNotAllowed, Invalid
-from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.errors import FeatureNotAllowed, ValidationError
 from proxyapi.sandbox.world import World
 
 Reference = Field(default=None, max_length=2048, pattern=r"^https?://[^\s/]+")
@@ -37,7 +37,7 @@ class Modifiers(BaseModel):
     video: str | None = Reference
 
 
-class Order(NamedTuple):
+class ClipOrder(NamedTuple):
     engine: ClipEngine
     modifiers: dict[str, Any]  # defaults filled in
     rate: Fraction  # credits per second
@@ -49,31 +49,31 @@ class Order(NamedTuple):
         return math.ceil(exact)
 
 
-def order(call: Call, model: str, wanted: Modifiers) -> Order:
+def build_order(call: ApiCall, model: str, wanted: Modifiers) -> ClipOrder:
     """Raises Invalid by field, or FeatureNotAllowed for a model outside the plan."""
     engine = menus.BY_SLUG.get(model)
     if engine is None:
-        raise Invalid({"model": ["The selected model is invalid."]})
+        raise ValidationError({"model": ["The selected model is invalid."]})
     if not plans.has_model(call.world, call.account, model):
         if call.world.settings.model_outside_plan == "forbidden":
             raise FeatureNotAllowed("This model is not in your plan.")
-        raise Invalid({"model": ["The selected model is invalid."]})
-    chosen = _chosen(engine, wanted)
-    rate = menus.rate(engine, chosen["resolution"], chosen.get("audio"))
+        raise ValidationError({"model": ["The selected model is invalid."]})
+    chosen = _chosen_modifiers(engine, wanted)
+    rate = menus.find_rate(engine, chosen["resolution"], chosen.get("audio"))
     if rate is None:
         text = f"The resolution {chosen['resolution']} is not available with this audio."
-        raise Invalid({"resolution": [text]})
-    return Order(engine, chosen, rate)
+        raise ValidationError({"resolution": [text]})
+    return ClipOrder(engine, chosen, rate)
 
 
-def require_references(order: Order) -> None:
+def require_references(order: ClipOrder) -> None:
     """Raise Invalid if the model does not work without a reference that is missing."""
     needed = menus.MENUS[order.engine.slug].needed
     if needed is not None and order.modifiers.get(needed) is None:
-        raise Invalid({needed: [f"The {needed.replace('_', ' ')} field is required."]})
+        raise ValidationError({needed: [f"The {needed.replace('_', ' ')} field is required."]})
 
 
-def _chosen(engine: ClipEngine, wanted: Modifiers) -> dict[str, Any]:
+def _chosen_modifiers(engine: ClipEngine, wanted: Modifiers) -> dict[str, Any]:
     menu = menus.MENUS[engine.slug]
     offered: dict[str, tuple[Any, ...]] = {
         "duration": menu.durations,
@@ -92,5 +92,5 @@ def _chosen(engine: ClipEngine, wanted: Modifiers) -> dict[str, Any]:
         else:
             errors[name] = [f"The selected {name.replace('_', ' ')} is invalid."]
     if errors:
-        raise Invalid(errors)
+        raise ValidationError(errors)
     return chosen

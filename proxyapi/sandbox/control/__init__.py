@@ -26,21 +26,21 @@ from proxyapi.sandbox.control import (
 )
 
 
-async def from_here(request: Request) -> None:
+async def require_local_caller(request: Request) -> None:
     """A web page that somebody has open must not reach the control plane."""
     if "origin" in request.headers or request.headers.get("sec-fetch-site") == "cross-site":
         raise HTTPException(403, "The control plane answers no web page.")
-    if not (has_token(request) or (is_near(request) and has_own_name(request))):
+    if not (has_token(request) or (is_loopback_caller(request) and has_local_host_name(request))):
         raise HTTPException(403, "The control plane answers this machine, or its control token.")
 
 
-def is_near(request: Request) -> bool:
+def is_loopback_caller(request: Request) -> bool:
     """Without a socket (in tests, in-process) the caller is this process."""
     host = request.client.host if request.client else "127.0.0.1"
     return _is_loopback(host) or host == "testclient"
 
 
-def has_own_name(request: Request) -> bool:
+def has_local_host_name(request: Request) -> bool:
     """A name without a dot is of this machine or its network: nobody else's leads here."""
     name = request.url.hostname or ""
     public = urlsplit(request.app.state.public_url or "").hostname
@@ -64,7 +64,7 @@ def router() -> APIRouter:
     whole = APIRouter(
         prefix="/_sandbox",
         tags=["Control plane"],
-        dependencies=[Depends(from_here)],
+        dependencies=[Depends(require_local_caller)],
         responses=shapes.REFUSALS,
     )
     for part in (world, accounts, clock, settings, faults, outcomes, journal):

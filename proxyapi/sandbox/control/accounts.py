@@ -7,15 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxyapi.sandbox import audit, money, scenarios, tokens
-from proxyapi.sandbox.control.here import Answer, TheAccount, TheWorld
+from proxyapi.sandbox import audit, billing, scenarios, tokens
+from proxyapi.sandbox.control.dependencies import AccountDep, JsonAnswer, WorldDep
 from proxyapi.sandbox.records import Account, Subscription
 from proxyapi.sandbox.world import World
 
 router = APIRouter()
 
 
-class Change(BaseModel):
+class AccountChange(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str | None = None
@@ -29,7 +29,7 @@ class Change(BaseModel):
     features: list[str] | None = None
 
 
-class Spend(BaseModel):
+class OutsideSpend(BaseModel):
     """A purchase made elsewhere; negative credits are a grant."""
 
     model_config = ConfigDict(extra="forbid")
@@ -47,18 +47,18 @@ class NewToken(BaseModel):
 
 
 @router.get("/accounts")
-async def list_accounts(world: TheWorld) -> list[Answer]:
-    return [describe(world, account) for account in world.accounts]
+async def list_accounts(world: WorldDep) -> list[JsonAnswer]:
+    return [describe_account(world, account) for account in world.accounts]
 
 
 @router.post("/accounts", status_code=201)
-async def open_account(world: TheWorld, wanted: scenarios.NewAccount | None = None) -> Answer:
+async def open_account(world: WorldDep, wanted: scenarios.NewAccount | None = None) -> JsonAnswer:
     account, token = scenarios.open_account(world, wanted or scenarios.NewAccount())
-    return scenarios.describe(world, account, [token])
+    return scenarios.describe_new_account(world, account, [token])
 
 
 @router.patch("/accounts/{account_id}")
-async def change_account(world: TheWorld, account: TheAccount, change: Change) -> Answer:
+async def change_account(world: WorldDep, account: AccountDep, change: AccountChange) -> JsonAnswer:
     """Change an account in mid-flight. New credits move the opening balance, not the ledger."""
     values = change.model_dump(exclude_none=True)
     credits = values.pop("credits", None)
@@ -73,20 +73,20 @@ async def change_account(world: TheWorld, account: TheAccount, change: Change) -
         account.lapsing = False
     account.updated_at = world.now
     world.accounts.put(account)
-    return describe(world, account)
+    return describe_account(world, account)
 
 
 @router.post("/accounts/{account_id}/tokens", status_code=201)
 async def issue_token(
-    world: TheWorld, account: TheAccount, wanted: NewToken | None = None
-) -> Answer:
+    world: WorldDep, account: AccountDep, wanted: NewToken | None = None
+) -> JsonAnswer:
     wanted = wanted or NewToken()
-    token, row = tokens.issue(world, account.id, wanted.label, wanted.token)
+    token, row = tokens.issue_token(world, account.id, wanted.label, wanted.token)
     return {"account_id": account.id, "token": token, "fingerprint": row.fingerprint}
 
 
 @router.delete("/tokens/{fingerprint}")
-async def revoke_token(world: TheWorld, fingerprint: str) -> Answer:
+async def revoke_token(world: WorldDep, fingerprint: str) -> JsonAnswer:
     found = [row for row in world.tokens if row.fingerprint == fingerprint]
     if not found:
         raise HTTPException(404, f"There is no token {fingerprint}.")
@@ -97,20 +97,22 @@ async def revoke_token(world: TheWorld, fingerprint: str) -> Answer:
 
 
 @router.post("/accounts/{account_id}/spend")
-async def spend_outside(world: TheWorld, account: TheAccount, spend: Spend) -> Answer:
+async def spend_outside(world: WorldDep, account: AccountDep, spend: OutsideSpend) -> JsonAnswer:
     if spend.credits > account.balance:
         raise HTTPException(422, f"The balance is {account.balance} credits.")
     kind = world.settings.debit_type if spend.credits >= 0 else world.settings.top_up_type
-    money.book(world, account, -spend.credits, spend.label, spend.content_type, kind, source="web")
-    return describe(world, account)
+    billing.book_entry(
+        world, account, -spend.credits, spend.label, spend.content_type, kind, source="web"
+    )
+    return describe_account(world, account)
 
 
 @router.get("/accounts/{account_id}/money")
-async def show_money(world: TheWorld, account: TheAccount) -> Answer:
-    return audit.money(world, account)
+async def show_money(world: WorldDep, account: AccountDep) -> JsonAnswer:
+    return audit.audit_account(world, account)
 
 
-def describe(world: World, account: Account) -> Answer:
+def describe_account(world: World, account: Account) -> JsonAnswer:
     """The account without its tokens, of which only fingerprints are known."""
     shown = account.model_dump(exclude={"id", "opening", "balance"})
     return {"account_id": account.id, **shown, "credits": account.balance} | {

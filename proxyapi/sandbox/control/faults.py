@@ -7,14 +7,14 @@ from typing import Any, Literal
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxyapi.sandbox.control.here import Answer, TheWorld, require_unicode
+from proxyapi.sandbox.control.dependencies import JsonAnswer, WorldDep, require_unicode
 from proxyapi.sandbox.faults import Action
 from proxyapi.sandbox.records import Fault
 
 router = APIRouter()
 
 
-class Match(BaseModel):
+class FaultMatch(BaseModel):
     """Which requests: `path` may hold `*`; `nth` counts the requests that match the rest."""
 
     model_config = ConfigDict(extra="forbid")
@@ -30,7 +30,7 @@ class NewFault(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    match: Match = Field(default_factory=Match)
+    match: FaultMatch = Field(default_factory=FaultMatch)
     when: Literal["before", "after"] = "before"
     action: Action
     times: int | None = Field(default=None, ge=1)
@@ -48,7 +48,7 @@ OPTIONS = ("code", "headers", "body", "ms", "seconds", "retry_after")
 
 
 @router.post("/faults", status_code=201)
-async def set_fault(world: TheWorld, wanted: NewFault) -> Fault:
+async def set_fault(world: WorldDep, wanted: NewFault) -> Fault:
     require_unicode(wanted.model_dump())
     options = {name: getattr(wanted, name) for name in OPTIONS}
     return world.faults.put(
@@ -66,12 +66,12 @@ async def set_fault(world: TheWorld, wanted: NewFault) -> Fault:
 
 
 @router.get("/faults")
-async def list_faults(world: TheWorld) -> list[Fault]:
+async def list_faults(world: WorldDep) -> list[Fault]:
     return list(world.faults)
 
 
 @router.delete("/faults")
-async def lift_faults(world: TheWorld) -> Answer:
+async def lift_faults(world: WorldDep) -> JsonAnswer:
     found = [fault.id for fault in world.faults]
     for number in found:
         world.faults.drop(number)
@@ -79,7 +79,7 @@ async def lift_faults(world: TheWorld) -> Answer:
 
 
 @router.delete("/faults/{number}")
-async def lift_fault(world: TheWorld, number: int) -> Answer:
+async def lift_fault(world: WorldDep, number: int) -> JsonAnswer:
     if world.faults.get(number) is None:
         raise HTTPException(404, f"There is no fault {number}.")
     world.faults.drop(number)

@@ -6,19 +6,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from proxyapi.sandbox.clock import iso
-from proxyapi.sandbox.control.here import Answer, TheWorld
+from proxyapi.sandbox.clock import format_iso
+from proxyapi.sandbox.control.dependencies import JsonAnswer, WorldDep
 
 router = APIRouter()
 
 
 @router.get("/journal")
-async def read_journal(world: TheWorld, since: Annotated[int, Query(ge=0)] = 0) -> list[Answer]:
+async def read_journal(world: WorldDep, since: Annotated[int, Query(ge=0)] = 0) -> list[JsonAnswer]:
     """The requests after number `since`, oldest first."""
     return [
         {
             "number": visit.id,
-            "at": iso(visit.at),
+            "at": format_iso(visit.at),
             "token": visit.token,
             "method": visit.method,
             "path": visit.path,
@@ -32,7 +32,7 @@ async def read_journal(world: TheWorld, since: Annotated[int, Query(ge=0)] = 0) 
 
 
 @router.delete("/journal")
-async def clear_journal(world: TheWorld) -> Answer:
+async def clear_journal(world: WorldDep) -> JsonAnswer:
     """Forget the lines; the numbers go on."""
     found = [visit.id for visit in world.visits]
     for number in found:

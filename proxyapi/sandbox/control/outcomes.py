@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox import jobs
-from proxyapi.sandbox.control.here import Answer, TheWorld, require_unicode
+from proxyapi.sandbox.control.dependencies import JsonAnswer, WorldDep, require_unicode
 from proxyapi.sandbox.records import Outcome, ScriptedKind
 
 router = APIRouter()
@@ -31,7 +31,7 @@ class NewOutcome(BaseModel):
 
 
 @router.post("/outcomes", status_code=201)
-async def script_outcome(world: TheWorld, wanted: NewOutcome) -> Outcome:
+async def script_outcome(world: WorldDep, wanted: NewOutcome) -> Outcome:
     """Applies to a job that is running on the resource, else to the next one."""
     require_unicode(wanted.model_dump())
     failure = wanted.failure.model_dump() if wanted.failure else None
@@ -44,19 +44,19 @@ async def script_outcome(world: TheWorld, wanted: NewOutcome) -> Outcome:
     )
     for job in reversed(world.jobs.rows.values()) if wanted.id is not None else ():
         if job.kind == wanted.kind and job.resource_id == wanted.id and not job.ended:
-            jobs.redirect(world, job, wanted.statuses, failure)
+            jobs.script_job(world, job, wanted.statuses, failure)
             return outcome
     return world.outcomes.put(outcome)
 
 
 @router.get("/outcomes")
-async def list_outcomes(world: TheWorld) -> list[Outcome]:
+async def list_outcomes(world: WorldDep) -> list[Outcome]:
     """The outcomes that still wait for their job."""
     return list(world.outcomes)
 
 
 @router.delete("/outcomes")
-async def drop_outcomes(world: TheWorld) -> Answer:
+async def drop_outcomes(world: WorldDep) -> JsonAnswer:
     found = [outcome.id for outcome in world.outcomes]
     for number in found:
         world.outcomes.drop(number)

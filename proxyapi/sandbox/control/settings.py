@@ -7,19 +7,19 @@ from typing import Any
 from fastapi import APIRouter, HTTPException
 from pydantic import ValidationError
 
-from proxyapi.sandbox.control.here import TheWorld, require_unicode
+from proxyapi.sandbox.control.dependencies import WorldDep, require_unicode
 from proxyapi.sandbox.settings import Settings
 
 router = APIRouter()
 
 
 @router.get("/settings")
-async def show_settings(world: TheWorld) -> Settings:
+async def show_settings(world: WorldDep) -> Settings:
     return world.settings
 
 
 @router.put("/settings")
-async def change_settings(world: TheWorld, change: dict[str, Any]) -> Settings:
+async def change_settings(world: WorldDep, change: dict[str, Any]) -> Settings:
     """Only what is sent changes; of `costs`, too, only the features that are sent."""
     require_unicode(change)
     before = world.settings.model_dump()
@@ -31,5 +31,5 @@ async def change_settings(world: TheWorld, change: dict[str, Any]) -> Settings:
     except ValidationError as error:
         detail = error.errors(include_url=False, include_context=False, include_input=False)
         raise HTTPException(422, detail) from error
-    world.keep_settings(settings)
+    world.store_settings(settings)
     return settings

@@ -8,12 +8,17 @@ from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, ConfigDict
 
 from proxyapi.sandbox import scenarios
-from proxyapi.sandbox.control.here import Answer, TheStudio, TheWorld, require_unicode
+from proxyapi.sandbox.control.dependencies import (
+    JobRunnerDep,
+    JsonAnswer,
+    WorldDep,
+    require_unicode,
+)
 
 router = APIRouter()
 
 
-class Reset(BaseModel):
+class ResetBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     seed: int | None = None
@@ -21,9 +26,9 @@ class Reset(BaseModel):
 
 
 @router.post("/reset")
-async def reset(studio: TheStudio, wanted: Reset | None = None) -> Answer:
+async def reset_world(studio: JobRunnerDep, wanted: ResetBody | None = None) -> JsonAnswer:
     """An empty world, or a named one; answers the accounts and tokens made."""
-    world, wanted = studio.world, wanted or Reset()
+    world, wanted = studio.world, wanted or ResetBody()
     if wanted.scenario is not None and wanted.scenario not in scenarios.SCENARIOS:
         known = ", ".join(sorted(scenarios.SCENARIOS))
         raise HTTPException(422, f"There is no scenario {wanted.scenario!r}. Known: {known}.")
@@ -33,13 +38,13 @@ async def reset(studio: TheStudio, wanted: Reset | None = None) -> Answer:
 
 
 @router.get("/snapshot")
-async def take_snapshot(world: TheWorld) -> dict[str, list[dict[str, Any]]]:
+async def take_snapshot(world: WorldDep) -> dict[str, list[dict[str, Any]]]:
     return world.snapshot()
 
 
 @router.put("/snapshot")
 async def put_snapshot(
-    world: TheWorld, snapshot: dict[str, list[dict[str, Any]]]
+    world: WorldDep, snapshot: dict[str, list[dict[str, Any]]]
 ) -> dict[str, int]:
     """Replace the world; answers how many rows of each kind it has now."""
     require_unicode(snapshot)

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic.types import StringConstraints
 
 from proxyapi.sandbox import catalogue
+from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.characters import record
-from proxyapi.sandbox.errors import Forbidden, Invalid
-from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.errors import Forbidden, ValidationError
 from proxyapi.sandbox.records import Video, VideoType
 
 Title = Annotated[str, StringConstraints(max_length=255)]
@@ -23,20 +23,20 @@ Topic = Annotated[str, StringConstraints(max_length=500)]
 Script = Annotated[str, StringConstraints(max_length=30_000)]
 
 COLUMNS = ("type", "title", "topic", "script")
-_ACCEPTED = catalogue.accepted()
+_ACCEPTED = catalogue.accepted_values()
 
 
 class Body(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class Draft(Body):
+class FacelessDraft(Body):
     type: VideoType
     title: Title | None = None
     topic: Topic | None = None
 
 
-class Style(Body):
+class ExportStyle(Body):
     """What an export may restyle."""
 
     captions: bool | None = None
@@ -64,7 +64,7 @@ class Style(Body):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class Changes(Style):
+class FacelessChanges(ExportStyle):
     type: VideoType | None = None
     title: Title | None = None
     topic: Topic | None = None
@@ -85,15 +85,17 @@ class Changes(Style):
             raise ValueError("The selected type is invalid.")
         return value
 
-    def apply(self, call: Call, video: Video) -> Self:
+    def apply(self, call: ApiCall, video: Video) -> Self:
         world = call.world
-        refuse_busy(call, video)
+        refuse_busy_video(call, video)
         chosen = self.chosen()
         kind = chosen.get("type", video.type)
         if kind != video.type and "url-based" in (kind, video.type):
-            raise Invalid({"type": ["The type of a url-based video is fixed at creation."]})
+            raise ValidationError({"type": ["The type of a url-based video is fixed at creation."]})
         if kind != video.type and video.status is not None:
-            raise Invalid({"type": ["The type cannot be changed once a video was rendered."]})
+            raise ValidationError(
+                {"type": ["The type cannot be changed once a video was rendered."]}
+            )
         _require_character(call, chosen.get("character_id"))
         for name, value in chosen.items():
             if name in COLUMNS:
@@ -105,21 +107,21 @@ class Changes(Style):
         return self
 
 
-def _require_character(call: Call, uuid: str | None) -> None:
+def _require_character(call: ApiCall, uuid: str | None) -> None:
     """422 for a character that is neither the catalogue's nor a trained one of the account."""
-    own = (it.uuid for it in record.trained(call.world, call.account.id))
+    own = (it.uuid for it in record.trained_characters(call.world, call.account.id))
     if uuid is not None and uuid not in (*catalogue.character_uuids(), *own):
-        raise Invalid({"character_id": ["The selected character id is invalid."]})
+        raise ValidationError({"character_id": ["The selected character id is invalid."]})
 
 
-def refuse_busy(call: Call, video: Video) -> None:
+def refuse_busy_video(call: ApiCall, video: Video) -> None:
     """403 for a video in the making, if the setting says so."""
     busy = video.status in ("rendering", "syncing")
     if busy and call.world.settings.patch_while_busy == "refused":
         raise Forbidden("The video is processing currently. Try again once finished.")
 
 
-def create(call: Call, draft: Draft) -> Video:
+def create_draft(call: ApiCall, draft: FacelessDraft) -> Video:
     world = call.world
     return world.videos.put(
         Video(

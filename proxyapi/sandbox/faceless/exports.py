@@ -6,53 +6,53 @@ url, and the video itself stays completed while one is made.
 
 from __future__ import annotations
 
-from proxyapi.sandbox import jobs, money, plans
+from proxyapi.sandbox import billing, jobs, plans
+from proxyapi.sandbox.authorization import ApiCall
+from proxyapi.sandbox.billing import FeatureUse
 from proxyapi.sandbox.errors import Forbidden
 from proxyapi.sandbox.faceless import cost, rendering
-from proxyapi.sandbox.faceless.changes import Style
-from proxyapi.sandbox.gate import Call
-from proxyapi.sandbox.money import Use
+from proxyapi.sandbox.faceless.changes import ExportStyle
 from proxyapi.sandbox.records import Charge, Job, Video
 from proxyapi.sandbox.world import World
 
 
-def export(call: Call, video: Video, style: Style) -> Charge:
+def start_export(call: ApiCall, video: Video, style: ExportStyle) -> Charge:
     world = call.world
     if video.status in rendering.BUSY:
         raise Forbidden("The video is processing currently. Try again once finished.")
     if video.status != "completed":
         raise Forbidden("Only a completed video can be exported.")
-    price = money.price(world, "faceless_export")
+    price = billing.get_price(world, "faceless_export")
     resource = f"faceless:{video.id}"
-    use = Use("faceless_export", price, resource, "Faceless video export", video.type)
+    use = FeatureUse("faceless_export", price, resource, "Faceless video export", video.type)
     plans.require_export(call)
-    money.require(call, use)
-    charge = money.charge(call, use)
-    restyled = rendering.film(world, video, style.chosen())
+    billing.require_credits(call, use)
+    charge = billing.charge_credits(call, use)
+    restyled = rendering.film_description(world, video, style.chosen())
     seconds = cost.job_seconds(world, video)
-    job = jobs.start(world, "export", video.id, seconds=seconds, film=restyled)
-    status = jobs.word(world, job)
+    job = jobs.start_job(world, "export", video.id, seconds=seconds, film=restyled)
+    status = jobs.current_status(world, job)
     video.exports.append({"id": job.id, "status": status, "file": None, "failure": None})
     video.updated_at = world.now
     world.videos.put(video)
     return charge
 
 
-def follow(world: World, job: Job) -> None:
+def advance_export(world: World, job: Job) -> None:
     """Bring the export to where its job is now."""
     video = world.videos.get(job.resource_id)
     entry = next((it for it in video.exports if it["id"] == job.id), None) if video else None
     if video is None or entry is None:
-        jobs.end(world, job)
+        jobs.end_job(world, job)
         return
-    word = jobs.word(world, job)
+    word = jobs.current_status(world, job)
     if word != entry["status"]:
         entry["status"] = word
         world.videos.put(video)
-    if jobs.over(world, job):
-        jobs.end(world, job)
+    if jobs.is_over(world, job):
+        jobs.end_job(world, job)
         if word == "completed":
             entry["file"] = job.file
         elif word == "failed":
-            entry["failure"] = job.failure or jobs.BROKEN
+            entry["failure"] = job.failure or jobs.RENDER_FAILURE
         world.videos.put(video)

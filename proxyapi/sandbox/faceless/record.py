@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from proxyapi.sandbox import media_url
-from proxyapi.sandbox.clock import iso
-from proxyapi.sandbox.gate import Call
+from proxyapi.sandbox.authorization import ApiCall
+from proxyapi.sandbox.clock import format_iso
 from proxyapi.sandbox.records import Asset, Video
 
 DEFAULTS: dict[str, Any] = {
@@ -32,11 +32,11 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def settings(video: Video) -> dict[str, Any]:
+def video_settings(video: Video) -> dict[str, Any]:
     return DEFAULTS | video.settings
 
 
-def show(call: Call, video: Video) -> dict[str, Any]:
+def show_video(call: ApiCall, video: Video) -> dict[str, Any]:
     """The whole record with its embedded video. `url` is set only when it can be played."""
     ready = video.status == "completed" and video.file
     return {
@@ -46,29 +46,29 @@ def show(call: Call, video: Video) -> dict[str, Any]:
         "title": video.title,
         "topic": video.topic,
         "script": video.script,
-        **settings(video),
+        **video_settings(video),
         "assets": [_asset(call, asset, n) for n, asset in enumerate(video.assets, start=1)],
         "video": {
             "status": video.status or call.world.settings.draft_status,
-            "url": media_url.make(call, str(video.file)) if ready else None,
+            "url": media_url.build_media_url(call, str(video.file)) if ready else None,
             "failure": video.failure,
         },
         "exports": [_export(call, export) for export in video.exports],
-        "created_at": iso(video.created_at),
-        "updated_at": iso(video.updated_at),
+        "created_at": format_iso(video.created_at),
+        "updated_at": format_iso(video.updated_at),
     }
 
 
-def _asset(call: Call, asset: Asset, position: int) -> dict[str, Any]:
+def _asset(call: ApiCall, asset: Asset, position: int) -> dict[str, Any]:
     shown = asset.model_dump(exclude={"file", "roll"})
-    return {**shown, "position": position, "url": media_url.make(call, asset.file)}
+    return {**shown, "position": position, "url": media_url.build_media_url(call, asset.file)}
 
 
-def _export(call: Call, export: dict[str, Any]) -> dict[str, Any]:
+def _export(call: ApiCall, export: dict[str, Any]) -> dict[str, Any]:
     file = export["file"]
     return {
         "id": export["id"],
         "status": export["status"],
-        "url": media_url.make(call, file) if file else None,
+        "url": media_url.build_media_url(call, file) if file else None,
         "failure": export["failure"],
     }

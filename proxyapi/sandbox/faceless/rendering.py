@@ -9,106 +9,113 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxyapi.sandbox import catalogue, jobs, money, plans
-from proxyapi.sandbox.characters import portrayal
-from proxyapi.sandbox.errors import Forbidden, Invalid
+from proxyapi.sandbox import billing, catalogue, jobs, plans
+from proxyapi.sandbox.authorization import ApiCall
+from proxyapi.sandbox.billing import FeatureUse
+from proxyapi.sandbox.characters import appearance
+from proxyapi.sandbox.errors import Forbidden, ValidationError
 from proxyapi.sandbox.faceless import assets, cost, record
-from proxyapi.sandbox.gate import Call
-from proxyapi.sandbox.money import Use
 from proxyapi.sandbox.records import Charge, Job, Video
 from proxyapi.sandbox.voice_clones import narrators
 from proxyapi.sandbox.world import World
-from proxyapi.sandbox.writer import tongue
+from proxyapi.sandbox.writer import language_detection
 
 FEATURE = "faceless_render"
 BUSY = ("rendering", "syncing")
 
 
-def render(call: Call, video: Video) -> Charge:
+def start_render(call: ApiCall, video: Video) -> Charge:
     return _start(call, video, _use(call, video, "Faceless video render"))
 
 
-def retry(call: Call, video: Video) -> Charge:
+def retry_render(call: ApiCall, video: Video) -> Charge:
     """Run a failed render again, charging again."""
     use = _use(call, video, "Faceless video retry")
-    check(call, video, use)
+    check_preconditions(call, video, use)
     if video.status != "failed":
         raise Forbidden("Only a failed render can be retried.")
     return _start(call, video, use)
 
 
-def _use(call: Call, video: Video, label: str) -> Use:
+def _use(call: ApiCall, video: Video, label: str) -> FeatureUse:
     credits = cost.render_credits(call.world, video)
-    return Use(FEATURE, credits, f"faceless:{video.id}", label, video.type)
+    return FeatureUse(FEATURE, credits, f"faceless:{video.id}", label, video.type)
 
 
-def check(call: Call, video: Video, use: Use) -> None:
+def check_preconditions(call: ApiCall, video: Video, use: FeatureUse) -> None:
     """Every precondition of the spec's table, in its order, before anything is charged."""
-    chosen = record.settings(video)
+    chosen = record.video_settings(video)
     if not (video.script or "").strip():
         raise Forbidden("A script is required before rendering.")
     if chosen["voice_id"] is None:
         raise Forbidden("Voice was not provided.")
-    if narrators.find(call.world, video.account_id, chosen["voice_id"]) is None:
+    if narrators.find_narrator(call.world, video.account_id, chosen["voice_id"]) is None:
         raise Forbidden("Voice not found.")
     if video.type in ("ai-visuals", "ai-clips") and chosen["genre_id"] is None:
-        raise Invalid({"genre_id": ["A genre is required for AI visuals and AI clips."]})
+        raise ValidationError({"genre_id": ["A genre is required for AI visuals and AI clips."]})
     engineless = video.type == "ai-clips" and chosen["clip_engine_id"] is None
     if engineless and call.world.settings.clip_engine_required:
-        raise Invalid({"clip_engine_id": ["A clip engine is required for AI clips."]})
+        raise ValidationError({"clip_engine_id": ["A clip engine is required for AI clips."]})
     plans.require_render(call)
-    money.require(call, use)
+    billing.require_credits(call, use)
     if video.type == "url-based" and not video.assets:
-        raise Invalid({"assets": ["Scrape the images of the page before rendering."]})
+        raise ValidationError({"assets": ["Scrape the images of the page before rendering."]})
     if video.status in BUSY:
         raise Forbidden("The video is processing currently. Try again once finished.")
 
 
-def _start(call: Call, video: Video, use: Use) -> Charge:
+def _start(call: ApiCall, video: Video, use: FeatureUse) -> Charge:
     world = call.world
-    check(call, video, use)
-    charge = money.charge(call, use)
+    check_preconditions(call, video, use)
+    charge = billing.charge_credits(call, use)
     if video.type == "ai-visuals":
-        assets.lay_out(call, video)
+        assets.create_scene_images(call, video)
     seconds = cost.job_seconds(world, video)
-    job = jobs.start(world, "faceless", video.id, seconds=seconds, film=film(world, video))
+    job = jobs.start_job(
+        world, "faceless", video.id, seconds=seconds, film=film_description(world, video)
+    )
     if call.account.lapsing:
         call.account.ends_at = world.now + seconds / 2
         world.accounts.put(call.account)
-    jobs.supersede(world, video.job_id)
+    jobs.supersede_job(world, video.job_id)
     video.job_id, video.failure = job.id, None
-    video.status = jobs.word(world, job)
+    video.status = jobs.current_status(world, job)
     video.updated_at = world.now
     world.videos.put(video)
     return charge
 
 
-def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> dict[str, Any]:
+def film_description(
+    world: World, video: Video, restyled: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """The film's plain values, as the maker takes them."""
-    chosen = record.settings(video) | (restyled or {})
-    voice = narrators.find(world, video.account_id, chosen["voice_id"])
-    asked = {name: chosen[name] or record.DEFAULTS[name] for name in _LOOKS}
+    chosen = record.video_settings(video) | (restyled or {})
+    voice = narrators.find_narrator(world, video.account_id, chosen["voice_id"])
+    asked = {name: chosen[name] or record.DEFAULTS[name] for name in _STYLE_SETTINGS}
     values = {name: value for name, value in asked.items() if value is not None}
     page = video.page or {}
     plain = values | {
         "script": video.script or "",
         "title": video.title or "",
-        "language": (voice and voice.code) or tongue.language_of(video.script or ""),
+        "language": (voice and voice.code) or language_detection.language_of(video.script or ""),
         "gender": voice.gender if voice else "female",
         "voice_seed": voice.seed if voice else 0,
         "genre": catalogue.genre_slug(chosen["genre_id"]) or _GENRES.get(video.type, "cinematic"),
         "watermark": _watermark(world, video, chosen["watermark_position"]),
         "captioned": chosen["captions"] is not False,
-        "seed": world.steady_chance(f"film/{video.id}").getrandbits(32),
+        "seed": world.named_random_source(f"film/{video.id}").getrandbits(32),
         "character": _character(world, video, chosen["character_id"]),
     }
-    pictures = assets.for_film(world, video)
+    pictures = assets.film_assets(world, video)
     if video.type == "ai-visuals" and not any(
         it["roll"] or "file" in it or "still" in it for it in pictures
     ):
         return plain  # nothing was re-rolled or uploaded
     own = page.get("colour", "")
-    manner, colour = _MANNERS[video.type], catalogue.background_colour(chosen["background_id"], own)
+    manner, colour = (
+        _FILM_KINDS[video.type],
+        catalogue.background_colour(chosen["background_id"], own),
+    )
     cut = {"kind": "cuts", "film": plain, "manner": manner, "colour": colour}
     if video.type == "ai-clips":
         cut["resolution"] = cost.clip_resolution(video)
@@ -117,8 +124,8 @@ def film(world: World, video: Video, restyled: dict[str, Any] | None = None) -> 
 
 def _character(world: World, video: Video, uuid: str | None) -> dict[str, Any] | None:
     """Who stands in the drawn scenes, as `media.portraits` takes it."""
-    drawn = _MANNERS[video.type] in ("scenes", "clips")
-    return portrayal.of(world, video.account_id, uuid) if drawn and uuid else None
+    drawn = _FILM_KINDS[video.type] in ("scenes", "clips")
+    return appearance.portrayal_of(world, video.account_id, uuid) if drawn and uuid else None
 
 
 def _watermark(world: World, video: Video, position: str | None) -> str:
@@ -129,11 +136,16 @@ def _watermark(world: World, video: Video, position: str | None) -> str:
     return account.name if position and account else ""
 
 
-_MANNERS = {"ai-visuals": "scenes", "ai-clips": "clips", "b-roll": "footage", "url-based": "page"}
+_FILM_KINDS = {
+    "ai-visuals": "scenes",
+    "ai-clips": "clips",
+    "b-roll": "footage",
+    "url-based": "page",
+}
 _GENRES = {"b-roll": "nature-documentary"}
 
 
-_LOOKS = (
+_STYLE_SETTINGS = (
     "aspect_ratio",
     "font",
     "caption_effect",
@@ -147,19 +159,19 @@ _LOOKS = (
 )
 
 
-def follow(world: World, job: Job) -> None:
+def advance_render(world: World, job: Job) -> None:
     """Bring the video to where its job is now."""
     video = world.videos.get(job.resource_id)
     if video is None or video.job_id != job.id:
-        jobs.end(world, job)
+        jobs.end_job(world, job)
         return
-    word = jobs.word(world, job)
+    word = jobs.current_status(world, job)
     if word != video.status:
         video.status = word
         video.updated_at = world.now
         world.videos.put(video)
-    if jobs.over(world, job):
-        jobs.end(world, job)
+    if jobs.is_over(world, job):
+        jobs.end_job(world, job)
         _finish(world, video, job)
 
 
@@ -167,8 +179,8 @@ def _finish(world: World, video: Video, job: Job) -> None:
     if video.status == "completed":
         video.file = job.file
     if video.status == "failed":
-        video.failure = job.failure or jobs.BROKEN
-        charge = money.last_charge(world, f"faceless:{video.id}", FEATURE)
+        video.failure = job.failure or jobs.RENDER_FAILURE
+        charge = billing.last_charge(world, f"faceless:{video.id}", FEATURE)
         if charge is not None and world.settings.failed_render_refunds:
-            money.refund(world, charge, "Faceless video refund", video.type)
+            billing.refund_charge(world, charge, "Faceless video refund", video.type)
     world.videos.put(video)

@@ -10,24 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxyapi.sandbox.media.music import SAMPLE_RATE, compose
-from proxyapi.sandbox.media.reading import read, theme
+from proxyapi.sandbox.media.text_analysis import read_scene, read_theme
 
 Samples = NDArray[np.float32]
 
 _PEAK, _MUSIC = 0.7, 0.32
 
 
-def listen(prompt: str, genre: str, seed: int, seconds: float) -> Samples:
+def render_ambience(prompt: str, genre: str, seed: int, seconds: float) -> Samples:
     """Stereo samples of shape (2, n) at 44.1 kHz: what is heard where the prompt is."""
     count = round(seconds * SAMPLE_RATE)
-    sound = place(prompt, seed, seconds) + compose(genre, seed, seconds)[:, :count] * _MUSIC
+    sound = (
+        render_place_sound(prompt, seed, seconds)
+        + compose(genre, seed, seconds)[:, :count] * _MUSIC
+    )
     return (_levelled(sound) * _PEAK * _ends(count)).astype(np.float32)
 
 
-def place(prompt: str, seed: int, seconds: float) -> Samples:
+def render_place_sound(prompt: str, seed: int, seconds: float) -> Samples:
     """The same without music, with a peak of 1."""
     count = round(seconds * SAMPLE_RATE)
-    where = read(prompt, seed, replace(theme("", prompt, seed), subject=""))
+    where = read_scene(prompt, seed, replace(read_theme("", prompt, seed), subject=""))
     dice = random.Random(f"ambience/{seed}")  # noqa: S311  # taste, not a secret
     heard = _PLACES.get(where.setting, _wind)(count, dice)
     if where.weather == "rain":

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from proxyapi.sandbox.media import ambience, clips, grades, references, transitions
+from proxyapi.sandbox.media import ambience, clips, photo_effects, references, transitions
 from proxyapi.sandbox.media.camera import Move, Shot
 from proxyapi.sandbox.media.encode import FRAME_RATE
 from proxyapi.sandbox.media.music import SAMPLE_RATE, Samples, compose
 from proxyapi.sandbox.media.planes import Planes
-from proxyapi.sandbox.media.reading import Reading, theme
-from proxyapi.sandbox.media.scenes import Picture, draw
+from proxyapi.sandbox.media.scenes import Picture, draw_scene
 from proxyapi.sandbox.media.storyboard import Storyboard
+from proxyapi.sandbox.media.text_analysis import SceneReading, read_theme
 
 _MARGIN = 1.26
 _MELT = 1.1  # seconds in which a chained scene comes out of the one before
@@ -42,7 +42,7 @@ class BoardReel:
         self._media_dir = media_dir
         ends = list(itertools.accumulate(round(it["seconds"] * FRAME_RATE) for it in board.scenes))
         self.spans = list(itertools.pairwise([0, *ends]))
-        self.genre = clips.hand(" ".join(it["prompt"] for it in board.scenes))
+        self.genre = clips.genre_of_prompt(" ".join(it["prompt"] for it in board.scenes))
         self.readings = list(self._readings())
         self.moves = list(self._moves())
 
@@ -74,7 +74,12 @@ class BoardReel:
         total[:, :edge] *= np.linspace(0.2, 1, edge, dtype=np.float32)
         for scene, (start, end) in zip(self.board.scenes, self.spans, strict=True):
             seconds = (end - start) / FRAME_RATE
-            heard = ambience.place(clips.plot(scene["prompt"]), scene["seed"], seconds) * _PLACE
+            heard = (
+                ambience.render_place_sound(
+                    clips.without_camera_words(scene["prompt"]), scene["seed"], seconds
+                )
+                * _PLACE
+            )
             heard[:, :edge] *= np.linspace(0, 1, edge, dtype=np.float32)
             heard[:, -edge:] *= np.linspace(1, 0, edge, dtype=np.float32)
             at = round(start / FRAME_RATE * SAMPLE_RATE)
@@ -82,18 +87,18 @@ class BoardReel:
         loudest = float(np.abs(total).max(initial=0.0))
         return np.asarray(total * min(1.0, 0.85 / max(loudest, 1e-6)), np.float32)
 
-    def _readings(self) -> Iterator[tuple[Reading, int]]:
+    def _readings(self) -> Iterator[tuple[SceneReading, int]]:
         """What each scene is about, and its seed; a chain keeps those of its first scene.
 
         A scene that names no place plays where the others do.
         """
-        about, seed = theme("", "", 0), 0
-        told = " ".join(clips.plot(it["prompt"]) for it in self.board.scenes)
-        usual = theme("", told, self.board.seed).setting
+        about, seed = read_theme("", "", 0), 0
+        told = " ".join(clips.without_camera_words(it["prompt"]) for it in self.board.scenes)
+        usual = read_theme("", told, self.board.seed).setting
         for scene in self.board.scenes:
             if not scene["chained"]:
                 seed = scene["seed"]
-                about = theme("", clips.plot(scene["prompt"]), seed)
+                about = read_theme("", clips.without_camera_words(scene["prompt"]), seed)
                 about = replace(about, subject="", setting=usual)
             yield about, seed
 
@@ -112,8 +117,8 @@ class BoardReel:
     def _shot(self, place: int) -> Shot:
         scene, (about, seed) = self.board.scenes[place], self.readings[place]
         width, height = (round(side * _MARGIN / 2) * 2 for side in self.size)
-        seen = clips.plot(scene["prompt"])
-        picture = draw(seen, self.genre, seed, (width, height), about, margin=_MARGIN)
+        seen = clips.without_camera_words(scene["prompt"])
+        picture = draw_scene(seen, self.genre, seed, (width, height), about, margin=_MARGIN)
         return self._on_its_way(picture, place, seed)
 
     def _on_its_way(self, picture: Picture, place: int, seed: int) -> Shot:
@@ -126,9 +131,9 @@ class BoardReel:
         scene, found = self.board.scenes[place], {}
         width, height = (round(side * _MARGIN / 2) * 2 for side in self.size)
         for name in ("first", "last"):
-            shown = references.seen(scene[name], self._media_dir, (width, height))
+            shown = references.open_reference(scene[name], self._media_dir, (width, height))
             if shown is not None:
-                picture = grades.covering(shown, (width, height))
+                picture = photo_effects.crop_to_cover(shown, (width, height))
                 found[name] = self._on_its_way(picture, place, scene["seed"])
         return found
 

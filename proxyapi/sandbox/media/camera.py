@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 from proxyapi.sandbox.media.encode import FRAME_RATE
-from proxyapi.sandbox.media.motes import Motes
+from proxyapi.sandbox.media.particles import Particles
 from proxyapi.sandbox.media.planes import Planes, planes
 from proxyapi.sandbox.media.scenes import Picture
 
@@ -68,7 +68,7 @@ class Shot:
         self.size, self.seconds = size, seconds
         dice = random.Random(f"camera/{seed}")  # noqa: S311  # a choice of view, not a secret
         self.move = dice.choice(_ASKED.get(animation, _MOVES))
-        self.motes = Motes(picture.motes, size, seed)
+        self.motes = Particles(picture.motes, size, seed)
         self.behind = planes(picture.behind)
         small = tuple(round(side / _NEAR_SCALE / 2) * 2 for side in picture.image.size)
         shown = (small[0], small[1])

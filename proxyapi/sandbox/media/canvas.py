@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from proxyapi.sandbox.media.curves import Point, smooth
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 
 Paint = Colour | tuple[Colour, Colour]  # one colour, or one at the top and one at the bottom
 Box = tuple[int, int, int, int]
@@ -234,5 +234,5 @@ def _around(points: Sequence[Point], margin: float) -> tuple[float, float, float
 def _gradient(paint: tuple[Colour, Colour], size: tuple[int, int]) -> Image.Image:
     column = Image.new("RGB", (1, 64))
     for row in range(64):
-        column.putpixel((0, row), mixed(paint[0], paint[1], row / 63))
+        column.putpixel((0, row), mix_colours(paint[0], paint[1], row / 63))
     return column.resize(size, Image.Resampling.BILINEAR)

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from proxyapi.sandbox.media import titles
 from proxyapi.sandbox.media.film import Film
-from proxyapi.sandbox.media.fonts import Face, Typeface, fitting
+from proxyapi.sandbox.media.fonts import Face, Typeface, fitting_typeface
 from proxyapi.sandbox.media.palettes import Colour, palette
 from proxyapi.sandbox.media.planes import Overlay, Planes, overlay
 from proxyapi.sandbox.media.storyline import Phrase
@@ -29,10 +29,10 @@ class Captions:
         self.short = min(size)
         self.place = _PLACES.get(film.caption_position, _PLACES["bottom"])
         words = " ".join(word.text for phrase in phrases for word in phrase.words)
-        self.typeface = fitting(film.font, words)
+        self.typeface = fitting_typeface(film.font, words)
         edges = (_MARGIN / 2, _MARGIN / 2 + titles.MARK_ROOM)
-        self.above = edges[titles.marked(film, "top")] * self.short
-        self.below = edges[titles.marked(film, "bottom")] * self.short
+        self.above = edges[titles.has_watermark_at(film, "top")] * self.short
+        self.below = edges[titles.has_watermark_at(film, "bottom")] * self.short
         self.accent = _bright(palette(film.genre, "night").second)
         self._drawn = functools.lru_cache(maxsize=24)(self._draw)
 

@@ -1,6 +1,6 @@
 """Text-to-video clips: the scene of a prompt, seen by a camera that travels through it.
 
-`make` writes H.264 with, where wished, the sound of the place as AAC; a clip without sound has
+`make_clip` writes H.264 with, where wished, the sound of the place as AAC; a clip without sound has
 no audio stream. Without the media extra a plain film of the same length is written.
 """
 
@@ -51,23 +51,27 @@ class Clip:
     last: dict[str, Any] | None = None
 
 
-def make(clip: Clip, path: Path) -> float:
+def make_clip(clip: Clip, path: Path) -> float:
     """Write the clip as MP4, at once or not at all; returns its length in seconds."""
-    with films.put_at_once(path) as partial:
+    with films.write_atomically(path) as partial:
         try:
             from proxyapi.sandbox.media import ambience, encode
         except ImportError:
             return write_plain(clip, partial)
         size = frame_size(clip)
-        genre = hand(clip.prompt)
-        sound = ambience.listen(clip.prompt, genre, clip.seed, clip.seconds) if clip.audio else None
+        genre = genre_of_prompt(clip.prompt)
+        sound = (
+            ambience.render_ambience(clip.prompt, genre, clip.seed, clip.seconds)
+            if clip.audio
+            else None
+        )
         told = clip.first or clip.last
         frames = _framed(clip, size, path.parent) if told else _frames(clip, genre, size)
         return encode.write(partial, size, frames, sound)
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> float:
-    return make(Clip(**wanted), path)
+    return make_clip(Clip(**wanted), path)
 
 
 def write_plain(clip: Clip, path: Path) -> float:
@@ -75,7 +79,7 @@ def write_plain(clip: Clip, path: Path) -> float:
     plain = films.Film(
         script="", aspect_ratio=clip.aspect_ratio, seed=clip.seed, seconds=clip.seconds
     )
-    return plainclip.write(plain, path)
+    return plainclip.write_plain_film(plain, path)
 
 
 def frame_size(clip: Clip) -> tuple[int, int]:
@@ -83,13 +87,13 @@ def frame_size(clip: Clip) -> tuple[int, int]:
     return films.frame_size(clip.aspect_ratio, films.height(clip.resolution or ""))
 
 
-def hand(prompt: str) -> str:
+def genre_of_prompt(prompt: str) -> str:
     """The genre whose hand paints the clip."""
     words = set(re.findall(r"[\w-]+", prompt.lower()))
     return next((genre for genre, said in _HANDS.items() if words & set(said)), "cinematic")
 
 
-def plot(prompt: str) -> str:
+def without_camera_words(prompt: str) -> str:
     """The prompt without what it says about the camera, which is not to be seen."""
     return _CAMERA.sub(" ", prompt)
 
@@ -109,7 +113,7 @@ def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
     from proxyapi.sandbox.media import scenes
     from proxyapi.sandbox.media.camera import Move, Shot
     from proxyapi.sandbox.media.encode import FRAME_RATE
-    from proxyapi.sandbox.media.reading import theme
+    from proxyapi.sandbox.media.text_analysis import read_theme
 
     travels = (
         Move((1.32, 1.06), across=(-0.5, 0.5)),
@@ -118,9 +122,9 @@ def _frames(clip: Clip, genre: str, size: tuple[int, int]) -> Iterator[Any]:
         Move((1.3, 1.08), down=(0.3, -0.2)),
     )
     large = (round(size[0] * _MARGIN / 2) * 2, round(size[1] * _MARGIN / 2) * 2)
-    seen = plot(clip.prompt)
-    about = replace(theme("", seen, clip.seed), subject="")  # what is named first, wins
-    picture = scenes.draw(seen, genre, clip.seed, large, about, margin=_MARGIN)
+    seen = without_camera_words(clip.prompt)
+    about = replace(read_theme("", seen, clip.seed), subject="")  # what is named first, wins
+    picture = scenes.draw_scene(seen, genre, clip.seed, large, about, margin=_MARGIN)
     shot = Shot(picture, size, clip.seed, clip.seconds)
     shot.move = random.Random(f"clip/{clip.seed}").choice(travels)  # noqa: S311  # a view
     count = max(1, round(clip.seconds * FRAME_RATE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 from proxyapi.sandbox.media.sitter import Sitter
 
 _SHOULDERS = ((-0.115, 0.315), (-0.26, 0.265), (-0.37, 0.18), (-0.41, 0.02), (-0.42, -0.1),
@@ -17,7 +17,7 @@ def _jumper(sitter: Sitter) -> None:
         wide = 0.335 + (0.2 - level) * 0.35
         sitter.pen.curve(sitter.colours.second, 0.026, (-wide, level - 0.03), (0, level - 0.075),
                          (wide, level - 0.03), opacity=0.85)  # fmt: skip
-    collar = mixed(sitter.colours.clothes, sitter.colours.ink, 0.2)
+    collar = mix_colours(sitter.colours.clothes, sitter.colours.ink, 0.2)
     sitter.pen.curve(
         collar, 0.03, (-0.112, 0.312), (-0.06, 0.262), (0, 0.25), (0.06, 0.262), (0.112, 0.312)
     )
@@ -26,14 +26,14 @@ def _jumper(sitter: Sitter) -> None:
 def _jacket(sitter: Sitter) -> None:
     """Lapels over a shirt."""
     colours, pen = sitter.colours, sitter.pen
-    cloth = mixed(colours.clothes, colours.ink, 0.3)
+    cloth = mix_colours(colours.clothes, colours.ink, 0.3)
     _body(sitter, cloth)
     pen.poly((244, 241, 234), (-0.1, 0.31), (0.1, 0.31), (0.0, -0.02))
     pen.poly(
         colours.second, (-0.016, 0.235), (0.016, 0.235), (0.026, 0.05), (0, 0.0), (-0.026, 0.05)
     )
     pen.poly(
-        mixed(colours.second, colours.ink, 0.2),
+        mix_colours(colours.second, colours.ink, 0.2),
         (-0.02, 0.25),
         (0.02, 0.25),
         (0.012, 0.215),
@@ -48,7 +48,7 @@ def _jacket(sitter: Sitter) -> None:
             (0.0, -0.06),
             (0.03, 0.14),
         )
-        pen.poly(mixed(cloth, colours.light, 0.12), *((side * a, b) for a, b in lapel))
+        pen.poly(mix_colours(cloth, colours.light, 0.12), *((side * a, b) for a, b in lapel))
         collar = ((0.09, 0.325), (0.118, 0.29), (0.05, 0.21), (0.012, 0.255))
         pen.poly((255, 253, 248), *((side * a, b) for a, b in collar))
 
@@ -56,7 +56,7 @@ def _jacket(sitter: Sitter) -> None:
 def _hood(sitter: Sitter) -> None:
     colours, pen = sitter.colours, sitter.pen
     _body(sitter, colours.clothes)
-    hood = mixed(colours.clothes, colours.ink, 0.16)
+    hood = mix_colours(colours.clothes, colours.ink, 0.16)
     for side in (-1, 1):
         fold = (
             (0.07, 0.355),
@@ -66,18 +66,18 @@ def _hood(sitter: Sitter) -> None:
             (0.0, 0.16),
             (0.02, 0.235),
         )
-        pen.blob((mixed(hood, colours.light, 0.16), hood), *((side * a, b) for a, b in fold))
-        pen.curve(mixed(colours.second, colours.light, 0.3), 0.009, (side * 0.05, 0.2),
+        pen.blob((mix_colours(hood, colours.light, 0.16), hood), *((side * a, b) for a, b in fold))
+        pen.curve(mix_colours(colours.second, colours.light, 0.3), 0.009, (side * 0.05, 0.2),
                   (side * 0.058, 0.12), (side * 0.05, 0.03))  # fmt: skip
-        pen.disc(mixed(colours.second, colours.ink, 0.3), side * 0.05, 0.03, 0.009)
+        pen.disc(mix_colours(colours.second, colours.ink, 0.3), side * 0.05, 0.03, 0.009)
 
 
 def _overall(sitter: Sitter) -> None:
     """Straps over a plain shirt, with buttons and a pocket."""
     colours, pen = sitter.colours, sitter.pen
-    _body(sitter, mixed(colours.second, colours.light, 0.3))
-    denim = mixed(colours.clothes, colours.ink, 0.22)
-    pen.box((mixed(denim, colours.light, 0.1), denim), -0.2, -0.1, 0.2, 0.15, corner=0.02)
+    _body(sitter, mix_colours(colours.second, colours.light, 0.3))
+    denim = mix_colours(colours.clothes, colours.ink, 0.22)
+    pen.box((mix_colours(denim, colours.light, 0.1), denim), -0.2, -0.1, 0.2, 0.15, corner=0.02)
     for side in (-1, 1):
         pen.poly(
             denim,
@@ -87,15 +87,15 @@ def _overall(sitter: Sitter) -> None:
             (side * 0.11, 0.09),
         )
         pen.disc(colours.light, side * 0.145, 0.115, 0.016)
-    pen.box(mixed(denim, colours.light, 0.16), -0.085, -0.02, 0.085, 0.09, corner=0.014)
+    pen.box(mix_colours(denim, colours.light, 0.16), -0.085, -0.02, 0.085, 0.09, corner=0.014)
 
 
 def _scarf(sitter: Sitter) -> None:
     """A coat and a thick scarf, one end over the shoulder."""
     colours, pen = sitter.colours, sitter.pen
-    _body(sitter, mixed(colours.clothes, colours.ink, 0.4))
+    _body(sitter, mix_colours(colours.clothes, colours.ink, 0.4))
     wool = colours.second
-    lit, dark = mixed(wool, colours.light, 0.2), mixed(wool, colours.ink, 0.22)
+    lit, dark = mix_colours(wool, colours.light, 0.2), mix_colours(wool, colours.ink, 0.22)
     pen.blob(
         (lit, dark),
         (0.06, 0.25),
@@ -116,7 +116,7 @@ def _scarf(sitter: Sitter) -> None:
 def glasses(sitter: Sitter) -> None:
     """Round or square, with a glint."""
     x, y, wide, high = sitter.head
-    frame: Colour = mixed(sitter.colours.ink, sitter.colours.second, 0.25)
+    frame: Colour = mix_colours(sitter.colours.ink, sitter.colours.second, 0.25)
     level, pen = y - high * 0.02, sitter.pen
     square = sitter.dice.random() < 0.5
     for side in (-1, 1):
@@ -157,7 +157,9 @@ TOPS = (_jumper, _jacket, _hood, _overall, _scarf)
 
 def _body(sitter: Sitter, cloth: Colour) -> None:
     colours, pen = sitter.colours, sitter.pen
-    pen.blob((mixed(cloth, colours.light, 0.16), mixed(cloth, colours.ink, 0.3)), *_SHOULDERS)
+    pen.blob(
+        (mix_colours(cloth, colours.light, 0.16), mix_colours(cloth, colours.ink, 0.3)), *_SHOULDERS
+    )
     for side in (-1, 1):
         seam = ((side * 0.285, 0.14), (side * 0.265, 0.03), (side * 0.27, -0.08))
-        pen.curve(mixed(cloth, colours.ink, 0.35), 0.006, *seam, opacity=0.7)
+        pen.curve(mix_colours(cloth, colours.ink, 0.35), 0.006, *seam, opacity=0.7)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from proxyapi.sandbox.media.grades import opened
-from proxyapi.sandbox.media.palettes import Colour, mixed, palette
+from proxyapi.sandbox.media.palettes import Colour, mix_colours, palette
+from proxyapi.sandbox.media.photo_effects import open_picture
 
 _SKINS = (
     (252, 224, 200), (244, 200, 166), (232, 180, 138), (214, 152, 108),
@@ -36,11 +36,11 @@ class Complexion:
     light: Colour
 
 
-def of(photo: Path, genre: str, seed: int) -> Complexion:
+def complexion_of_photo(photo: Path, genre: str, seed: int) -> Complexion:
     """The colours of a photo's middle, top, foot and rim; a genre has a say in all of them."""
     dice = random.Random(f"complexion/{seed}")  # noqa: S311  # looks, not a secret
     inks = palette(genre, dice.choice(("day", "dusk")))
-    picture = opened(photo) if photo.is_file() else None
+    picture = open_picture(photo) if photo.is_file() else None
     if picture is None:
         found = [dice.choice(_SKINS), dice.choice(_HAIRS), inks.accent, inks.sky]
     else:
@@ -48,11 +48,11 @@ def of(photo: Path, genre: str, seed: int) -> Complexion:
     middle, top, foot, rim = found
     return Complexion(
         skin=_nearest(middle, _SKINS),
-        hair=mixed(_nearest(top, _HAIRS), top, 0.25),
+        hair=mix_colours(_nearest(top, _HAIRS), top, 0.25),
         eyes=dice.choice(_EYES),
-        clothes=mixed(_lively(foot), inks.accent, 0.3),
-        second=mixed(_lively(foot, turn=0.5), inks.second, 0.55),
-        ground=mixed(_lively(rim), inks.sky, 0.5),
+        clothes=mix_colours(_lively(foot), inks.accent, 0.3),
+        second=mix_colours(_lively(foot, turn=0.5), inks.second, 0.55),
+        ground=mix_colours(_lively(rim), inks.sky, 0.5),
         ink=inks.ink,
         light=inks.sun,
     )

@@ -6,14 +6,14 @@ import random
 from pathlib import Path
 from typing import Any
 
-from proxyapi.sandbox.media import grades, references
+from proxyapi.sandbox.media import photo_effects, references
 from proxyapi.sandbox.media.camera import MARGIN, Move, Shot
 from proxyapi.sandbox.media.cut import Cut
 from proxyapi.sandbox.media.film import Film
-from proxyapi.sandbox.media.palettes import palette, parsed
+from proxyapi.sandbox.media.palettes import palette, parse_colour
 from proxyapi.sandbox.media.planes import Planes
 from proxyapi.sandbox.media.reel import Reel
-from proxyapi.sandbox.media.scenes import Picture, draw
+from proxyapi.sandbox.media.scenes import Picture, draw_scene
 from proxyapi.sandbox.media.titles import Titles
 
 _TRAVEL = 1.28  # travelling shots are drawn this much larger than the frame
@@ -56,7 +56,7 @@ class CutReel(Reel):
                 return outside
             if asset["roll"]:
                 seed = asset["seed"] * 31 + scene
-        drawn = draw(
+        drawn = draw_scene(
             self.story.scenes[scene].text,
             self.film.genre,
             seed,
@@ -67,7 +67,7 @@ class CutReel(Reel):
         )
         if self.cut.manner != "footage":
             return drawn
-        image, behind = (grades.photograph(it) for it in (drawn.image, drawn.behind))
+        image, behind = (photo_effects.grade_as_photo(it) for it in (drawn.image, drawn.behind))
         return Picture(image, behind, drawn.near, drawn.motes)
 
     def _asset(self, scene: int) -> dict[str, Any] | None:
@@ -94,14 +94,14 @@ class CutReel(Reel):
         short = min(size) * 3 // 4 // 8 * 8
         upright = size[1] > size[0]
         shape = (short, short // 4 * 5) if upright else (short // 2 * 3, short)
-        shown = references.seen(asset, self._media_dir, shape)
+        shown = references.open_reference(asset, self._media_dir, shape)
         if shown is None:
             return None
         if self.cut.manner != "page":
-            return grades.covering(shown, size)
+            return photo_effects.crop_to_cover(shown, size)
         own = self.cut.colour
-        colour = parsed(own) if own else palette(self.film.genre, "dusk").far
-        return grades.card(shown, size, colour)
+        colour = parse_colour(own) if own else palette(self.film.genre, "dusk").far
+        return photo_effects.place_on_card(shown, size, colour)
 
 
 class _Letterboxed(Titles):
@@ -112,5 +112,5 @@ class _Letterboxed(Titles):
         self.bar = max(2, round(bar / 4) * 4)
 
     def put(self, target: Planes, time: float) -> None:
-        grades.letterbox(target, self.bar)
+        photo_effects.letterbox(target, self.bar)
         super().put(target, time)

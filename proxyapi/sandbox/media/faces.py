@@ -13,14 +13,14 @@ from proxyapi.sandbox.media import clothes, hairdos
 from proxyapi.sandbox.media.brush import Brush
 from proxyapi.sandbox.media.canvas import Canvas
 from proxyapi.sandbox.media.complexions import Complexion
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.sitter import Sitter
 
 _TALL, _WIDE = 0.74, 0.86  # of a scene: how high a bust is, and how wide at most
 _ASIDE = 0.28  # of a scene's width: how far from its edge somebody stands
 
 
-def draw(colours: Complexion, genre: str, seed: int, side: int) -> Image.Image:
+def draw_portrait(colours: Complexion, genre: str, seed: int, side: int) -> Image.Image:
     """A portrait: the bust before a wall, in the light of a lamp."""
     canvas = Canvas(side, side, shadows=genre == "paper-cut")
     sitter = _sitter(canvas, colours, seed, (side / 2, side))
@@ -30,7 +30,7 @@ def draw(colours: Complexion, genre: str, seed: int, side: int) -> Image.Image:
     return canvas.image
 
 
-def stand(canvas: Canvas, right: bool, colours: Complexion, seed: int) -> None:
+def draw_in_scene(canvas: Canvas, right: bool, colours: Complexion, seed: int) -> None:
     """The bust of the same portrait in the foreground of a scene, at one side of it."""
     size = min(canvas.height * _TALL, canvas.width * _WIDE)
     aside = max(canvas.width * _ASIDE, size * 0.42)
@@ -67,9 +67,9 @@ def _bust(sitter: Sitter) -> None:
 def _ground(sitter: Sitter, dice: random.Random) -> None:
     """A wall that is lit behind the head, with one large shape of its own."""
     pen, colours = sitter.pen, sitter.colours
-    deep = mixed(colours.ground, colours.ink, 0.45)
-    pen.canvas.sky([(0, mixed(colours.ground, colours.light, 0.25)), (1, deep)])
-    bright = mixed(colours.ground, colours.light, 0.55)
+    deep = mix_colours(colours.ground, colours.ink, 0.45)
+    pen.canvas.sky([(0, mix_colours(colours.ground, colours.light, 0.25)), (1, deep)])
+    bright = mix_colours(colours.ground, colours.light, 0.55)
     match dice.randrange(4):
         case 0:
             pen.disc(bright, 0, 0.6, 0.36, 0.55)
@@ -90,7 +90,7 @@ def _ground(sitter: Sitter, dice: random.Random) -> None:
 def _neck(sitter: Sitter) -> None:
     pen, skin = sitter.pen, sitter.colours.skin
     x, y, wide, high = sitter.head
-    shade = mixed(skin, sitter.colours.ink, 0.2)
+    shade = mix_colours(skin, sitter.colours.ink, 0.2)
     pen.poly((shade, skin), (x - wide * 0.46, y - high * 0.5), (x + wide * 0.46, y - high * 0.5),
              (x + wide * 0.62, 0.2), (x - wide * 0.62, 0.2))  # fmt: skip
     pen.oval(shade, x - 0.01, y - high * 0.98, wide * 0.5, high * 0.2, 0.6)
@@ -99,27 +99,31 @@ def _neck(sitter: Sitter) -> None:
 def _head(sitter: Sitter) -> None:
     pen, colours, dice = sitter.pen, sitter.colours, sitter.dice
     x, y, wide, high = sitter.head
-    skin, shade = colours.skin, mixed(colours.skin, colours.ink, 0.16)
+    skin, shade = colours.skin, mix_colours(colours.skin, colours.ink, 0.16)
     for ear in (-1, 1):
         pen.oval(shade if ear < 0 else skin, x + ear * wide * 0.99, y - high * 0.06, 0.028, 0.043)
         pen.oval(
-            mixed(shade, colours.ink, 0.12), x + ear * wide * 1.0, y - high * 0.06, 0.014, 0.026
+            mix_colours(shade, colours.ink, 0.12),
+            x + ear * wide * 1.0,
+            y - high * 0.06,
+            0.014,
+            0.026,
         )
     jaw, chin = dice.uniform(0.7, 0.86), dice.uniform(0.26, 0.42)
     outline = [(0, 1.0), (0.62, 0.86), (0.98, 0.34), (1.0, -0.1), (jaw, -0.62), (chin, -0.95)]
     outline += [(0, -1.02), *((-a, b) for a, b in reversed(outline[1:]))]
-    pen.blob((mixed(skin, colours.light, 0.12), mixed(skin, colours.ink, 0.05)),
+    pen.blob((mix_colours(skin, colours.light, 0.12), mix_colours(skin, colours.ink, 0.05)),
              *((x + a * wide, y + b * high) for a, b in outline))  # fmt: skip
     side = [(-0.5, 0.9), (-0.98, 0.34), (-1.0, -0.1), (-jaw, -0.62), (-chin, -0.95), (-0.1, -1.0),
             (-0.52, -0.6), (-0.7, -0.1), (-0.66, 0.4)]  # fmt: skip
     pen.blob(shade, *((x + a * wide * 0.995, y + b * high * 0.995) for a, b in side), opacity=0.5)
-    blush = mixed(skin, (214, 84, 84), 0.5)
+    blush = mix_colours(skin, (214, 84, 84), 0.5)
     for cheek in (-1, 1):
         pen.oval(blush, x + cheek * wide * 0.56, y - high * 0.28, 0.036, 0.024, 0.32)
     if dice.random() < 0.3:
         for _ in range(12):
             place = x + dice.choice((-1, 1)) * dice.uniform(0.2, 0.66) * wide
-            pen.disc(mixed(skin, colours.ink, 0.35), place, y - dice.uniform(0.1, 0.4) * high,
+            pen.disc(mix_colours(skin, colours.ink, 0.35), place, y - dice.uniform(0.1, 0.4) * high,
                      0.0032, 0.6)  # fmt: skip
 
 
@@ -128,18 +132,18 @@ def _eyes(sitter: Sitter) -> None:
     x, y, wide, high = sitter.head
     open_ = dice.uniform(0.86, 1.12)
     look, raised = dice.uniform(-0.004, 0.006), dice.uniform(-0.006, 0.014)
-    lash = mixed(colours.ink, colours.hair, 0.2)
-    brow = mixed(colours.hair, colours.ink, 0.35)
+    lash = mix_colours(colours.ink, colours.hair, 0.2)
+    brow = mix_colours(colours.hair, colours.ink, 0.35)
     for side in (-1, 1):
         at, level = x + side * wide * 0.44, y - high * 0.02
         pen.oval((246, 243, 238), at, level, 0.034, 0.0225 * open_)
-        pen.disc(mixed(colours.eyes, colours.ink, 0.3), at + look, level, 0.0195 * open_)
+        pen.disc(mix_colours(colours.eyes, colours.ink, 0.3), at + look, level, 0.0195 * open_)
         pen.disc(colours.eyes, at + look, level - 0.002, 0.0155 * open_)
         pen.disc((16, 14, 18), at + look, level, 0.0085)
         pen.disc((255, 255, 255), at + look + 0.007, level + 0.007, 0.0048)
         arch = ((-0.038, 0.002), (-0.02, 0.02 * open_), (0.014, 0.023 * open_), (0.038, 0.006))
         pen.curve(lash, 0.0075, *((at + side * a, level + b) for a, b in arch))
-        pen.curve(mixed(colours.skin, colours.ink, 0.3), 0.003,
+        pen.curve(mix_colours(colours.skin, colours.ink, 0.3), 0.003,
                   *((at + side * a, level - b * 0.9) for a, b in arch), opacity=0.5)  # fmt: skip
         up = raised if side > 0 else raised * 0.4
         bow = ((-0.044, 0.044), (-0.016, 0.057), (0.02, 0.058), (0.05, 0.042))
@@ -149,14 +153,19 @@ def _eyes(sitter: Sitter) -> None:
 def _nose_and_mouth(sitter: Sitter) -> None:
     pen, colours, dice = sitter.pen, sitter.colours, sitter.dice
     x, y, wide, high = sitter.head
-    shade = mixed(colours.skin, colours.ink, 0.26)
+    shade = mix_colours(colours.skin, colours.ink, 0.26)
     tip = dice.uniform(0.012, 0.022)
     pen.curve(shade, 0.0065, (x + 0.012, y + 0.01), (x + tip + 0.006, y - high * 0.28),
               (x + tip, y - high * 0.36), (x - 0.012, y - high * 0.37))  # fmt: skip
     pen.oval(
-        mixed(colours.skin, colours.light, 0.5), x + tip - 0.006, y - high * 0.3, 0.009, 0.012, 0.5
+        mix_colours(colours.skin, colours.light, 0.5),
+        x + tip - 0.006,
+        y - high * 0.3,
+        0.009,
+        0.012,
+        0.5,
     )
-    lips = mixed(colours.skin, (176, 56, 66), dice.uniform(0.4, 0.65))
+    lips = mix_colours(colours.skin, (176, 56, 66), dice.uniform(0.4, 0.65))
     level, half, smile = y - high * 0.62, wide * dice.uniform(0.34, 0.44), dice.uniform(0.012, 0.03)
     if dice.random() < 0.45:
         shape = (
@@ -166,12 +175,14 @@ def _nose_and_mouth(sitter: Sitter) -> None:
             (half * 0.5, -0.022),
             (-half * 0.5, -0.022),
         )
-        pen.blob(mixed(lips, colours.ink, 0.55), *((x + a, level + b) for a, b in shape))
+        pen.blob(mix_colours(lips, colours.ink, 0.55), *((x + a, level + b) for a, b in shape))
         teeth = ((-half * 0.7, smile * 0.62), (0, 0.003), (half * 0.7, smile * 0.62), (0, -0.006))
         pen.blob((250, 247, 242), *((x + a, level + b) for a, b in teeth))
     else:
         bow = ((-half, smile), (-half * 0.4, 0.002), (half * 0.4, 0.0), (half, smile * 1.2))
-        pen.curve(mixed(lips, colours.ink, 0.35), 0.008, *((x + a, level + b) for a, b in bow))
+        pen.curve(
+            mix_colours(lips, colours.ink, 0.35), 0.008, *((x + a, level + b) for a, b in bow)
+        )
         pen.oval(lips, x, level - 0.012, half * 0.5, 0.0085, 0.75)
     pen.curve(shade, 0.004, (x - 0.02, level - 0.04), (x, level - 0.045), (x + 0.02, level - 0.04),
               opacity=0.6)  # fmt: skip
@@ -180,4 +191,6 @@ def _nose_and_mouth(sitter: Sitter) -> None:
 def _light(sitter: Sitter) -> None:
     """One lamp from the side that the sitter looks to, one faint light behind."""
     sitter.pen.glow(sitter.colours.light, 0.34, 0.86, 0.5, 0.22)
-    sitter.pen.glow(mixed(sitter.colours.ground, sitter.colours.ink, 0.4), -0.4, 0.2, 0.45, 0.28)
+    sitter.pen.glow(
+        mix_colours(sitter.colours.ground, sitter.colours.ink, 0.4), -0.4, 0.2, 0.45, 0.28
+    )

@@ -21,7 +21,7 @@ GENRES = (
     "storybook",
     "blueprint",
 )
-USUAL_HEIGHT = 720
+DEFAULT_HEIGHT = 720
 FONTS = ("aileron", "sans-bold", "serif", "serif-italic", "condensed", "mono")
 CAPTION_EFFECTS = ("pop", "karaoke", "fade", "plain", "box", "rise")
 CAPTION_POSITIONS = ("bottom", "center", "top")
@@ -74,10 +74,10 @@ class Film:
 def height(resolution: str) -> int:
     """The shorter side in pixels of a word such as 720p or 768P; without a number the usual one."""
     digits = re.match(r"\d+", resolution)
-    return int(digits.group()) if digits else USUAL_HEIGHT
+    return int(digits.group()) if digits else DEFAULT_HEIGHT
 
 
-def frame_size(aspect_ratio: str, height: int = USUAL_HEIGHT) -> tuple[int, int]:
+def frame_size(aspect_ratio: str, height: int = DEFAULT_HEIGHT) -> tuple[int, int]:
     """Width and height in pixels; `height` is the shorter side, both are even."""
     try:
         across, down = (float(part) for part in aspect_ratio.split(":"))

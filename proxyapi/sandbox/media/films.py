@@ -1,6 +1,6 @@
 """The sandbox's videos: a script in, a narrated and captioned MP4 out.
 
-`make` writes H.264 (yuv420p), AAC and faststart with the optional `media` extra. Without it
+`make_film` writes H.264 (yuv420p), AAC and faststart with the optional `media` extra. Without it
 the same call writes a silent H.264 clip of the same length, by the standard library alone.
 """
 
@@ -41,31 +41,31 @@ __all__ = [
     "MediaUnavailable",
     "frame_size",
     "height",
-    "make",
-    "put_at_once",
-    "still",
+    "make_film",
+    "write_atomically",
+    "write_film_still",
 ]
 
-_ABANDONED = 120  # seconds without a write, after which a partial file has no maker any more
+_ABANDONED_S = 120  # seconds without a write, after which a partial file has no maker any more
 
 
-def make(film: Film, path: Path, *, height: int = 720) -> float:
+def make_film(film: Film, path: Path, *, height: int = 720) -> float:
     """Write the film as MP4 to `path` at once or not at all; returns its length in seconds.
 
     `height` is the shorter side of the frame in pixels. `film.seconds` fixes the length,
     otherwise it follows the narration.
     """
-    with put_at_once(path) as partial:
+    with write_atomically(path) as partial:
         try:
             from proxyapi.sandbox.media import reel
         except ImportError:
             from proxyapi.sandbox.media import plainclip
 
-            return plainclip.write(film, partial)
+            return plainclip.write_plain_film(film, partial)
         return reel.write(film, partial, frame_size(film.aspect_ratio, height))
 
 
-def still(film: Film, path: Path, *, at: float = 1.0, height: int = 720) -> None:
+def write_film_still(film: Film, path: Path, *, at: float = 1.0, height: int = 720) -> None:
     """Write one frame, without captions and title, as JPEG; `at` is in seconds.
 
     Raises MediaUnavailable without the media extra.
@@ -75,17 +75,17 @@ def still(film: Film, path: Path, *, at: float = 1.0, height: int = 720) -> None
         from proxyapi.sandbox.media import reel
     except ImportError as error:
         raise MediaUnavailable("Pictures need the media extra.") from error
-    with put_at_once(path) as partial:
+    with write_atomically(path) as partial:
         reel.write_still(bare, partial, frame_size(film.aspect_ratio, height), at)
 
 
 @contextlib.contextmanager
-def put_at_once(path: Path) -> Iterator[Path]:
+def write_atomically(path: Path) -> Iterator[Path]:
     """A path to write to, which becomes `path` when the block ends well."""
     prefix, suffix = f".{path.stem}-", path.suffix or ".mp4"
     for left in path.parent.glob(f"{glob.escape(prefix)}*{suffix}"):
         with contextlib.suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > _ABANDONED:
+            if time.time() - left.stat().st_mtime > _ABANDONED_S:
                 left.unlink()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=suffix)
     os.close(handle)

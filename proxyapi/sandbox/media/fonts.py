@@ -65,7 +65,7 @@ class Typeface:
         return "".join(part for part in plain if _known(self.name, part))
 
 
-def fitting(slug: str, text: str) -> Typeface:
+def fitting_typeface(slug: str, text: str) -> Typeface:
     """The first face in the wanted style that can draw all of a text, or most of it."""
     letters = set(unicodedata.normalize("NFC", text).translate(_PLAIN))
     names = (*_FILES.get(slug, ()), "", *_WIDE)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from proxyapi.sandbox.media.curves import Point
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 from proxyapi.sandbox.media.sitter import Sitter
 
 Part = Callable[[Sitter], None]
@@ -24,21 +24,24 @@ class Hairdo:
 def beard(sitter: Sitter) -> None:
     """From one ear to the other, around the mouth."""
     hair, skin = sitter.colours.hair, sitter.colours.skin
-    colour = mixed(hair, sitter.colours.ink, 0.6 if sum(hair) > sum(skin) else 0.12)
+    colour = mix_colours(hair, sitter.colours.ink, 0.6 if sum(hair) > sum(skin) else 0.12)
     shape = [(-0.99, 0.0), (-0.84, -0.3), (-0.46, -0.42), (-0.2, -0.44), (0, -0.48), (0.2, -0.44),
              (0.46, -0.42), (0.84, -0.3), (0.99, 0.0), (0.94, -0.5), (0.62, -0.95), (0, -1.2),
              (-0.62, -0.95), (-0.94, -0.5)]  # fmt: skip
     x, y, wide, high = sitter.head
-    lips = mixed(sitter.colours.skin, (176, 56, 66), 0.5)
+    lips = mix_colours(sitter.colours.skin, (176, 56, 66), 0.5)
     _shape(sitter, colour, shape)
-    sitter.pen.curve(mixed(lips, sitter.colours.ink, 0.3), 0.011, (x - wide * 0.3, y - high * 0.6),
-                     (x, y - high * 0.67), (x + wide * 0.3, y - high * 0.58))  # fmt: skip
+    sitter.pen.curve(mix_colours(lips, sitter.colours.ink, 0.3), 0.011,
+                     (x - wide * 0.3, y - high * 0.6), (x, y - high * 0.67),
+                     (x + wide * 0.3, y - high * 0.58))  # fmt: skip
     for side in (-1, 1):
         strand = (
             (x + side * wide * 0.7, y - high * 0.5),
             (x + side * wide * 0.5, y - high * 0.85),
         )
-        sitter.pen.curve(mixed(colour, sitter.colours.light, 0.16), 0.004, *strand, opacity=0.7)
+        sitter.pen.curve(
+            mix_colours(colour, sitter.colours.light, 0.16), 0.004, *strand, opacity=0.7
+        )
 
 
 def _nothing(sitter: Sitter) -> None:
@@ -124,13 +127,15 @@ def _spikes(sitter: Sitter) -> None:
 def _hat(sitter: Sitter) -> None:
     """A knitted hat with a rolled edge."""
     x, y, wide, high = sitter.head
-    wool = mixed(sitter.colours.second, sitter.colours.ink, 0.1)
-    _shape(sitter, (mixed(wool, sitter.colours.light, 0.2), mixed(wool, sitter.colours.ink, 0.25)),
+    wool = mix_colours(sitter.colours.second, sitter.colours.ink, 0.1)
+    light, ink = sitter.colours.light, sitter.colours.ink
+    shades = mix_colours(wool, light, 0.2), mix_colours(wool, ink, 0.25)
+    _shape(sitter, shades,
            [(-1.12, 0.4), (-1.08, 0.95), (-0.6, 1.42), (0, 1.55), (0.6, 1.42), (1.08, 0.95),
             (1.12, 0.4), (0, 0.52)])  # fmt: skip
-    edge = mixed(wool, sitter.colours.ink, 0.18)
+    edge = mix_colours(wool, sitter.colours.ink, 0.18)
     sitter.pen.box(
-        (mixed(edge, sitter.colours.light, 0.15), edge),
+        (mix_colours(edge, sitter.colours.light, 0.15), edge),
         x - wide * 1.18,
         y + high * 0.36,
         x + wide * 1.18,
@@ -139,9 +144,9 @@ def _hat(sitter: Sitter) -> None:
     )
     for rib in range(-5, 6):
         at = x + rib * wide * 0.21
-        sitter.pen.line(mixed(edge, sitter.colours.ink, 0.3), 0.004, (at, y + high * 0.4),
+        sitter.pen.line(mix_colours(edge, sitter.colours.ink, 0.3), 0.004, (at, y + high * 0.4),
                         (at, y + high * 0.62), opacity=0.6)  # fmt: skip
-    sitter.pen.disc(mixed(wool, sitter.colours.light, 0.3), x, y + high * 1.58, wide * 0.26)
+    sitter.pen.disc(mix_colours(wool, sitter.colours.light, 0.3), x, y + high * 1.58, wide * 0.26)
 
 
 HAIRDOS = (
@@ -170,7 +175,7 @@ def _around(across: float, up: float) -> list[Point]:
 
 def _strands(sitter: Sitter, strands: list[tuple[Point, ...]]) -> None:
     x, y, wide, high = sitter.head
-    shine = mixed(sitter.colours.hair, sitter.colours.light, 0.35)
+    shine = mix_colours(sitter.colours.hair, sitter.colours.light, 0.35)
     for strand in strands:
         sitter.pen.curve(
             shine, 0.006, *((x + a * wide, y + b * high) for a, b in strand), opacity=0.55
@@ -179,6 +184,6 @@ def _strands(sitter: Sitter, strands: list[tuple[Point, ...]]) -> None:
 
 def _paint(sitter: Sitter, darker: float) -> Paint:
     hair, ink = sitter.colours.hair, sitter.colours.ink
-    return mixed(mixed(hair, sitter.colours.light, 0.16), ink, darker), mixed(
+    return mix_colours(mix_colours(hair, sitter.colours.light, 0.16), ink, darker), mix_colours(
         hair, ink, darker + 0.18
     )

@@ -86,14 +86,14 @@ _ROWS: dict[str, tuple[str, str, str]] = {
 def palette(genre: str, hour: Hour) -> Palette:
     """The colours of a genre at an hour; an unknown genre looks cinematic."""
     row = _ROWS.get(genre, _ROWS["cinematic"])[HOURS.index(hour)]
-    return Palette(*(parsed(name) for name in row.split()))
+    return Palette(*(parse_colour(name) for name in row.split()))
 
 
-def parsed(name: str) -> Colour:
+def parse_colour(name: str) -> Colour:
     return int(name[:2], 16), int(name[2:4], 16), int(name[4:6], 16)
 
 
-def mixed(first: Colour, second: Colour, share: float) -> Colour:
+def mix_colours(first: Colour, second: Colour, share: float) -> Colour:
     """`share` 0 is the first colour, 1 the second."""
     red, green, blue = (
         round(a + (b - a) * min(1.0, max(0.0, share))) for a, b in zip(first, second, strict=True)

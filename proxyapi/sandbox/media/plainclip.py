@@ -28,7 +28,7 @@ _LOOKS = {  # two ends of a sky and a hill, as Y, U, V
 }
 
 
-def write(film: Film, path: Path) -> float:
+def write_plain_film(film: Film, path: Path) -> float:
     """Write a silent film of about the length of its narration; returns seconds."""
     spoken = len(film.script.split()) / _WORDS_PER_SECOND
     count = max(3 * _RATE, round((film.seconds or spoken) * _RATE))

@@ -1,7 +1,7 @@
 """Candidates for a character: a bust in a genre's hand, in the colours of the uploaded photo.
 
-`make` writes a PNG and needs the media extra; `write_plain` writes a small one by the standard
-library alone. Same portrait, same picture.
+`make_portrait` writes a PNG and needs the media extra; `write_plain` writes a small one by the
+standard library alone. Same portrait, same picture.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Portrait:
     photo: str = ""
 
 
-def make(portrait: Portrait, path: Path) -> None:
+def make_portrait(portrait: Portrait, path: Path) -> None:
     """Write the portrait, at once or not at all."""
-    with films.put_at_once(path) as unfinished:
+    with films.write_atomically(path) as unfinished:
         try:
             drawn = picture(portrait, path.parent)
         except ImportError:
@@ -42,25 +42,27 @@ def picture(portrait: Portrait, folder: Path) -> Any:
     """The portrait as a PIL image."""
     from PIL import Image
 
-    from proxyapi.sandbox.media import complexions, faces, finishes
+    from proxyapi.sandbox.media import complexions, faces, genre_finishes
 
-    colours = complexions.of(folder / portrait.photo, portrait.genre, portrait.seed)
-    drawn = faces.draw(colours, portrait.genre, portrait.seed, _DRAWN)
-    finished = finishes.finish(drawn, portrait.genre, portrait.seed)
+    colours = complexions.complexion_of_photo(
+        folder / portrait.photo, portrait.genre, portrait.seed
+    )
+    drawn = faces.draw_portrait(colours, portrait.genre, portrait.seed, _DRAWN)
+    finished = genre_finishes.apply_genre_finish(drawn, portrait.genre, portrait.seed)
     return finished.resize((_SIDE, _SIDE), Image.Resampling.LANCZOS)
 
 
-def guest(wanted: dict[str, Any], folder: Path) -> Callable[[Any, bool], None]:
+def character_drawer(wanted: dict[str, Any], folder: Path) -> Callable[[Any, bool], None]:
     """Who sat for a portrait, to be drawn into scenes, as `scenes.draw` takes it."""
     from proxyapi.sandbox.media import complexions, faces
 
     sat = Portrait(**wanted)
-    colours = complexions.of(folder / sat.photo, sat.genre, sat.seed)
-    return partial(faces.stand, colours=colours, seed=sat.seed)
+    colours = complexions.complexion_of_photo(folder / sat.photo, sat.genre, sat.seed)
+    return partial(faces.draw_in_scene, colours=colours, seed=sat.seed)
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> None:
-    make(Portrait(**wanted), path)
+    make_portrait(Portrait(**wanted), path)
 
 
 def write_plain(portrait: Portrait, path: Path) -> None:

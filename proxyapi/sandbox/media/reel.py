@@ -15,13 +15,13 @@ from proxyapi.sandbox.media.camera import MARGIN, Shot
 from proxyapi.sandbox.media.captions import Captions
 from proxyapi.sandbox.media.encode import FRAME_RATE
 from proxyapi.sandbox.media.film import Film
+from proxyapi.sandbox.media.overlays import FilmOverlay
 from proxyapi.sandbox.media.planes import Planes
-from proxyapi.sandbox.media.reading import theme
-from proxyapi.sandbox.media.scenes import Guest, draw
+from proxyapi.sandbox.media.scenes import CharacterDrawer, draw_scene
 from proxyapi.sandbox.media.sound import mix
-from proxyapi.sandbox.media.storyline import tell
+from proxyapi.sandbox.media.storyline import build_storyline
+from proxyapi.sandbox.media.text_analysis import read_theme
 from proxyapi.sandbox.media.titles import Titles
-from proxyapi.sandbox.media.veils import Veil
 
 _WORKERS = 2
 _AHEAD = 6  # frames in the making; more would only cost memory
@@ -32,14 +32,16 @@ class Reel:
 
     def __init__(self, film: Film, size: tuple[int, int], media_dir: Path = Path()) -> None:
         self.film, self.size = film, size
-        self.character = portraits.guest(film.character, media_dir) if film.character else None
-        self.story = tell(film, Captions.letters(size))
+        self.character = (
+            portraits.character_drawer(film.character, media_dir) if film.character else None
+        )
+        self.story = build_storyline(film, Captions.letters(size))
         self.count = max(1, round(self.story.seconds * FRAME_RATE))
         self.captions = Captions(film, self.story.phrases, size)
         self.titles = Titles(film, size)
-        self.veil = Veil(film, size)
+        self.veil = FilmOverlay(film, size)
         self.overlap = transitions.SECONDS.get(film.transition, transitions.SECONDS["fade"])
-        self.theme = theme(film.title, film.script, film.seed)
+        self.theme = read_theme(film.title, film.script, film.seed)
         self.easel = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
         self._shots: dict[int, Future[Shot]] = {}
@@ -109,7 +111,7 @@ class Reel:
         told = self.story.scenes[scene]
         seed = self.film.seed * 1009 + scene
         large = tuple(round(side * MARGIN / 2) * 2 for side in self.size)
-        picture = draw(
+        picture = draw_scene(
             told.text,
             self.film.genre,
             seed,
@@ -121,7 +123,7 @@ class Reel:
         lasts = told.end - told.start + self.overlap
         return Shot(picture, self.size, seed, lasts, self.film.animation)
 
-    def _guest(self, scene: int) -> Guest | None:
+    def _guest(self, scene: int) -> CharacterDrawer | None:
         """The character; every third scene shows only where it plays."""
         return self.character if scene % 3 != 2 else None
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from PIL import Image
 
-from proxyapi.sandbox.media import grades, portraits, stills
+from proxyapi.sandbox.media import photo_effects, portraits, stills
 
 Size = tuple[int, int]
 
 
-def seen(reference: dict[str, Any] | None, folder: Path, size: Size) -> Image.Image | None:
+def open_reference(
+    reference: dict[str, Any] | None, folder: Path, size: Size
+) -> Image.Image | None:
     """The picture, or a film's first frame; None if there is none. `size` is for drawn ones."""
     if reference is None:
         return None
@@ -26,7 +28,7 @@ def seen(reference: dict[str, Any] | None, folder: Path, size: Size) -> Image.Im
     if still is not None:
         drawn: Image.Image = stills.picture(still, size)
         return drawn
-    return grades.opened(folder / reference["file"]) if "file" in reference else None
+    return photo_effects.open_picture(folder / reference["file"]) if "file" in reference else None
 
 
 def _portrait(still: dict[str, Any], folder: Path) -> Image.Image:

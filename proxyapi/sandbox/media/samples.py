@@ -33,9 +33,9 @@ class Sample:
     seed: int = 0
 
 
-def make(sample: Sample, path: Path) -> float:
+def make_sample(sample: Sample, path: Path) -> float:
     """Write the preview, at once or not at all; returns its length in seconds."""
-    with films.put_at_once(path) as partial:
+    with films.write_atomically(path) as partial:
         try:
             from proxyapi.sandbox.media import speech
         except ImportError:
@@ -54,7 +54,7 @@ def make(sample: Sample, path: Path) -> float:
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> float:
-    return make(Sample(**wanted), path)
+    return make_sample(Sample(**wanted), path)
 
 
 def write_plain(sample: Sample, path: Path) -> float:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from PIL import Image
 
 from proxyapi.sandbox.media.canvas import Canvas
-from proxyapi.sandbox.media.finishes import finish, outline
+from proxyapi.sandbox.media.genre_finishes import apply_genre_finish, finish_outline
 from proxyapi.sandbox.media.palettes import HOURS, palette
-from proxyapi.sandbox.media.reading import Reading, read, theme
 from proxyapi.sandbox.media.settings import paint_far
 from proxyapi.sandbox.media.stage import Spot, Stage
 from proxyapi.sandbox.media.subjects import SUBJECTS, Subject
+from proxyapi.sandbox.media.text_analysis import SceneReading, read_scene, read_theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +27,25 @@ class Picture:
     motes: str
 
 
-Guest = Callable[[Canvas, bool], None]
+CharacterDrawer = Callable[[Canvas, bool], None]
 
 
-def draw(
+def draw_scene(
     text: str,
     genre: str,
     seed: int,
     size: tuple[int, int],
-    around: Reading | None = None,
+    around: SceneReading | None = None,
     *,
     margin: float = 1.0,
-    guest: Guest | None = None,
+    guest: CharacterDrawer | None = None,
 ) -> Picture:
     """Draw the scene of a text at `size`; `around` is what the whole film is about.
 
     The picture is `margin` times as large as the frame that the camera shows of it. A guest
     is drawn in the foreground, on the right or not: where the subject is not.
     """
-    reading = read(text, seed, around or theme("", text, seed))
+    reading = read_scene(text, seed, around or read_theme("", text, seed))
     stage = _stage(reading, genre, seed, size)
     setting = paint_far(stage, reading.setting)
     stage.canvas.come_near()
@@ -59,12 +59,12 @@ def draw(
         guest(stage.canvas, spot.x < stage.width / 2)
     motes = reading.weather or setting.motes[HOURS.index(stage.hour)]
     canvas = stage.canvas
-    behind = finish(canvas.behind or canvas.image, genre, seed)
-    near = outline(canvas.near, genre, seed)
-    return Picture(finish(canvas.image, genre, seed), behind, near, motes)
+    behind = apply_genre_finish(canvas.behind or canvas.image, genre, seed)
+    near = finish_outline(canvas.near, genre, seed)
+    return Picture(apply_genre_finish(canvas.image, genre, seed), behind, near, motes)
 
 
-def _stage(reading: Reading, genre: str, seed: int, size: tuple[int, int]) -> Stage:
+def _stage(reading: SceneReading, genre: str, seed: int, size: tuple[int, int]) -> Stage:
     dice = random.Random(f"scene/{genre}/{seed}")  # noqa: S311  # a picture, not a secret
     return Stage(
         canvas=Canvas(*size, shadows=genre == "paper-cut"),

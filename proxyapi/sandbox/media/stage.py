@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from proxyapi.sandbox.media.brush import Brush
 from proxyapi.sandbox.media.canvas import Canvas
-from proxyapi.sandbox.media.palettes import Colour, Hour, Palette, mixed
+from proxyapi.sandbox.media.palettes import Colour, Hour, Palette, mix_colours
 
 
 class Spot(NamedTuple):
@@ -50,14 +50,14 @@ class Stage:
 
     def depth(self, share: float) -> Colour:
         """The colour of land: 0 is at the horizon, 1 before our feet."""
-        hazy = mixed(self.colours.horizon, self.colours.far, 0.75)
+        hazy = mix_colours(self.colours.horizon, self.colours.far, 0.75)
         if share < 0.5:
-            return mixed(hazy, self.colours.far, share * 2)
-        return mixed(self.colours.far, self.colours.near, share * 2 - 1)
+            return mix_colours(hazy, self.colours.far, share * 2)
+        return mix_colours(self.colours.far, self.colours.near, share * 2 - 1)
 
     def light(self) -> Colour:
         """Lamps and windows."""
-        return mixed(self.colours.second, (255, 244, 214), 0.45)
+        return mix_colours(self.colours.second, (255, 244, 214), 0.45)
 
     def brush(self, x: float, y: float, size: float, facing: int | None = None) -> Brush:
         """A brush for a subject; it looks towards the middle unless told otherwise."""

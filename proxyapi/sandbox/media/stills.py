@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proxyapi.sandbox.media.film import frame_size
-from proxyapi.sandbox.media.films import put_at_once
+from proxyapi.sandbox.media.films import write_atomically
 
 _PLAIN_SIDE, _SIDE = 90, 720  # pixels of the shorter side
 
@@ -21,17 +21,17 @@ _PLAIN_SIDE, _SIDE = 90, 720  # pixels of the shorter side
 def make_described(wanted: dict[str, Any], path: Path) -> None:
     """Write the picture as JPEG, at once or not at all."""
     drawn = picture(wanted, frame_size(wanted.get("aspect_ratio", "16:9"), _SIDE))
-    with put_at_once(path) as partial:
+    with write_atomically(path) as partial:
         drawn.save(partial, "JPEG", quality=88)
 
 
 def picture(wanted: dict[str, Any], size: tuple[int, int]) -> Any:
     """The picture at a size, as a PIL image."""
-    from proxyapi.sandbox.media import grades, scenes
+    from proxyapi.sandbox.media import photo_effects, scenes
 
     text, genre = wanted.get("text", ""), wanted.get("genre", "cinematic")
-    drawn = scenes.draw(text, genre, wanted.get("seed", 0), size).image
-    return grades.photograph(drawn) if wanted.get("photographic") else drawn
+    drawn = scenes.draw_scene(text, genre, wanted.get("seed", 0), size).image
+    return photo_effects.grade_as_photo(drawn) if wanted.get("photographic") else drawn
 
 
 def write_plain(wanted: dict[str, Any], path: Path) -> None:

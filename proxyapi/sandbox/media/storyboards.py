@@ -14,18 +14,18 @@ from proxyapi.sandbox.media.storyboard import Storyboard
 
 
 def make_described(wanted: dict[str, Any], path: Path) -> float:
-    return make(Storyboard(**wanted), path)
+    return make_storyboard_film(Storyboard(**wanted), path)
 
 
-def make(board: Storyboard, path: Path) -> float:
+def make_storyboard_film(board: Storyboard, path: Path) -> float:
     """Write the film as MP4, at once or not at all; returns its length in seconds."""
-    with films.put_at_once(path) as partial:
+    with films.write_atomically(path) as partial:
         try:
             from proxyapi.sandbox.media import board_reel, encode
         except ImportError:
             shape = {"aspect_ratio": board.aspect_ratio, "seed": board.seed}
             plain = films.Film(script="", seconds=board.seconds, **shape)  # type: ignore[arg-type]
-            return plainclip.write(plain, partial)
+            return plainclip.write_plain_film(plain, partial)
         size = clips.frame_size(
             clips.Clip("", 1.0, aspect_ratio=board.aspect_ratio, resolution=board.resolution)
         )

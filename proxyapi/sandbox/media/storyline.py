@@ -16,8 +16,8 @@ import numpy as np
 from proxyapi.sandbox.media.film import Film
 from proxyapi.sandbox.media.speech import SPEECH_RATE, Samples, Utterance, Word, speak, voice
 
-LEAD, GAP, TAIL = 0.12, 0.24, 0.24
-SHORTEST_FILM = 3.0
+LEAD_S, GAP_S, TAIL_S = 0.12, 0.24, 0.24
+MIN_FILM_S = 3.0
 _SHORTEST_SCENE, _LONGEST_SCENE = 2.4, 7.0
 _LONGEST_PHRASE = 2.6
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’»)]*\s+|(?<=[。！？])|\n+")
@@ -49,16 +49,16 @@ class Storyline:
     speech: tuple[tuple[float, Samples], ...]
 
 
-def tell(film: Film, letters: int) -> Storyline:
+def build_storyline(film: Film, letters: int) -> Storyline:
     """Lay the film out in time; `letters` is how many fit into one caption."""
     sentences = _sentences(film.script) or _sentences(film.title)
     spoken = _spoken(film, sentences)
-    placed, clock = [], LEAD
+    placed, clock = [], LEAD_S
     for utterance in spoken:
         placed.append((clock, utterance))
-        clock += utterance.seconds + GAP
-    heard = clock - GAP + TAIL if spoken else 0.0
-    wanted = film.seconds or (0.0 if film.narrated and spoken else SHORTEST_FILM)
+        clock += utterance.seconds + GAP_S
+    heard = clock - GAP_S + TAIL_S if spoken else 0.0
+    wanted = film.seconds or (0.0 if film.narrated and spoken else MIN_FILM_S)
     seconds = max(heard if film.narrated else 0.0, wanted)
     words = [_moved(word, at) for at, utterance in placed for word in utterance.words]
     # A silent film of a given length shows its words across all of it.
@@ -106,7 +106,7 @@ def _scenes(words: Sequence[Word], seconds: float) -> tuple[Scene, ...]:
         length = word.start - cuts[-1]
         ended = bool(re.search(r"[.!?…。！？:;][\"'”’»)]*$", before.text))
         if (ended and length >= _SHORTEST_SCENE) or length >= _LONGEST_SCENE:
-            cuts.append(word.start - GAP / 3)
+            cuts.append(word.start - GAP_S / 3)
     if len(cuts) > 1 and seconds - cuts[-1] < _SHORTEST_SCENE / 2:
         cuts.pop()
     cuts = _without_long_holds([*cuts, seconds])

@@ -8,7 +8,7 @@ import textwrap
 from PIL import Image, ImageDraw, ImageFilter
 
 from proxyapi.sandbox.media.film import Film
-from proxyapi.sandbox.media.fonts import fitting
+from proxyapi.sandbox.media.fonts import fitting_typeface
 from proxyapi.sandbox.media.palettes import palette
 from proxyapi.sandbox.media.planes import Overlay, Planes, overlay
 
@@ -17,7 +17,7 @@ _LONGEST = 64  # letters; a longer title is cut at a word
 MARK_ROOM = 0.075  # of the shorter side: what a watermark takes at its edge
 
 
-def marked(film: Film, edge: str) -> bool:
+def has_watermark_at(film: Film, edge: str) -> bool:
     """Whether the watermark stands at the top or at the bottom, as `edge` says."""
     at = "bottom" if film.watermark_position.startswith("bottom-") else "top"
     return bool(film.watermark.strip()) and edge == at
@@ -55,7 +55,7 @@ class Titles:
 
     def _card(self, film: Film) -> Overlay:
         text = textwrap.shorten(film.title, _LONGEST, placeholder="…")
-        typeface = fitting(film.font, text)
+        typeface = fitting_typeface(film.font, text)
         text = typeface.drawable(text)
         size = max(12, round(self.short * 0.092))
         room = self.width - self.short * 0.2
@@ -75,7 +75,7 @@ class Titles:
         return overlay(_lit(ink, size, palette(film.genre, "night").accent))
 
     def _mark(self, film: Film) -> Overlay:
-        typeface = fitting(film.font, film.watermark)
+        typeface = fitting_typeface(film.font, film.watermark)
         text = typeface.drawable(film.watermark.strip()[:24])
         size = max(9, round(self.short * 0.034))
         face = typeface.at(size)

@@ -12,9 +12,9 @@ from ipaddress import IPv4Address
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from proxyapi.sandbox.errors import Invalid
+from proxyapi.sandbox.errors import ValidationError
 
-LONGEST = 2048
+MAX_URL_CHARS = 2048
 SOCIAL = frozenset(
     {
         "bsky.app", "dailymotion.com", "discord.com", "discord.gg", "facebook.com", "fb.com",
@@ -28,7 +28,7 @@ _EXAMPLES = ("example.com", "example.org", "example.net", "example")
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\]")
 
 
-class Address(NamedTuple):
+class PageAddress(NamedTuple):
     """`loopback` is fetched, anything else looked up among the built-in articles."""
 
     url: str
@@ -39,32 +39,32 @@ class Address(NamedTuple):
     loopback: bool
 
 
-def parse(text: str) -> Address:
+def parse_page_url(text: str) -> PageAddress:
     """Raises Invalid on the field `url` for what is never read."""
     parts = _split(text)
     host = (parts.hostname or "").rstrip(".").lower()
     if any(host == social or host.endswith(f".{social}") for social in SOCIAL):
-        raise refused("Social media pages cannot be scraped.")
+        raise address_refused("Social media pages cannot be scraped.")
     loopback = parts.scheme == "http" and _is_loopback(host)
     example = any(host == it or host.endswith(f".{it}") for it in _EXAMPLES)
     if not loopback and not example:
-        raise unreachable()
+        raise page_unreachable()
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     default = 80 if parts.scheme == "http" else 443
-    return Address(text, parts.scheme, host, _port(parts) or default, path, loopback)
+    return PageAddress(text, parts.scheme, host, _port(parts) or default, path, loopback)
 
 
-def refused(sentence: str) -> Invalid:
-    return Invalid({"url": [sentence]})
+def address_refused(sentence: str) -> ValidationError:
+    return ValidationError({"url": [sentence]})
 
 
-def unreachable() -> Invalid:
-    return refused("The page could not be reached.")
+def page_unreachable() -> ValidationError:
+    return address_refused("The page could not be reached.")
 
 
 def _split(text: str) -> SplitResult:
-    malformed = refused("The url field must be a valid URL.")
-    if len(text) > LONGEST or _UNFIT.search(text):
+    malformed = address_refused("The url field must be a valid URL.")
+    if len(text) > MAX_URL_CHARS or _UNFIT.search(text):
         raise malformed
     try:
         parts = urlsplit(text)
@@ -78,7 +78,7 @@ def _split(text: str) -> SplitResult:
 
 def _port(parts: SplitResult) -> int | None:
     if parts.port == 0:
-        raise unreachable()
+        raise page_unreachable()
     return parts.port
 
 

@@ -8,9 +8,9 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from proxyapi.sandbox.scraping.fetching import Fetched
+from proxyapi.sandbox.scraping.fetch import FetchedPage
 
-MOST_PICTURES = 12
+MAX_PICTURES = 12
 _MOST_TEXT = 60_000  # characters
 _SHORTEST_TEXT = 20
 _ASIDE = "script, style, noscript, template, nav, header, footer, aside, form, svg, iframe"
@@ -21,7 +21,7 @@ _COLOUR = re.compile(r"#?([0-9a-fA-F]{6})")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PagePicture:
     """A picture of a page. `url` is where it stands; `text` says what it shows."""
 
     url: str
@@ -29,22 +29,22 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     url: str
     title: str
     site: str
     language: str
     colour: str  # six hexadecimal digits, or empty
     paragraphs: tuple[str, ...]
-    pictures: tuple[Shown, ...]
+    pictures: tuple[PagePicture, ...]
     built_in: bool = False
 
 
-def parse(fetched: Fetched, site: str) -> Page | None:
+def parse_page(fetched: FetchedPage, site: str) -> WebPage | None:
     """None for what is no page: another kind of file, or nothing to read on it."""
     if fetched.kind not in ("text/html", "application/xhtml+xml"):
         return None
-    if _is_bottomless(fetched.data):
+    if _is_too_deep(fetched.data):
         return None
     tree = LexborHTMLParser(_decoded(fetched))
     root = tree.root
@@ -59,7 +59,7 @@ def parse(fetched: Fetched, site: str) -> Page | None:
     paragraphs = tuple(_paragraphs(tree))
     if not title or (sum(map(len, paragraphs)) < _SHORTEST_TEXT and not pictures):
         return None
-    return Page(
+    return WebPage(
         url=fetched.url,
         title=title[:255],
         site=site,
@@ -70,7 +70,7 @@ def parse(fetched: Fetched, site: str) -> Page | None:
     )
 
 
-def _is_bottomless(data: bytes) -> bool:
+def _is_too_deep(data: bytes) -> bool:
     """Whether elements stand deeper in each other than is ever read; unclosed ones count too."""
     depth = 0
     for tag in _TAG.finditer(data):
@@ -80,7 +80,7 @@ def _is_bottomless(data: bytes) -> bool:
     return False
 
 
-def _decoded(fetched: Fetched) -> str:
+def _decoded(fetched: FetchedPage) -> str:
     try:
         return fetched.data.decode(fetched.charset or "utf-8", errors="replace")
     except LookupError:  # a charset that nobody knows
@@ -108,8 +108,8 @@ def _paragraphs(tree: LexborHTMLParser) -> list[str]:
     return found or ([whole] if whole else [])
 
 
-def _pictures(tree: LexborHTMLParser, base: str) -> list[Shown]:
-    found: dict[str, Shown] = {}
+def _pictures(tree: LexborHTMLParser, base: str) -> list[PagePicture]:
+    found: dict[str, PagePicture] = {}
     shared = _meta(tree, "og:image")
     nodes = [(node.attributes.get("src"), node.attributes.get("alt")) for node in tree.css("img")]
     for source, text in [*((shared, "") for _ in [0] if shared), *nodes]:
@@ -118,8 +118,8 @@ def _pictures(tree: LexborHTMLParser, base: str) -> list[Shown]:
         except ValueError:
             continue
         if source and url.startswith(("http://", "https://")):
-            found.setdefault(url, Shown(url, _clean(text or "")[:300]))
-    return list(found.values())[:MOST_PICTURES]
+            found.setdefault(url, PagePicture(url, _clean(text or "")[:300]))
+    return list(found.values())[:MAX_PICTURES]
 
 
 def _text(node: LexborNode | None) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 from proxyapi.sandbox.errors import TooManyRequests
-from proxyapi.sandbox.records import Note
+from proxyapi.sandbox.records import SavedValue
 from proxyapi.sandbox.world import World
 
 
-def draw(world: World) -> None:
+def draw_from_pool(world: World) -> None:
     """Take one read out of the pool, or raise 429 with the seconds until it is filled."""
     settings, now = world.settings, world.now
-    note = world.notes.get("scraping-pool") or Note(id="scraping-pool", value=[now, 0])
+    note = world.notes.get("scraping-pool") or SavedValue(id="scraping-pool", value=[now, 0])
     since, used = note.value
     if not since <= now < since + settings.scraping_pool_seconds:
         since, used = now, 0

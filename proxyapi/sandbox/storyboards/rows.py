@@ -20,7 +20,7 @@ class SceneClip(BaseModel):
     charge_id: int | None = None
 
     @property
-    def making(self) -> bool:
+    def is_in_progress(self) -> bool:
         return self.status not in ("completed", "failed")
 
 

@@ -29,7 +29,9 @@ _LIGHT = (
 )
 
 
-def scenes(prompt: str, count: int | None, usual: int, chance: Random) -> list[tuple[str, int]]:
+def plan_scenes(
+    prompt: str, count: int | None, usual: int, chance: Random
+) -> list[tuple[str, int]]:
     """Prompts with the seconds that would suit them; `usual` is how many without a wish."""
     steps = [step.strip(" .;,") for step in _STEP.split(prompt) if len(step.split()) > 2]
     steps = steps or [" ".join(prompt.split()).strip(" .")]

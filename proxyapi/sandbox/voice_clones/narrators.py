@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from proxyapi.sandbox import catalogue
 from proxyapi.sandbox.catalogue.voices import VOICES, Voice
-from proxyapi.sandbox.holdings import Clone
+from proxyapi.sandbox.resource_rows import Clone
 from proxyapi.sandbox.world import World
 
 LANGUAGE = "English"  # of a clone, in the list; the specification shows none
@@ -18,15 +18,15 @@ class Narrator(NamedTuple):
     seed: int
 
 
-def voices(world: World, account_id: int) -> list[Voice]:
+def list_voices(world: World, account_id: int) -> list[Voice]:
     """As GET /faceless/options lists them, the account's own last."""
     own = [Voice(it.voice_id, it.name, LANGUAGE, it.gender) for it in _finished(world, account_id)]
     return [*VOICES, *own]
 
 
-def find(world: World, account_id: int, voice_id: int | None) -> Narrator | None:
+def find_narrator(world: World, account_id: int, voice_id: int | None) -> Narrator | None:
     """None for a voice that the account does not have."""
-    stock = catalogue.voice(voice_id)
+    stock = catalogue.get_voice(voice_id)
     if stock is not None:
         return Narrator(stock.code, stock.gender, stock.id)
     own = next((it for it in _finished(world, account_id) if it.voice_id == voice_id), None)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from proxyapi.sandbox.writer.bank import Bank, bank
+from proxyapi.sandbox.writer.phrase_bank import PhraseBank, load_bank
 from proxyapi.sandbox.writer.topic import as_clause
 
 WORDS_PER_MINUTE = 150
-LEADS_TO = 20  # words that ought to follow the opening of a part
+LEAD_PARTS = 20  # words that ought to follow the opening of a part
 
 CODES = {"english": "en", "spanish": "es", "french": "fr", "german": "de", "portuguese": "pt"}
 
@@ -46,17 +46,17 @@ def language_code(name: str) -> str | None:
 def write(topic: str, *, seconds: int, style: str, tone: str, language: str, chance: Random) -> str:
     """Paragraphs parted by empty lines, within a sentence of the length asked for; of a topic that
     is longer than that, one sentence and the close."""
-    phrases = bank(language)
-    chosen_tone = phrases.tones[known(tone, TONES, "friendly")]
+    phrases = load_bank(language)
+    chosen_tone = phrases.tones[match_option(tone, TONES, "friendly")]
     clause = as_clause(topic, phrases.starters, phrases.requests)
     close = phrases.say(chance.choice(chosen_tone["closes"]), chance, topic=clause)
     room = seconds * WORDS_PER_MINUTE // 60 - _words(close)
-    chosen_style = known(style, STYLES, "informative")
+    chosen_style = match_option(style, STYLES, "informative")
     paragraphs: list[list[str]] = []
     said = {close}
     script = _sentences(phrases, chosen_tone, chosen_style, clause, seconds, said, chance)
     for opens, sentence in script:
-        needed = _words(sentence) + (LEADS_TO if opens and paragraphs else 0)
+        needed = _words(sentence) + (LEAD_PARTS if opens and paragraphs else 0)
         if paragraphs and needed > 2 * room:
             break
         if opens:
@@ -66,13 +66,13 @@ def write(topic: str, *, seconds: int, style: str, tone: str, language: str, cha
         if room <= 0:
             break
     for aside in chosen_tone["asides"]:
-        if room > _words(aside) and (fresh := phrases.fresh([aside], said, chance)):
+        if room > _words(aside) and (fresh := phrases.unused([aside], said, chance)):
             paragraphs[-1].append(fresh)
             room -= _words(aside)
     return "\n\n".join([*(" ".join(part) for part in paragraphs), close])
 
 
-def known(wish: str, table: dict[str, tuple[str, ...]], otherwise: str) -> str:
+def match_option(wish: str, table: dict[str, tuple[str, ...]], otherwise: str) -> str:
     words = "".join(char if char.isalnum() else " " for char in wish.lower()).split()
     for name, synonyms in table.items():
         if any(word == name or word in synonyms for word in words):
@@ -81,7 +81,7 @@ def known(wish: str, table: dict[str, tuple[str, ...]], otherwise: str) -> str:
 
 
 def _sentences(
-    phrases: Bank,
+    phrases: PhraseBank,
     tone: dict[str, list[str]],
     style_name: str,
     topic: str,
@@ -101,28 +101,28 @@ def _sentences(
             values = {"name": facet.name, "do": facet.do, "topic": topic}
             values["number"] = phrases.number(part)
             leads = _leads(phrases, style["leads"], part)
-            if lead := phrases.fresh(leads, said, chance, **values):
+            if lead := phrases.unused(leads, said, chance, **values):
                 yield True, lead
             for line in facet.lines[:lines_each]:
                 # What has been said in all its ways makes room for a story.
-                old_or_new = [line, *_turned(phrases.stories, told)]
-                if sentence := phrases.fresh(old_or_new, said, chance, **values):
+                old_or_new = [line, *_rotated(phrases.stories, told)]
+                if sentence := phrases.unused(old_or_new, said, chance, **values):
                     told += 1
                     yield False, sentence
-            aside = phrases.fresh(asides, said, chance) if part % 2 and seconds > 30 else None
+            aside = phrases.unused(asides, said, chance) if part % 2 and seconds > 30 else None
             if aside:
                 yield False, aside
             part += 1
 
 
-def _leads(phrases: Bank, leads: list[str], part: int) -> list[str]:
+def _leads(phrases: PhraseBank, leads: list[str], part: int) -> list[str]:
     """Leads in the order in which they suit a part; the first one of a style only begins."""
     if not part or "{number}" in leads[0]:
         return [leads[part % len(leads)], *leads]
-    return [*_turned(leads[1:], part), *_turned(phrases.again, part)]
+    return [*_rotated(leads[1:], part), *_rotated(phrases.again, part)]
 
 
-def _turned(templates: Sequence[str], by: int) -> list[str]:
+def _rotated(templates: Sequence[str], by: int) -> list[str]:
     """The templates beginning with another one each time."""
     turn = by % len(templates)
     return [*templates[turn:], *templates[:turn]]

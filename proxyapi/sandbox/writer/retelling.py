@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from proxyapi.sandbox.scraping.page import Page
-from proxyapi.sandbox.writer import TONES, WORDS_PER_MINUTE, known, write
-from proxyapi.sandbox.writer.bank import bank
+from proxyapi.sandbox.scraping.page import WebPage
+from proxyapi.sandbox.writer import TONES, WORDS_PER_MINUTE, match_option, write
+from proxyapi.sandbox.writer.phrase_bank import load_bank
 from proxyapi.sandbox.writer.topic import as_clause
 
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”»]?\s+")
@@ -20,14 +20,14 @@ _FEW_WORDS = 20  # fewer than these are not worth another paragraph
 
 
 def retell(
-    page: Page, *, seconds: int, style: str, tone: str, language: str, chance: Random
+    page: WebPage, *, seconds: int, style: str, tone: str, language: str, chance: Random
 ) -> str:
     """Paragraphs parted by empty lines, within a sentence of the length asked for."""
     asked = {"style": style, "tone": tone, "language": language, "chance": chance}
     if page.language != language or not page.paragraphs:
         return write(page.title, seconds=seconds, **asked)  # type: ignore[arg-type]
-    phrases = bank(language)
-    chosen = phrases.tones[known(tone, TONES, "friendly")]
+    phrases = load_bank(language)
+    chosen = phrases.tones[match_option(tone, TONES, "friendly")]
     topic = as_clause(page.title, phrases.starters, phrases.requests)
     hook = phrases.say(chance.choice(chosen["hooks"]), chance, topic=topic)
     close = phrases.say(chance.choice(chosen["closes"]), chance, topic=topic)

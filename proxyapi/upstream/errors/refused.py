@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from proxyapi.upstream.errors.base import NOTHING, Outcome, Said, UpstreamError
+from proxyapi.upstream.errors.base import NO_DETAILS, ErrorDetails, ErrorOutcome, UpstreamError
 from proxyapi.upstream.operation import Operation
 
-LONGEST_NAME = 40  # characters of a field's name in a sentence
+MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
 
 
 class Refused(UpstreamError):
     code = "REFUSED"
-    outcome = Outcome.REFUSED
+    outcome = ErrorOutcome.REFUSED
     sentence = "The service refused this. Nothing was charged."
 
 
-class WrongArguments(Refused):
+class BadRequest(Refused):
     code = "GEN-WRONG-ARGS"
     sentence = "The service did not understand the request. Nothing was charged."
 
@@ -24,7 +24,7 @@ class Unauthorized(Refused):
     sentence = "The service does not know this token, or no longer. Nothing was charged."
 
 
-class TurnedAway(Refused):
+class ProxyUnauthorized(Refused):
     """A 401 without the service's code: it says nothing of the token (spec, Authentication 7)."""
 
     code = "TURNED-AWAY"
@@ -86,29 +86,29 @@ class PlanLimitReached(Refused):
     sentence = "A limit of the account's plan is reached. Nothing was charged."
 
 
-class Busy(Refused):
+class ResourceBusy(Refused):
     """It may be the trace of our own render whose answer was lost (pitfall 83)."""
 
     code = "BUSY"
     sentence = "The service is working on this video already. Nothing was charged."
 
 
-class Precondition(Refused):
+class PreconditionFailed(Refused):
     code = "PRECONDITION"
     sentence = "Something is missing before this can be rendered. Nothing was charged."
 
 
-class ScriptMissing(Precondition):
+class ScriptMissing(PreconditionFailed):
     code = "SCRIPT-MISSING"
     sentence = "The video has no script yet. Nothing was charged."
 
 
-class VoiceMissing(Precondition):
+class VoiceMissing(PreconditionFailed):
     code = "VOICE-MISSING"
     sentence = "No voice is chosen yet. Nothing was charged."
 
 
-class VoiceUnknown(Precondition):
+class VoiceNotFound(PreconditionFailed):
     code = "VOICE-UNKNOWN"
     sentence = "The service no longer has the chosen voice. Nothing was charged."
 
@@ -124,9 +124,9 @@ class MethodNotAllowed(Refused):
     code = "METHOD-NOT-ALLOWED"
     sentence = "The service does not do this in this way. Nothing was charged."
 
-    def __init__(self, operation: Operation | None = None, said: Said = NOTHING) -> None:
+    def __init__(self, operation: Operation | None = None, said: ErrorDetails = NO_DETAILS) -> None:
         super().__init__(operation, said)
-        self.allow = said.allow
+        self.allow = said.allowed_methods
 
 
 class Conflict(Refused):
@@ -134,7 +134,7 @@ class Conflict(Refused):
     sentence = "This does not fit the present state at the service. Nothing was charged."
 
 
-class Invalid(Refused):
+class ValidationFailed(Refused):
     """`fields` holds the upstream's sentences by field name."""
 
     code = "INVALID"
@@ -143,28 +143,28 @@ class Invalid(Refused):
     @property
     def user_message(self) -> str:
         """Quotes what the service says of the first field, where we have no sentence for it."""
-        name, said = next(iter(self.field_sentences.items()), ("", ""))
-        if not said or type(self) is not Invalid:
+        name, said = next(iter(self.field_messages.items()), ("", ""))
+        if not said or type(self) is not ValidationFailed:
             return self.sentence
-        field = name.replace("_", " ")[:LONGEST_NAME]
+        field = name.replace("_", " ")[:MAX_FIELD_NAME_CHARS]
         return f"The service does not accept the {field}: “{said}” Nothing was charged."
 
     @property
-    def field_sentences(self) -> dict[str, str]:
+    def field_messages(self) -> dict[str, str]:
         """The upstream's first sentence of each field."""
         return {name: lines[0] for name, lines in self.fields.items() if lines}
 
 
-class GenreMissing(Invalid):
+class GenreMissing(ValidationFailed):
     code = "GENRE-MISSING"
     sentence = "No genre is chosen yet. Nothing was charged."
 
 
-class AssetsMissing(Invalid):
+class AssetsMissing(ValidationFailed):
     code = "ASSETS-MISSING"
     sentence = "The images of the page are not fetched yet. Nothing was charged."
 
 
-class PaymentMethodMissing(Invalid):
+class PaymentMethodMissing(ValidationFailed):
     code = "PAYMENT-METHOD-MISSING"
     sentence = "The account has no saved payment method. Save one at the service first."

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from proxyapi.upstream.errors.base import Outcome, UpstreamError
-from proxyapi.upstream.operation import Retry
+from proxyapi.upstream.errors.base import ErrorOutcome, UpstreamError
+from proxyapi.upstream.operation import RetryPolicy
 
 
 class OutcomeUnknown(UpstreamError):
     code = "OUTCOME-UNKNOWN"
-    outcome = Outcome.UNKNOWN
+    outcome = ErrorOutcome.UNKNOWN
     happened = "The answer of the service got lost."
 
     @property
     def retry_safe(self) -> bool:
-        return self.operation is not None and self.operation.retry is Retry.SAFE
+        return self.operation is not None and self.operation.retry is RetryPolicy.SAFE
 
     @property
     def user_message(self) -> str:
@@ -32,17 +32,17 @@ class ServerError(OutcomeUnknown):
     happened = "The service answered with a fault of its own."
 
 
-class AnswerLost(OutcomeUnknown):
+class ResponseLost(OutcomeUnknown):
     """`status` is set where the answer began well and only its body could not be read."""
 
     code = "ANSWER-LOST"
 
 
-class Unexpected(OutcomeUnknown):
+class UnexpectedStatus(OutcomeUnknown):
     code = "UNEXPECTED-ANSWER"
     happened = "The service gave an answer that we do not know."
 
 
-class Redirected(Unexpected):
+class UnexpectedRedirect(UnexpectedStatus):
     code = "REDIRECTED"
     happened = "The service pointed to another address, where the token is not sent."

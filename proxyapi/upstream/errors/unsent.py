@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from proxyapi.upstream.errors.base import Outcome, UpstreamError
+from proxyapi.upstream.errors.base import ErrorOutcome, UpstreamError
 from proxyapi.upstream.operation import Operation
 
 
 class NotSent(UpstreamError):
     code = "UNREACHABLE"
-    outcome = Outcome.NOT_SENT
+    outcome = ErrorOutcome.NOT_SENT
     sentence = "The service could not be reached. Nothing was sent."
 
     @property
@@ -21,7 +21,7 @@ class ConnectionRefused(NotSent):
     sentence = "The service takes no connections at the moment. Nothing was sent."
 
 
-class NameUnknown(NotSent):
+class DnsFailed(NotSent):
     code = "NAME-UNKNOWN"
     sentence = "The service's address could not be found. Nothing was sent."
 
@@ -41,7 +41,7 @@ class PoolTimedOut(NotSent):
     sentence = "Too many calls to the service are open already. Nothing was sent."
 
 
-class Unsendable(NotSent):
+class UnsendableRequest(NotSent):
     """The request cannot be made. `reason` is for developers and quotes no value."""
 
     code = "UNSENDABLE"
@@ -63,10 +63,10 @@ class RateLimited(UpstreamError):
     """429. `token_wide` tells the token's window from a limit of this operation alone."""
 
     code = "RATE-LIMITED"
-    outcome = Outcome.NOT_SENT
+    outcome = ErrorOutcome.NOT_SENT
 
     @property
-    def token_wide(self) -> bool:
+    def is_token_wide(self) -> bool:
         """False where requests are left: then the scraping pool or the preview limit is out."""
         return self.allowance is None or self.allowance.remaining <= 0
 
@@ -77,6 +77,6 @@ class RateLimited(UpstreamError):
     @property
     def user_message(self) -> str:
         wait = f" It takes the next one in {self.retry_after:.0f} s." if self.retry_after else ""
-        if self.token_wide:
+        if self.is_token_wide:
             return f"The service has had its fill of requests.{wait} Nothing was charged."
         return f"The service does no more of this kind for now.{wait} Nothing was charged."

@@ -8,10 +8,10 @@ from typing import Any
 Scenario = Callable[..., Any]
 
 
-class Scenarios(dict[str, Scenario]):
+class ScenarioTable(dict[str, Scenario]):
     """Scenarios by the row that they show."""
 
-    def of(self, *rows: str) -> Callable[[Scenario], Scenario]:
+    def row(self, *rows: str) -> Callable[[Scenario], Scenario]:
         def keep(scenario: Scenario) -> Scenario:
             for row in rows:
                 assert row not in self, f"two scenarios of {row}"

@@ -7,28 +7,28 @@ from typing import Any
 import httpx
 
 from tests.contract import staging
-from tests.contract.scenarios import Scenarios
-from tests.sandbox.conftest import READY, Sandbox
+from tests.contract.scenarios import ScenarioTable
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
-ERRORS = Scenarios()
+ERRORS = ScenarioTable()
 Answers = list[httpx.Response]
 
 
-def account_path(sandbox: Sandbox) -> str:
+def account_path(sandbox: SandboxClient) -> str:
     return f"/_sandbox/accounts/{sandbox.get('/_sandbox/accounts').json()[0]['account_id']}"
 
 
-def change(sandbox: Sandbox, **values: Any) -> None:
+def change(sandbox: SandboxClient, **values: Any) -> None:
     assert sandbox.patch(account_path(sandbox), values).status_code == 200
 
 
-def allow(sandbox: Sandbox, **quota: int) -> None:
+def allow(sandbox: SandboxClient, **quota: int) -> None:
     """Give Mira's plan these quotas."""
     sandbox.set(plan_quotas={"Studio": quota})
 
 
-@ERRORS.of("GEN-UNAUTHORIZED")
-def missing_invalid_or_revoked(sandbox: Sandbox) -> Answers:
+@ERRORS.row("GEN-UNAUTHORIZED")
+def missing_invalid_or_revoked(sandbox: SandboxClient) -> Answers:
     revoked = sandbox.post(f"{account_path(sandbox)}/tokens").json()
     sandbox.call("DELETE", f"/_sandbox/tokens/{revoked['fingerprint']}")
     sandbox.token = ""
@@ -43,16 +43,16 @@ def missing_invalid_or_revoked(sandbox: Sandbox) -> Answers:
     ]
 
 
-@ERRORS.of("GEN-FORBIDDEN")
-def what_the_resource_does_not_allow(sandbox: Sandbox) -> Answers:
+@ERRORS.row("GEN-FORBIDDEN")
+def what_the_resource_does_not_allow(sandbox: SandboxClient) -> Answers:
     number = sandbox.draft()
     return [sandbox.post(f"/v2/faceless/{number}/{act}") for act in ("render", "retry", "export")]
 
 
-@ERRORS.of("GEN-NOT-FOUND")
-def what_is_not_there_or_not_the_callers(sandbox: Sandbox) -> Answers:
+@ERRORS.row("GEN-NOT-FOUND")
+def what_is_not_there_or_not_the_callers(sandbox: SandboxClient) -> Answers:
     number = sandbox.draft()
-    video_id = staging.data(sandbox.get(f"/v2/faceless/{number}"))["video_id"]
+    video_id = staging.response_data(sandbox.get(f"/v2/faceless/{number}"))["video_id"]
     other = sandbox.post("/_sandbox/accounts", {}).json()
     bearer = {"Authorization": f"Bearer {other['token']}"}
     return [
@@ -65,8 +65,8 @@ def what_is_not_there_or_not_the_callers(sandbox: Sandbox) -> Answers:
     ]
 
 
-@ERRORS.of("GEN-WRONG-ARGS")
-def an_include_outside_the_allowlist(sandbox: Sandbox) -> Answers:
+@ERRORS.row("GEN-WRONG-ARGS")
+def an_include_outside_the_allowlist(sandbox: SandboxClient) -> Answers:
     number = sandbox.draft()
     return [
         sandbox.get("/v2/me?include=tokens"),
@@ -74,8 +74,8 @@ def an_include_outside_the_allowlist(sandbox: Sandbox) -> Answers:
     ]
 
 
-@ERRORS.of("GEN-API-ERROR")
-def an_unexpected_error(sandbox: Sandbox) -> Answers:
+@ERRORS.row("GEN-API-ERROR")
+def an_unexpected_error(sandbox: SandboxClient) -> Answers:
     answers = []
     for code in (500, 502, 503):
         sandbox.post("/_sandbox/faults", {"action": "status", "code": code, "times": 1})
@@ -83,17 +83,17 @@ def an_unexpected_error(sandbox: Sandbox) -> Answers:
     return answers
 
 
-@ERRORS.of("SUBSCRIPTION-REQUIRED")
-def never_subscribed_or_expired(sandbox: Sandbox) -> Answers:
+@ERRORS.row("SUBSCRIPTION-REQUIRED")
+def never_subscribed_or_expired(sandbox: SandboxClient) -> Answers:
     return _subscribed(sandbox, "none", "expired")
 
 
-@ERRORS.of("PAID-SUBSCRIPTION-REQUIRED")
-def on_a_trial(sandbox: Sandbox) -> Answers:
+@ERRORS.row("PAID-SUBSCRIPTION-REQUIRED")
+def on_a_trial(sandbox: SandboxClient) -> Answers:
     return _subscribed(sandbox, "trial")
 
 
-def _subscribed(sandbox: Sandbox, *ways: str) -> Answers:
+def _subscribed(sandbox: SandboxClient, *ways: str) -> Answers:
     answers = []
     for way in ways:
         change(sandbox, subscription=way)
@@ -103,9 +103,9 @@ def _subscribed(sandbox: Sandbox, *ways: str) -> Answers:
     return answers
 
 
-@ERRORS.of("INSUFFICIENT-CREDITS")
-def too_few_credits(sandbox: Sandbox) -> Answers:
-    number = sandbox.draft(**READY)
+@ERRORS.row("INSUFFICIENT-CREDITS")
+def too_few_credits(sandbox: SandboxClient) -> Answers:
+    number = sandbox.draft(**READY_SETTINGS)
     change(sandbox, credits=3)
     answers = [
         sandbox.post(f"/v2/faceless/{number}/render"),
@@ -119,16 +119,16 @@ def too_few_credits(sandbox: Sandbox) -> Answers:
     return answers
 
 
-@ERRORS.of("EMAIL-NOT-VERIFIED")
-def an_email_that_is_not_verified(sandbox: Sandbox) -> Answers:
+@ERRORS.row("EMAIL-NOT-VERIFIED")
+def an_email_that_is_not_verified(sandbox: SandboxClient) -> Answers:
     sandbox.reset("unverified_email")
     assert sandbox.get("/v2/me").json()["data"]["email_verified"] is False
     assert sandbox.get("/v2/account/auto-topup").status_code == 409
     return [sandbox.post("/v2/faceless", {"type": "b-roll"})]
 
 
-@ERRORS.of("FEATURE-NOT-ALLOWED")
-def features_outside_the_plan(sandbox: Sandbox) -> Answers:
+@ERRORS.row("FEATURE-NOT-ALLOWED")
+def features_outside_the_plan(sandbox: SandboxClient) -> Answers:
     change(sandbox, features=[])
     answers = [
         sandbox.get("/v2/text-to-video/models"),
@@ -141,11 +141,11 @@ def features_outside_the_plan(sandbox: Sandbox) -> Answers:
     return [*answers, sandbox.get("/v2/text-to-video/estimate?model=halden-max")]
 
 
-@ERRORS.of("REACH-PLAN-LIMIT")
-def the_plans_quotas_of_work(sandbox: Sandbox) -> Answers:
+@ERRORS.row("REACH-PLAN-LIMIT")
+def the_plans_quotas_of_work(sandbox: SandboxClient) -> Answers:
     allow(sandbox, renders=1, clips=0, characters=0)
     sandbox.rendered()
-    number = sandbox.draft(**READY)
+    number = sandbox.draft(**READY_SETTINGS)
     return [
         sandbox.post(f"/v2/faceless/{number}/render"),
         sandbox.post("/v2/text-to-video", staging.CLIP),
@@ -153,8 +153,8 @@ def the_plans_quotas_of_work(sandbox: Sandbox) -> Answers:
     ]
 
 
-@ERRORS.of("REACH-PLAN-STORAGE-LIMIT")
-def the_plans_storage(sandbox: Sandbox) -> Answers:
+@ERRORS.row("REACH-PLAN-STORAGE-LIMIT")
+def the_plans_storage(sandbox: SandboxClient) -> Answers:
     allow(sandbox, storage_bytes=len(staging.png()))
     path = f"/v2/ai-visuals/{sandbox.draft()}/assets/upload"
     files = {"file": ("own.png", staging.png())}
@@ -163,8 +163,8 @@ def the_plans_storage(sandbox: Sandbox) -> Answers:
     return [second]
 
 
-@ERRORS.of("REACH-PLAN-PUBLISH-LIMIT")
-def the_plans_publications(sandbox: Sandbox) -> Answers:
+@ERRORS.row("REACH-PLAN-PUBLISH-LIMIT")
+def the_plans_publications(sandbox: SandboxClient) -> Answers:
     allow(sandbox, exports=1)
     number = sandbox.rendered()
     first, second = (sandbox.post(f"/v2/faceless/{number}/export") for _ in range(2))

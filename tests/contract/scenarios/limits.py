@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tests.contract import staging
-from tests.contract.scenarios import Scenarios
+from tests.contract.scenarios import ScenarioTable
 from tests.contract.scenarios.charges import cost
-from tests.sandbox.conftest import READY, Sandbox
+from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
-LIMITS = Scenarios()
+LIMITS = ScenarioTable()
 PAGE = {"url": staging.PAGE}
 
 
-@LIMITS.of("Request rate")
-def thirty_a_minute_for_each_token(sandbox: Sandbox) -> None:
+@LIMITS.row("Request rate")
+def thirty_a_minute_for_each_token(sandbox: SandboxClient) -> None:
     mira, *_ = sandbox.reset("team_of_three")
     for token in mira["tokens"]:
         sandbox.token = token
@@ -22,8 +22,8 @@ def thirty_a_minute_for_each_token(sandbox: Sandbox) -> None:
     assert sandbox.get("/v2/me").status_code == 200
 
 
-@LIMITS.of("Rate headers")
-def on_every_answer(sandbox: Sandbox) -> None:
+@LIMITS.row("Rate headers")
+def on_every_answer(sandbox: SandboxClient) -> None:
     number = sandbox.draft()
     answers = [
         sandbox.get("/v2/me"),
@@ -39,8 +39,8 @@ def on_every_answer(sandbox: Sandbox) -> None:
         assert int(answer.headers["x-ratelimit-remaining"]) < 30
 
 
-@LIMITS.of("On 429")
-def one_refusal_that_says_how_long(sandbox: Sandbox) -> None:
+@LIMITS.row("On 429")
+def one_refusal_that_says_how_long(sandbox: SandboxClient) -> None:
     answers = [sandbox.get("/v2/me") for _ in range(31)]
     assert [it.status_code for it in answers].count(429) == 1
     refused = answers[-1]
@@ -52,8 +52,8 @@ def one_refusal_that_says_how_long(sandbox: Sandbox) -> None:
     assert sandbox.get("/v2/me").status_code == 200
 
 
-@LIMITS.of("Scraping pool")
-def a_capacity_that_all_share(sandbox: Sandbox) -> None:
+@LIMITS.row("Scraping pool")
+def a_capacity_that_all_share(sandbox: SandboxClient) -> None:
     sandbox.set(scraping_pool=2)
     number = sandbox.draft(type="url-based")
     path = f"/v2/faceless/{number}"
@@ -69,13 +69,13 @@ def a_capacity_that_all_share(sandbox: Sandbox) -> None:
     assert sandbox.post(f"/v2/faceless/{theirs}/scrape-images", PAGE).status_code == 429
 
 
-@LIMITS.of("Ledger page size")
-def twelve_a_page_and_at_most_fifty(sandbox: Sandbox) -> None:
+@LIMITS.row("Ledger page size")
+def twelve_a_page_and_at_most_fifty(sandbox: SandboxClient) -> None:
     account = sandbox.get("/_sandbox/accounts").json()[0]["account_id"]
     for _ in range(60):
         sandbox.post(f"/_sandbox/accounts/{account}/spend", {"credits": 1})
     sizes = [
-        len(staging.data(sandbox.get(f"/v2/credits/history{query}")))
+        len(staging.response_data(sandbox.get(f"/v2/credits/history{query}")))
         for query in ("", "?per_page=1", "?per_page=50")
     ]
     assert sizes == [12, 1, 50]
@@ -83,14 +83,14 @@ def twelve_a_page_and_at_most_fifty(sandbox: Sandbox) -> None:
         assert sandbox.get(f"/v2/credits/history?{query}").status_code == 422
 
 
-@LIMITS.of("Render duration")
-def at_least_one_second(sandbox: Sandbox) -> None:
-    number = sandbox.draft(**{**READY, "script": "Hi."})
-    assert staging.data(sandbox.get(f"/v2/faceless/{number}/estimate"))["duration"] == 1
+@LIMITS.row("Render duration")
+def at_least_one_second(sandbox: SandboxClient) -> None:
+    number = sandbox.draft(**{**READY_SETTINGS, "script": "Hi."})
+    assert staging.response_data(sandbox.get(f"/v2/faceless/{number}/estimate"))["duration"] == 1
 
 
-@LIMITS.of("Text-to-video prompt")
-def five_to_fifteen_hundred_words(sandbox: Sandbox) -> None:
+@LIMITS.row("Text-to-video prompt")
+def five_to_fifteen_hundred_words(sandbox: SandboxClient) -> None:
     statuses = {
         words: sandbox.post("/v2/text-to-video", {"model": "brook", "prompt": "sea " * words})
         for words in (4, 5, 1500, 1501)
@@ -99,8 +99,8 @@ def five_to_fifteen_hundred_words(sandbox: Sandbox) -> None:
     assert list(statuses[4].json()["errors"]) == ["prompt"]
 
 
-@LIMITS.of("Voice clone samples")
-def one_to_three(sandbox: Sandbox) -> None:
+@LIMITS.row("Voice clone samples")
+def one_to_three(sandbox: SandboxClient) -> None:
     sandbox.set(clone_slots=9)
     statuses = [
         sandbox.call("POST", "/v2/voice-clones", **staging.clone_form(samples=count)).status_code
@@ -110,16 +110,16 @@ def one_to_three(sandbox: Sandbox) -> None:
     assert all(status < 300 for status in statuses[1:4])
 
 
-@LIMITS.of("Idea discovery")
-def a_search_that_waits_and_costs_15(sandbox: Sandbox) -> None:
+@LIMITS.row("Idea discovery")
+def a_search_that_waits_and_costs_15(sandbox: SandboxClient) -> None:
     wanted = {"keyword": "sourdough", "network": "youtube"}
     answer = sandbox.post("/v2/ideas/discover", wanted)
-    assert cost(answer) == 15 and staging.data(answer)
+    assert cost(answer) == 15 and staging.response_data(answer)
     assert sandbox.put("/_sandbox/settings", {"discovery_seconds": 120}).status_code == 200
 
 
-@LIMITS.of("Character preview")
-def five_previews_a_minute(sandbox: Sandbox) -> None:
+@LIMITS.row("Character preview")
+def five_previews_a_minute(sandbox: SandboxClient) -> None:
     places = staging.previewing(sandbox)
     path = f"/v2/characters/{places['id']}/preview"
     statuses = [sandbox.post(path, places["sent"]["json"]).status_code for _ in range(6)]
@@ -129,16 +129,16 @@ def five_previews_a_minute(sandbox: Sandbox) -> None:
     assert sandbox.put("/_sandbox/settings", {"preview_seconds": 90}).status_code == 200
 
 
-@LIMITS.of("Character training")
-def ten_credits(sandbox: Sandbox) -> None:
+@LIMITS.row("Character training")
+def ten_credits(sandbox: SandboxClient) -> None:
     places = staging.previewed(sandbox)
     answer = sandbox.post(f"/v2/characters/{places['id']}/train", places["sent"]["json"])
     assert cost(answer) == 10 and sandbox.money()["balance"] == 990
 
 
-@LIMITS.of("Recommended poll cadence")
-def a_poll_every_five_seconds_is_let_in(sandbox: Sandbox) -> None:
-    number = sandbox.draft(**READY)
+@LIMITS.row("Recommended poll cadence")
+def a_poll_every_five_seconds_is_let_in(sandbox: SandboxClient) -> None:
+    number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     seen = []
     for _ in range(24):

@@ -67,7 +67,7 @@ def event(northlight: Team, rule: Callable[..., AlertRule]) -> Callable[..., Ale
     return make
 
 
-class Heard(list[tuple[dict[str, str], bytes]]):
+class WebhookPosts(list[tuple[dict[str, str], bytes]]):
     """What came to the webhook: headers in small letters, and the body. `status` is answered."""
 
     status = 204
@@ -75,8 +75,8 @@ class Heard(list[tuple[dict[str, str], bytes]]):
 
 
 @pytest.fixture
-def heard() -> Iterator[Heard]:
-    got = Heard()
+def webhook_posts() -> Iterator[WebhookPosts]:
+    got = WebhookPosts()
 
     class Listener(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -105,8 +105,8 @@ def secret() -> str:
 
 
 @pytest.fixture
-def hook(northlight: Team, heard: Heard, secret: str) -> Webhook:
-    made = Webhook(team=northlight, url=heard.url)
+def team_webhook(northlight: Team, webhook_posts: WebhookPosts, secret: str) -> Webhook:
+    made = Webhook(team=northlight, url=webhook_posts.url)
     webhook.seal_in(made, secret)
     made.save()
     return made

@@ -28,9 +28,9 @@ from tests.factories import ChargeFactory, JobFactory
 
 
 @pytest.fixture
-def one(event, hook):
+def webhook_delivery(event, team_webhook):
     """A delivery to the webhook."""
-    return Delivery.objects.create(event=event(), channel="webhook", address=hook.host)
+    return Delivery.objects.create(event=event(), channel="webhook", address=team_webhook.host)
 
 
 @contextmanager
@@ -59,7 +59,9 @@ def again(delivery):
     return delivery
 
 
-def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(event, mira, thea, priya, hook):
+def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(
+    event, mira, thea, priya, team_webhook
+):
     schedule(event())
     assert set(Delivery.objects.values_list("channel", "address")) == {
         ("email", "mira@northlight.example"),
@@ -68,12 +70,12 @@ def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(event, mira, thea,
     }
 
 
-def test_what_is_for_one_alone_goes_to_nobody_else(event, mira, priya, hook):
+def test_what_is_for_one_alone_goes_to_nobody_else(event, mira, priya, team_webhook):
     schedule(event(member=priya.user))
     assert list(Delivery.objects.values_list("address")) == [("priya@northlight.example",)]
 
 
-def test_a_rule_names_its_ways(event, rule, mira, hook):
+def test_a_rule_names_its_ways(event, rule, mira, team_webhook):
     assert schedule(event(rule=rule(Watch.BOOKS, by_email=False, by_webhook=False))) == []
 
 
@@ -106,78 +108,94 @@ def test_the_email_says_when_in_the_teams_zone(event, northlight, thea):
     assert "21 Nov 2026 01:01 NZDT, told once in its period." in mail.outbox[0].body
 
 
-def test_the_webhook_is_signed_so_that_the_receiver_can_tell(one, heard, secret, event):
-    deliver(one.pk)
-    ((headers, body),) = heard
+def test_the_webhook_is_signed_so_that_the_receiver_can_tell(
+    webhook_delivery, webhook_posts, secret, event
+):
+    deliver(webhook_delivery.pk)
+    ((headers, body),) = webhook_posts
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
     key = base64.b64decode(secret.removeprefix("whsec_"))
     digest = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     assert headers["webhook-signature"] == f"v1,{digest}"
-    assert headers["webhook-id"] == str(one.event_id)
+    assert headers["webhook-id"] == str(webhook_delivery.event_id)
     assert headers["webhook-timestamp"] == str(int(NOON.timestamp()))
     told = json.loads(body)
     assert (told["type"], told["threshold"]) == ("alert.balance", "1000")
-    assert again(one).state == "delivered"
+    assert again(webhook_delivery).state == "delivered"
 
 
 def test_the_receivers_check_in_the_document_takes_it_and_nothing_forged(
-    one, heard, secret, settings
+    webhook_delivery, webhook_posts, secret, settings
 ):
     page = (settings.BASE_DIR / "docs" / "alerts.md").read_text()
     names: dict[str, Any] = {}
     exec(page.partition("```python\n")[2].partition("```")[0], names)  # noqa: S102 - our own page
-    deliver(one.pk)
-    ((headers, body),) = heard
+    deliver(webhook_delivery.pk)
+    ((headers, body),) = webhook_posts
     assert names["is_ours"](secret, headers, body)
     assert not names["is_ours"](secret, headers, body + b" ")
     assert not names["is_ours"](webhook.new_secret(), headers, body)
 
 
 @pytest.mark.parametrize("status", [302, 400, 500])
-def test_what_is_not_taken_is_tried_again_with_growing_pauses_then_parked(
-    one, heard, status, time_machine
+def test_a_failed_delivery_is_retried_with_backoff_then_quarantined(
+    webhook_delivery, webhook_posts, status, time_machine
 ):
-    heard.status = status
+    webhook_posts.status = status
     for number, pause in enumerate(PAUSES, 1):
-        deliver(one.pk)
-        assert again(one).state == "due"
-        assert (one.tries, one.status, one.due_at) == (number, status, timezone.now() + pause)
-        deliver(one.pk)  # not due yet
-        assert len(heard) == number
+        deliver(webhook_delivery.pk)
+        assert again(webhook_delivery).state == "due"
+        assert (webhook_delivery.tries, webhook_delivery.status, webhook_delivery.due_at) == (
+            number,
+            status,
+            timezone.now() + pause,
+        )
+        deliver(webhook_delivery.pk)  # not due yet
+        assert len(webhook_posts) == number
         time_machine.shift(pause)
-    deliver(one.pk)
-    assert (again(one).state, one.said) == ("parked", f"The host answered {status}.")
+    deliver(webhook_delivery.pk)
+    assert (again(webhook_delivery).state, webhook_delivery.said) == (
+        "parked",
+        f"The host answered {status}.",
+    )
     time_machine.shift(timedelta(days=9))
-    deliver(one.pk)
-    assert len(heard) == len(PAUSES) + 1  # a redirect is not followed: nobody else was asked
+    deliver(webhook_delivery.pk)
+    assert (
+        len(webhook_posts) == len(PAUSES) + 1
+    )  # a redirect is not followed: nobody else was asked
 
 
-def test_an_address_that_is_gone_for_good_is_parked_at_once(one, heard):
-    heard.status = 410
-    deliver(one.pk)
-    assert (again(one).state, one.tries) == ("parked", 1)
+def test_an_address_that_is_gone_for_good_is_quarantined_at_once(webhook_delivery, webhook_posts):
+    webhook_posts.status = 410
+    deliver(webhook_delivery.pk)
+    assert (again(webhook_delivery).state, webhook_delivery.tries) == ("parked", 1)
 
 
-def test_a_host_that_does_not_answer_is_tried_again(one, hook):
-    hook.url = "http://127.0.0.1:9/nobody"
-    hook.save()
-    deliver(one.pk)
-    assert (again(one).state, one.said) == ("due", "The host did not answer (ConnectError).")
+def test_a_host_that_does_not_answer_is_tried_again(webhook_delivery, team_webhook):
+    team_webhook.url = "http://127.0.0.1:9/nobody"
+    team_webhook.save()
+    deliver(webhook_delivery.pk)
+    assert (again(webhook_delivery).state, webhook_delivery.said) == (
+        "due",
+        "The host did not answer (ConnectError).",
+    )
 
 
-def test_a_worker_that_dies_leaves_it_due(one, heard, monkeypatch, time_machine):
+def test_a_worker_that_dies_leaves_it_due(
+    webhook_delivery, webhook_posts, monkeypatch, time_machine
+):
     def die(delivery):
         raise KeyboardInterrupt
 
     monkeypatch.setitem(deliveries.SENDERS, "webhook", die)
     with pytest.raises(KeyboardInterrupt):
-        deliver(one.pk)
+        deliver(webhook_delivery.pk)
     monkeypatch.undo()
-    deliver(one.pk)
-    assert len(heard) == 0
+    deliver(webhook_delivery.pk)
+    assert len(webhook_posts) == 0
     time_machine.shift(deliveries.LEASE)
-    deliver(one.pk)
-    assert again(one).state == "delivered"
+    deliver(webhook_delivery.pk)
+    assert again(webhook_delivery).state == "delivered"
 
 
 @pytest.mark.parametrize(
@@ -252,48 +270,54 @@ def test_a_name_without_an_address_is_tried_again(monkeypatch):
     assert not isinstance(failed.value, Undeliverable)
 
 
-def test_f10_the_secret_is_sealed_and_stands_in_no_row(hook, secret):
-    assert secret.encode() not in bytes(hook.sealed)
-    assert base64.b64decode(secret.removeprefix("whsec_")) not in bytes(hook.sealed)
+def test_f10_the_secret_is_sealed_and_stands_in_no_row(team_webhook, secret):
+    assert secret.encode() not in bytes(team_webhook.sealed)
+    assert base64.b64decode(secret.removeprefix("whsec_")) not in bytes(team_webhook.sealed)
 
 
-def test_the_tasks_ring_for_what_is_due(one, northlight, monkeypatch):
+def test_the_tasks_enqueue_what_is_due(webhook_delivery, northlight, monkeypatch):
     rung: list[str] = []
     monkeypatch.setattr(tasks.deliver_alert, "delay", rung.append)
     tasks.deliver_due_alerts()
-    assert rung == [str(one.pk)]
+    assert rung == [str(webhook_delivery.pk)]
     monkeypatch.setattr(tasks.evaluate_alerts, "delay", rung.append)
     tasks.evaluate_all_alerts()
-    assert rung == [str(one.pk), str(northlight.pk)]
+    assert rung == [str(webhook_delivery.pk), str(northlight.pk)]
 
 
-def test_what_was_put_off_by_a_clock_that_was_put_back_is_due(one):
+def test_what_was_put_off_by_a_clock_that_was_put_back_is_due(webhook_delivery):
     now = timezone.now()
     for due_at, left in ((now + timedelta(days=1), now), (now + PAUSES[-1], now + PAUSES[-1])):
         Delivery.objects.update(due_at=due_at)
         deliveries.mend()
-        assert again(one).due_at == left
+        assert again(webhook_delivery).due_at == left
 
 
-def test_a_host_that_drips_its_answer_is_left_in_time(one, hook, monkeypatch, settings):
+def test_a_host_that_drips_its_answer_is_left_in_time(
+    webhook_delivery, team_webhook, monkeypatch, settings
+):
     """Each byte comes before the next would be too late, and the last one never."""
     with dripping() as port:
-        hook.url = f"http://127.0.0.1:{port}/"
-        hook.save()
+        team_webhook.url = f"http://127.0.0.1:{port}/"
+        team_webhook.save()
         monkeypatch.setattr(webhook, "LONGEST", 0.3)
-        deliver(one.pk)
-    assert again(one).state == "due"
-    assert one.said.startswith("The host did not answer")
+        deliver(webhook_delivery.pk)
+    assert again(webhook_delivery).state == "due"
+    assert webhook_delivery.said.startswith("The host did not answer")
 
 
-def test_what_breaks_off_each_time_is_parked_without_another_try(one, heard):
+def test_what_crashes_each_time_is_quarantined_without_another_try(webhook_delivery, webhook_posts):
     Delivery.objects.update(tries=len(PAUSES) + 1)
-    deliver(one.pk)
-    assert (again(one).state, one.said, heard) == ("parked", deliveries.BROKEN, [])
+    deliver(webhook_delivery.pk)
+    assert (again(webhook_delivery).state, webhook_delivery.said, webhook_posts) == (
+        "parked",
+        deliveries.BROKEN,
+        [],
+    )
 
 
 @pytest.mark.parametrize("name", ["send", "settle"])
-def test_after_a_charge_was_sent_or_settled_its_team_is_looked_at(
+def test_after_a_charge_was_sent_or_settled_its_team_is_evaluated(
     northlight, token, monkeypatch, name
 ):
     rung: list[str] = []
@@ -308,19 +332,19 @@ def test_after_a_charge_was_sent_or_settled_its_team_is_looked_at(
     assert rung == [str(northlight.pk)]
 
 
-def test_what_nobody_thought_of_is_tried_again_and_parked_and_says_no_more_than_its_kind(
-    one, monkeypatch, caplog, time_machine
+def test_an_unexpected_error_is_retried_then_quarantined_and_names_only_its_class(
+    webhook_delivery, monkeypatch, caplog, time_machine
 ):
     def break_(delivery):
         raise RuntimeError("whsec_and-more")
 
     monkeypatch.setitem(deliveries.SENDERS, "webhook", break_)
     for _ in range(len(PAUSES) + 1):
-        deliver(one.pk)
-        time_machine.move_to(again(one).due_at)
-    assert (one.state, one.tries) == ("parked", len(PAUSES) + 1)
-    assert "RuntimeError" in one.said and "RuntimeError" in caplog.text
-    assert "whsec_" not in one.said + caplog.text
+        deliver(webhook_delivery.pk)
+        time_machine.move_to(again(webhook_delivery).due_at)
+    assert (webhook_delivery.state, webhook_delivery.tries) == ("parked", len(PAUSES) + 1)
+    assert "RuntimeError" in webhook_delivery.said and "RuntimeError" in caplog.text
+    assert "whsec_" not in webhook_delivery.said + caplog.text
 
 
 def test_a_line_break_in_a_name_breaks_no_mail(event, mira, northlight):

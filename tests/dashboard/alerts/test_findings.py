@@ -24,7 +24,7 @@ from tests.dashboard.alerts.conftest import NOON
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 
-def told(team):
+def new_alert_titles(team):
     """The titles of what is new."""
     before = set(AlertEvent.objects.values_list("pk", flat=True))
     evaluate(team.pk)
@@ -43,10 +43,10 @@ def charge(token):
 def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule, charge):
     rule(Watch.BALANCE, 4500)
     rule(Watch.BALANCE, 4300)
-    assert told(northlight) == ["4,318 cr are free, less than 4,500"]
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == ["4,318 cr are free, less than 4,500"]
+    assert new_alert_titles(northlight) == []
     charge(hold=20)
-    assert told(northlight) == ["4,298 cr are free, less than 4,300"]
+    assert new_alert_titles(northlight) == ["4,298 cr are free, less than 4,300"]
     assert AlertEvent.objects.get(threshold=4300).text == (
         "On Northlight Films: 4,318 cr as of 12:00, 20 held."
     )
@@ -76,12 +76,12 @@ def entry(account, amount, position):
 
 def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rule):
     rule(Watch.BALANCE, 5000)
-    assert len(told(northlight)) == 1
+    assert len(new_alert_titles(northlight)) == 1
     entry(account, Decimal(-96), 7)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     entry(account, Decimal(200), 8)
     Account.objects.update(balance_as_of=timezone.now() + timedelta(minutes=1))
-    assert len(told(northlight)) == 1
+    assert len(new_alert_titles(northlight)) == 1
 
 
 def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
@@ -89,16 +89,18 @@ def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
 ):
     """Of an account that was just added: its credits of long ago come in page by page."""
     rule(Watch.BALANCE, 5000)
-    assert len(told(northlight)) == 1
+    assert len(new_alert_titles(northlight)) == 1
     for days, position in ((90, 0), (60, 30), (1, 70)):
         row = entry(account, Decimal(200), position)
         LedgerEntry.objects.filter(pk=row.pk).update(happened_at=NOON - timedelta(days=days))
-        assert told(northlight) == []
+        assert new_alert_titles(northlight) == []
     time_machine.shift(timedelta(days=2))
     Account.objects.update(balance=12_000, balance_as_of=timezone.now())
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     Account.objects.update(balance=100, balance_as_of=timezone.now())
-    assert told(northlight) == ["100 cr are free, less than 5,000"], "that lack was over"
+    assert new_alert_titles(northlight) == ["100 cr are free, less than 5,000"], (
+        "that lack was over"
+    )
 
 
 def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
@@ -114,7 +116,7 @@ def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
         if seconds == 60:
             entry(account, Decimal(2000), 9)
         Account.objects.update(balance=balance, balance_as_of=timezone.now())
-        said += told(northlight)
+        said += new_alert_titles(northlight)
     assert said == ["150 cr are free, less than 1,000"] * 2
 
 
@@ -124,24 +126,24 @@ def test_a_lack_that_was_told_while_the_clock_was_ahead_silences_no_other(
     rule(Watch.BALANCE, 1000)
     Account.objects.update(balance=150, balance_as_of=NOON + timedelta(days=3))
     time_machine.move_to(NOON + timedelta(days=3))
-    assert len(told(northlight)) == 1
+    assert len(new_alert_titles(northlight)) == 1
     time_machine.move_to(NOON + timedelta(minutes=5))
     entry(account, Decimal(2000), 9)
     Account.objects.update(balance_as_of=timezone.now())
-    assert told(northlight) == ["150 cr are free, less than 1,000"]
+    assert new_alert_titles(northlight) == ["150 cr are free, less than 1,000"]
 
 
-def test_a_balance_from_before_credits_came_is_not_told_as_low(northlight, account, rule):
+def test_a_balance_from_before_credits_came_is_not_reported_as_low(northlight, account, rule):
     """The ledger shows them already; the balance is read after that."""
     rule(Watch.BALANCE, 5000)
     entry(account, Decimal(20_000), 0)
     Account.objects.update(balance=90, balance_as_of=timezone.now() - timedelta(minutes=4))
     LedgerEntry.objects.update(happened_at=timezone.now() - timedelta(minutes=1))
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     Account.objects.update(balance=20_090, balance_as_of=timezone.now())
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     Account.objects.update(balance=80, balance_as_of=timezone.now() + timedelta(minutes=1))
-    assert told(northlight) == ["80 cr are free, less than 5,000"]
+    assert new_alert_titles(northlight) == ["80 cr are free, less than 5,000"]
 
 
 def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
@@ -155,7 +157,7 @@ def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
         LedgerEntry.objects.update(happened_at=timezone.now() - timedelta(minutes=minutes))
         Account.objects.update(balance_as_of=timezone.now() - timedelta(minutes=90))
         AlertEvent.objects.all().delete()
-        assert len(told(northlight)) == lacks
+        assert len(new_alert_titles(northlight)) == lacks
 
 
 @pytest.mark.parametrize("bought_once", [True, False])
@@ -169,7 +171,7 @@ def test_a_plan_that_renews_without_a_row_ends_the_shortage(
     said = []
     for balance in (500, 90, 12_000, 100, 90):
         Account.objects.update(balance=balance, balance_as_of=timezone.now())
-        said += told(northlight) + told(northlight)
+        said += new_alert_titles(northlight) + new_alert_titles(northlight)
         time_machine.shift(timedelta(days=10))
     assert said == ["500 cr are free, less than 1,000", "100 cr are free, less than 1,000"]
 
@@ -182,12 +184,12 @@ def test_holds_that_come_and_go_are_one_shortage_for_a_day(
     for hours in (0, 1, 2, 24):
         time_machine.move_to(NOON + timedelta(hours=hours))
         held = charge(hold=20)
-        said.append(told(northlight))
+        said.append(new_alert_titles(northlight))
         held.delete()
-        assert told(northlight) == []
+        assert new_alert_titles(northlight) == []
     held = charge(hold=30)
     assert said == [["4,298 cr are free, less than 4,300"], [], [], []]
-    assert told(northlight) == ["4,288 cr are free, less than 4,300"]
+    assert new_alert_titles(northlight) == ["4,288 cr are free, less than 4,300"]
 
 
 def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account, rule):
@@ -195,60 +197,60 @@ def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account,
     AccountFactory.create(vault=northlight.vault, balance_as_of=NOON)  # nobody opens it
     account.balance_as_of = None
     account.save()
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
 
 
-def test_a_budget_past_its_alert_then_at_its_cap(northlight, priya, rule, charge, time_machine):
+def test_a_budget_past_its_alert_then_at_its_limit(northlight, priya, rule, charge, time_machine):
     rule(Watch.BUDGET)
     budget = Budget.objects.create(team=northlight, member=priya.user, soft=100, hard=200)
     charge(member=priya.user, state="confirmed", cost=99)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     charge(member=priya.user, hold=1)
-    assert told(northlight) == ["Priya is past 100 of 200 cr this month"]
+    assert new_alert_titles(northlight) == ["Priya is past 100 of 200 cr this month"]
     charge(member=priya.user, state="confirmed", cost=100)
-    assert told(northlight) == ["Priya is at the limit of 200 cr this month"]
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == ["Priya is at the limit of 200 cr this month"]
+    assert new_alert_titles(northlight) == []
     assert AlertEvent.objects.filter(member=priya.user, for_money=True).count() == 2
     assert (
         "1 held. Nothing more is sent before 1 Dec" in AlertEvent.objects.latest("pk").text or True
     )
     time_machine.move_to(NOON + timedelta(days=14))
     charge(member=priya.user, state="confirmed", cost=100, created_at=NOON + timedelta(days=14))
-    assert told(northlight) == ["Priya is past 100 of 200 cr this month"]
+    assert new_alert_titles(northlight) == ["Priya is past 100 of 200 cr this month"]
     budget.soft = 120
     budget.save()
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
 
 
 def test_the_whole_teams_budget_is_the_teams_news(northlight, rule, charge):
     rule(Watch.BUDGET)
     Budget.objects.create(team=northlight, soft=100, period="day")
     charge(state="confirmed", cost=100)
-    assert told(northlight) == ["The team is past 100 cr today"]
+    assert new_alert_titles(northlight) == ["The team is past 100 cr today"]
     assert AlertEvent.objects.get().member is None
 
 
-def test_an_ask_is_for_those_who_decide_and_its_answer_for_the_asker(
+def test_a_request_alerts_the_approvers_and_its_answer_the_requester(
     northlight, thea, priya, luca, rule, charge
 ):
     rule(Watch.ASK)
     ask = Ask.objects.create(
         team=northlight, charge=charge(state="draft"), member=priya.user, note="For the fair."
     )
-    assert told(northlight) == ["Priya asks for 106 cr"]
-    assert seen(thea, money=True) == ["Priya asks for 106 cr"]
-    assert seen(priya) == []
+    assert new_alert_titles(northlight) == ["Priya asks for 106 cr"]
+    assert visible_alerts(thea, money=True) == ["Priya asks for 106 cr"]
+    assert visible_alerts(priya) == []
     ask.decision, ask.answer, ask.decided_by, ask.decided_at = "declined", "No.", thea.user, NOON
     ask.save()
-    assert told(northlight) == ["Thea declined 106 cr"]
-    assert seen(priya) == ["Thea declined 106 cr"]
-    assert seen(luca) == []
+    assert new_alert_titles(northlight) == ["Thea declined 106 cr"]
+    assert visible_alerts(priya) == ["Thea declined 106 cr"]
+    assert visible_alerts(luca) == []
     assert list(Delivery.objects.filter(event__member=priya.user).values_list("address")) == [
         (priya.user.email,)
     ]
 
 
-def seen(member, *, money=False):
+def visible_alerts(member, *, money=False):
     events = AlertEvent.objects.seen_by(member, money=money).filter(for_money=money)
     return [event.title for event in events]
 
@@ -257,24 +259,24 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
     rule(Watch.TOP_UP_FAILED, 1)
     rule(Watch.TOP_UP_FAILED, 2)
     row = AutoTopUp.objects.create(account=account, enabled=True)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     row.consecutive_failures = 1
     row.save()
-    assert told(northlight) == ["A top-up failed"]
+    assert new_alert_titles(northlight) == ["A top-up failed"]
     row.consecutive_failures = 2
     row.save()
-    assert told(northlight) == ["2 top-ups failed in a row"]
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == ["2 top-ups failed in a row"]
+    assert new_alert_titles(northlight) == []
 
 
 def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight, account, rule):
     """The service keeps the count until a top-up succeeds, which none can any more."""
     rule(Watch.TOP_UP_FAILED, 1)
     row = AutoTopUp.objects.create(account=account, consecutive_failures=1, left_enabled=False)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     row.enabled = True
     row.save()
-    assert told(northlight) == ["A top-up failed"]
+    assert new_alert_titles(northlight) == ["A top-up failed"]
 
 
 def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_machine):
@@ -285,7 +287,7 @@ def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_
         time_machine.shift(timedelta(hours=8))
         row.consecutive_failures, row.failure_seen_at = failures, timezone.now()
         row.save()
-        said += told(northlight) + told(northlight)
+        said += new_alert_titles(northlight) + new_alert_titles(northlight)
     assert said == ["A top-up failed", "2 top-ups failed in a row", "A top-up failed"]
 
 
@@ -303,7 +305,7 @@ def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_
 def test_top_up_that_nobody_here_switched_off(northlight, account, rule, fields, expected):
     rule(Watch.TOP_UP_OFF)
     AutoTopUp.objects.create(account=account, **fields)
-    assert told(northlight) == (["Automatic top-up is off"] if expected else [])
+    assert new_alert_titles(northlight) == (["Automatic top-up is off"] if expected else [])
     assert expected is None or expected in AlertEvent.objects.get().text
 
 
@@ -311,17 +313,17 @@ def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, tim
     rule(Watch.UNKNOWN, 15)
     charge(state=ChargeState.UNKNOWN, quote=42)
     time_machine.shift(timedelta(minutes=14, seconds=59))
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     time_machine.shift(1)
-    assert told(northlight) == ["We do not know whether 42 cr were spent"]
+    assert new_alert_titles(northlight) == ["We do not know whether 42 cr were spent"]
     assert "“Who owns the Moon?” was sent at 12:00 and the answer got lost." in (
         AlertEvent.objects.get().text
     )
     time_machine.shift(timedelta(days=6))
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     time_machine.shift(timedelta(days=1))
-    assert len(told(northlight)) == 1  # it still waits for somebody
-    assert told(northlight) == []
+    assert len(new_alert_titles(northlight)) == 1  # it still waits for somebody
+    assert new_alert_titles(northlight) == []
 
 
 @pytest.mark.parametrize("again", [None, ChargeState.CONFIRMED, ChargeState.REFUSED])
@@ -336,26 +338,26 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
     if again:
         sent_at = NOON + timedelta(minutes=5)
         ChargeFactory.create(job=late.job, state=again, cost=96, sent_at=sent_at)
-    assert told(northlight) == ["96 cr were charged after all"]
+    assert new_alert_titles(northlight) == ["96 cr were charged after all"]
     event = AlertEvent.objects.get()
     assert (event.member, event.for_money) == (luca.user, True)
     assert event.text.startswith("The render of “Who owns the Moon?” was sent at 12:00, its answer")
     twice = "It was ordered again at 12:05, so it was charged twice. Reelroom sent each order once."
     assert event.text.endswith(twice) == (again == ChargeState.CONFIRMED)
     time_machine.shift(timedelta(hours=23))
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     AlertEvent.objects.all().delete()
     time_machine.shift(timedelta(hours=2))
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
 
 
 def test_a_ledger_in_trouble(northlight, account, rule):
     rule(Watch.BOOKS)
     ledger = LedgerMirror.objects.create(account=account)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
     ledger.problem = "Row 12 reads differently than before."
     ledger.save()
-    assert told(northlight) == ["The ledger needs a look"]
+    assert new_alert_titles(northlight) == ["The ledger needs a look"]
 
 
 def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
@@ -367,21 +369,21 @@ def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
         LedgerConflict.objects.create(account=account, position=row, before={}, after={})
         problem = f"Row {row + 1} reads differently than before."
         LedgerMirror.objects.update_or_create(account=account, defaults={"problem": problem})
-        said += told(northlight) + told(northlight)
+        said += new_alert_titles(northlight) + new_alert_titles(northlight)
         LedgerConflict.objects.update(accepted_at=NOON)
         LedgerMirror.objects.update(problem="")
-        assert told(northlight) == []
+        assert new_alert_titles(northlight) == []
     assert said == ["The ledger needs a look"] * 3
 
 
 def test_a_rule_that_rests_finds_nothing(northlight, account, rule):
     rule(Watch.BALANCE, 99_999, active=False)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
 
 
 def test_another_teams_accounts_are_nobodys_news(northlight, otto, account, rule):
     AlertRule.objects.create(team=otto.team, watch=Watch.BALANCE, threshold=99_999)
-    assert told(otto.team) == []
+    assert new_alert_titles(otto.team) == []
 
 
 def test_the_usual_rules_are_given_once(northlight):

@@ -31,7 +31,7 @@ def spending(account):
     return account
 
 
-def told(team):
+def new_alert_titles(team):
     evaluate(team.pk, foresight.LOOKS)
     return list(AlertEvent.objects.values_list("title", flat=True))
 
@@ -48,8 +48,8 @@ def test_credits_that_do_not_last(northlight, spending, rule, balance, threshold
     rule(Watch.FORECAST, threshold)
     spending.balance = Decimal(balance)
     spending.save()
-    assert told(northlight) == expected
-    assert told(northlight) == expected  # once a week
+    assert new_alert_titles(northlight) == expected
+    assert new_alert_titles(northlight) == expected  # once a week
 
 
 def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
@@ -62,16 +62,16 @@ def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
         day = (NOON - timedelta(days=back)).date()
         debit = {"is_credit": False, "is_matched": True, "via_api": True}
         DailyTotal.objects.create(account=account, day=day, entries=1, amount=amount, **debit)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
 
 
 def test_a_plan_that_renews_before_is_no_news(northlight, spending, rule):
     rule(Watch.FORECAST, 7)
     spending.balance, spending.plan_ends_at = Decimal(450), NOON + timedelta(days=3)
     spending.save()
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []
 
 
 def test_without_enough_days_nothing_is_foretold(northlight, account, rule):
     rule(Watch.FORECAST, 60)
-    assert told(northlight) == []
+    assert new_alert_titles(northlight) == []

@@ -62,7 +62,7 @@ def test_an_alert_leads_to_a_page_that_the_reader_may_open(url, event, thea, ver
     assert f'href="{url.replace("top-up", "forecast")}"' in page(client_of(vera))
 
 
-def test_another_teams_alerts_are_not_told(event, otto, client_of):
+def test_another_teams_alerts_are_not_shown(event, otto, client_of):
     event(title="Northlight's own")
     assert "Northlight" not in page(client_of(otto))
     assert shell_of(otto).unread == 0
@@ -206,9 +206,9 @@ def test_one_more_threshold(rules, thea, client_of, watch, threshold, status):
     assert AlertRule.objects.count() == len(rules) + (status == 302)
 
 
-def test_the_webhooks_secret_is_shown_once(thea, heard, client_of):
+def test_the_webhooks_secret_is_shown_once(thea, webhook_posts, client_of):
     browser = client_of(thea)
-    answer = browser.post("/alerts/webhook/", {"url": heard.url})
+    answer = browser.post("/alerts/webhook/", {"url": webhook_posts.url})
     found = re.search(r"whsec_[\w+/=]+", answer.content.decode())
     assert found
     assert "no-store" in answer.headers["Cache-Control"]
@@ -221,9 +221,9 @@ def test_the_webhooks_secret_is_shown_once(thea, heard, client_of):
     assert "of-the-receiver" not in details
 
 
-def test_a_new_address_gets_a_new_secret(thea, heard, hook, client_of):
-    old = bytes(hook.sealed)
-    client_of(thea).post("/alerts/webhook/", {"url": heard.url})
+def test_a_new_address_gets_a_new_secret(thea, webhook_posts, team_webhook, client_of):
+    old = bytes(team_webhook.sealed)
+    client_of(thea).post("/alerts/webhook/", {"url": webhook_posts.url})
     assert bytes(Webhook.objects.get().sealed) != old
 
 
@@ -249,12 +249,12 @@ def test_a_name_is_looked_up_while_others_may_write(thea, client_of, monkeypatch
     assert Webhook.objects.get().host == "hooks.example"
 
 
-def test_posting_stops(thea, hook, client_of):
+def test_posting_stops(thea, team_webhook, client_of):
     assert client_of(thea).post("/alerts/webhook/removals/").url == "/alerts/"
     assert not Webhook.objects.exists()
 
 
-def test_a_test_goes_every_way_and_to_its_sender_alone(mira, thea, hook, client_of):
+def test_a_test_goes_every_way_and_to_its_sender_alone(mira, thea, team_webhook, client_of):
     html = client_of(thea).post("/alerts/tests/", follow=True).content.decode()
     assert "A test is on its way by e-mail and webhook." in html
     assert set(Delivery.objects.values_list("channel", "address")) == {

@@ -18,7 +18,7 @@ from tests.factories import ChargeFactory, JobFactory
 
 
 @pytest.fixture
-def aged(event):
+def make_old_alert(event):
     """An alert of so many days ago."""
 
     def make(days, **fields):
@@ -28,7 +28,7 @@ def aged(event):
 
 
 @pytest.fixture
-def low(rule):
+def low_balance_rule(rule):
     return rule(Watch.BALANCE, 5000)
 
 
@@ -36,9 +36,11 @@ def kept():
     return set(AlertEvent.objects.values_list("period", flat=True))
 
 
-def test_an_old_alert_goes_with_its_deliveries_and_the_newest_stays(aged, low):
+def test_an_old_alert_goes_with_its_deliveries_and_the_newest_stays(
+    make_old_alert, low_balance_rule
+):
     for days, period in ((900, "first"), (500, "second"), (401, "third")):
-        row = aged(days, rule=low, period=period)
+        row = make_old_alert(days, rule=low_balance_rule, period=period)
         Delivery.objects.create(
             event=row, channel="email", address="a@b.example", state="parked", created_at=NOON
         )
@@ -47,23 +49,25 @@ def test_an_old_alert_goes_with_its_deliveries_and_the_newest_stays(aged, low):
     assert Delivery.objects.get().event.period == "third"
 
 
-def test_what_is_younger_stays_and_the_setting_says_how_young(aged, low, settings):
+def test_what_is_younger_stays_and_the_setting_says_how_young(
+    make_old_alert, low_balance_rule, settings
+):
     for days in (399, 90, 30):
-        aged(days, rule=low, period=str(days))
+        make_old_alert(days, rule=low_balance_rule, period=str(days))
     assert pruning.prune() == 0
     settings.ALERTS_KEPT_DAYS = 60
     assert pruning.prune() == 2
     assert kept() == {"30"}
 
 
-def test_other_thresholds_and_subjects_are_not_superseded(aged, low):
-    aged(500, rule=low, period="here")
-    aged(450, rule=low, period="there", subject="y")
-    aged(450, rule=low, period="lower", threshold=200)
+def test_other_thresholds_and_subjects_are_not_superseded(make_old_alert, low_balance_rule):
+    make_old_alert(500, rule=low_balance_rule, period="here")
+    make_old_alert(450, rule=low_balance_rule, period="there", subject="y")
+    make_old_alert(450, rule=low_balance_rule, period="lower", threshold=200)
     assert pruning.prune() == 0
 
 
-def test_what_is_found_still_is_not_told_again_after_years(northlight, account, low):
+def test_an_ongoing_alert_is_not_repeated_after_years(northlight, account, low_balance_rule):
     """No credit has come since: the period lasts, so its alert does, too, read or not."""
     evaluate(northlight.pk)
     AlertEvent.objects.update(happened_at=NOON - timedelta(days=900))
@@ -71,13 +75,15 @@ def test_what_is_found_still_is_not_told_again_after_years(northlight, account, 
     assert evaluate(northlight.pk) == []
 
 
-def test_alerts_of_what_is_open_stay_until_it_is_decided(northlight, priya, token, rule, aged):
+def test_alerts_of_what_is_open_stay_until_it_is_decided(
+    northlight, priya, token, rule, make_old_alert
+):
     jobs = [JobFactory.create(account=token.account, token=token) for _ in range(2)]
     lost = ChargeFactory.create(job=jobs[0], state=ChargeState.UNKNOWN, sent_at=NOON)
     asked = ChargeFactory.create(job=jobs[1], state=ChargeState.DRAFT)
     ask = Ask.objects.create(team=northlight, charge=asked, member=priya.user)
-    aged(500, rule=rule(Watch.UNKNOWN, 15), subject=str(lost.pk), period="lost")
-    aged(500, rule=rule(Watch.ASK), subject=str(ask.pk), period="asked")
+    make_old_alert(500, rule=rule(Watch.UNKNOWN, 15), subject=str(lost.pk), period="lost")
+    make_old_alert(500, rule=rule(Watch.ASK), subject=str(ask.pk), period="asked")
     assert pruning.prune() == 0
     lost.state, lost.cost = ChargeState.MATCHED, Decimal(96)
     lost.save()
@@ -88,21 +94,21 @@ def test_alerts_of_what_is_open_stay_until_it_is_decided(northlight, priya, toke
     assert pruning.prune() == 1
 
 
-def test_one_that_is_still_on_its_way_is_not_cut_off(aged):
-    row = aged(500, rule=None)
+def test_one_that_is_still_on_its_way_is_not_cut_off(make_old_alert):
+    row = make_old_alert(500, rule=None)
     delivery = Delivery.objects.create(event=row, channel="email", address="a@b.example")
     assert pruning.prune() == 0
     Delivery.objects.filter(pk=delivery.pk).update(state="parked")
     assert pruning.prune() == 1
 
 
-def test_many_go_in_batches(aged, low, monkeypatch):
+def test_many_go_in_batches(make_old_alert, low_balance_rule, monkeypatch):
     monkeypatch.setattr(pruning, "BATCH", 3)
     for number in range(8):
-        aged(500 + number, rule=low, period=str(number))
+        make_old_alert(500 + number, rule=low_balance_rule, period=str(number))
     prune_alerts()
     assert kept() == {"0"}
 
 
-def test_the_beat_rings_for_it():
+def test_the_beat_enqueues_it():
     assert app.conf.beat_schedule["old-alerts"]["task"] == prune_alerts.name

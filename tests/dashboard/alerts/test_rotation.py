@@ -31,7 +31,9 @@ def rotate(*options):
     return out.getvalue()
 
 
-def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(hook, secret, settings):
+def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(
+    team_webhook, secret, settings
+):
     settings.SEALING_KEYS = f"{NEW},{OLD}"
     assert "1 webhooks need an old key." in rotate("--dry-run")
     rotate()
@@ -43,33 +45,37 @@ def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(hook
     )
 
 
-def test_one_that_does_not_open_keeps_the_old_key_needed(hook, settings):
+def test_one_that_does_not_open_keeps_the_old_key_needed(team_webhook, settings):
     settings.SEALING_KEYS = NEW
     with pytest.raises(CommandError, match="1 webhooks"):
         rotate()
 
 
-def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(hook, token, settings):
+def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
+    team_webhook, token, settings
+):
     """The old one may have leaked: the tokens must not stay under it."""
     token_vault.encrypt_token_into(token, Secret("sbx_" + "a" * 24))
     token.save()
-    *intact, last = bytes(hook.sealed)
+    *intact, last = bytes(team_webhook.sealed)
     Webhook.objects.update(sealed=bytes([*intact, last ^ 1]))
     settings.SEALING_KEYS = f"{NEW},{OLD}"
-    with pytest.raises(CommandError, match=f"1 webhooks could not be sealed again: {hook.pk}"):
+    with pytest.raises(
+        CommandError, match=f"1 webhooks could not be sealed again: {team_webhook.pk}"
+    ):
         rotate()
     token.refresh_from_db()
     assert encryption.envelope_key_id_or_blank(bytes(token.sealed)) == "new"
 
 
-def test_f3_the_key_of_a_webhooks_secret_cannot_be_taken_out(hook, settings):
+def test_f3_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings):
     settings.SEALING_KEYS = NEW
     found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
     assert len(found) == 1
     assert found[0].startswith("1 webhooks are sealed with keys that SEALING_KEYS does not hold")
 
 
-def test_a_broken_envelope_hides_no_lost_key(hook, token, settings):
+def test_a_broken_envelope_hides_no_lost_key(team_webhook, token, settings):
     """Sealed under the old key, one emptied row beside it: the check still finds the other."""
     type(token).objects.update(sealed=b"")
     settings.SEALING_KEYS = NEW

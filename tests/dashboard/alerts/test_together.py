@@ -37,7 +37,7 @@ def test_a_threshold_is_told_once(northlight, account, mira, rule):
     assert Delivery.objects.count() == 1
 
 
-def test_a_delivery_is_made_once(event, hook, heard):
-    row = Delivery.objects.create(event=event(), channel="webhook", address=hook.host)
+def test_a_delivery_is_made_once(event, team_webhook, webhook_posts):
+    row = Delivery.objects.create(event=event(), channel="webhook", address=team_webhook.host)
     at_once(lambda: deliver(row.pk))
-    assert len(heard) == 1
+    assert len(webhook_posts) == 1

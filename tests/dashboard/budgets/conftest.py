@@ -61,7 +61,7 @@ def video(token: Token) -> Callable[..., Job]:
 
 
 @pytest.fixture
-def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
+def add_spending(video: Callable[..., Job]) -> Callable[..., Charge]:
     """`spent(priya, 90)`: settled; `state="held"` holds as much instead."""
 
     def make(
@@ -82,13 +82,15 @@ def spent(video: Callable[..., Job]) -> Callable[..., Charge]:
     return make
 
 
-def intent(job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None) -> ChargeIntent:
+def make_intent(
+    job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None
+) -> ChargeIntent:
     return ChargeIntent(
         job, job.member_id, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96)
     )
 
 
-def drawn(answer: Any) -> str:
+def drawn_form_fields(answer: Any) -> str:
     """What the form of an answer remembers that it was drawn with."""
     found = re.search(r'name="drawn" value="([^"]*)"', answer.content.decode())
     return found[1] if found else ""

@@ -15,7 +15,7 @@ from dashboard.caps import standings
 from dashboard.models import Ask, AuditEvent
 from proxyapi.models import Charge, ChargeState, JobState
 from proxyapi.refusals import AlreadyInProgress, StaleData
-from tests.dashboard.budgets.conftest import NOON, intent
+from tests.dashboard.budgets.conftest import NOON, make_intent
 
 HTMX = {"HX-Request": "true"}
 
@@ -26,10 +26,10 @@ def _now(time_machine):
 
 
 @pytest.fixture
-def job(mira, thea, priya, budget, spent, video):
+def job(mira, thea, priya, budget, add_spending, video):
     """Priya's, of 106 credits, while 61 of her 2,500 are left."""
     budget(priya, 2500)
-    spent(priya, 2439)
+    add_spending(priya, 2439)
     return video(priya)
 
 
@@ -45,10 +45,12 @@ def seen(browser, url, **headers):
     return browser.get(url, headers=headers).content.decode()
 
 
-def test_the_question_says_what_is_left_of_the_budget(priya, budget, video, spent, client_of):
+def test_the_question_says_what_is_left_of_the_budget(
+    priya, budget, video, add_spending, client_of
+):
     budget(priya, 4000, soft=2900)
-    spent(priya, 2716)
-    spent(priya, 106, state="held")
+    add_spending(priya, 2716)
+    add_spending(priya, 106, state="held")
     html = seen(client_of(priya), to(video(priya)), **HTMX)
     assert "Your budget this month" in html
     assert "1,178 of your 4,000 left until 1 Dec" in html
@@ -115,16 +117,16 @@ def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
 
 def test_a_form_that_comes_twice_asks_once(job, priya):
     nonce = uuid.uuid4()
-    first = ask_for(priya, intent(job, nonce=nonce))
-    assert ask_for(priya, intent(job, nonce=nonce)) == first
+    first = ask_for(priya, make_intent(job, nonce=nonce))
+    assert ask_for(priya, make_intent(job, nonce=nonce)) == first
     with pytest.raises(AlreadyInProgress):
-        ask_for(priya, intent(job))
+        ask_for(priya, make_intent(job))
 
 
 def test_with_room_by_now_nothing_is_asked(job, priya):
     priya.team.budgets.update(hard=Decimal(5000))
     with pytest.raises(StaleData, match="There is room for it by now"):
-        ask_for(priya, intent(job))
+        ask_for(priya, make_intent(job))
     assert not Ask.objects.exists()
 
 
@@ -135,7 +137,7 @@ def test_while_it_waits_the_settings_rest(job, priya, client_of):
 
 
 def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client_of):
-    ask = ask_for(priya, intent(job))
+    ask = ask_for(priya, make_intent(job))
     url = f"/asks/{ask.pk}/withdrawals/"
     assert client_of(luca).post(url).status_code == 403
     assert client_of(otto).post(url).status_code == 404
@@ -147,7 +149,7 @@ def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client
 
 
 def test_what_was_hidden_since_waits_without_a_link(job, priya, client_of):
-    ask = ask_for(priya, intent(job))
+    ask = ask_for(priya, make_intent(job))
     assert "Look at it" in seen(client_of(priya), "/budgets/")
     job.hidden_at = timezone.now()
     job.save()

@@ -17,7 +17,7 @@ from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.account import quantize_credits
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits
-from tests.dashboard.budgets.conftest import NOON, intent
+from tests.dashboard.budgets.conftest import NOON, make_intent
 
 NOVEMBER = datetime(2026, 11, 3, 9, tzinfo=UTC)
 
@@ -34,19 +34,19 @@ def taken(team, budget):
 
 def test_a_charge_that_fits_is_held_and_written_down(priya, budget, video):
     budget(priya, 106)
-    made = charge(priya, intent(video(priya)))
+    made = charge(priya, make_intent(video(priya)))
     assert (made.state, made.hold) == (ChargeState.HELD, 106)
     assert AuditEvent.objects.get().action == "faceless.render"
 
 
-def test_over_the_cap_nothing_is_sent_and_the_sentence_says_all(
-    mira, thea, priya, budget, video, spent
+def test_over_the_limit_nothing_is_sent_and_the_message_says_all(
+    mira, thea, priya, budget, video, add_spending
 ):
     budget(priya, 2500)
-    spent(priya, 2200)
-    spent(priya, 239, state="held")
+    add_spending(priya, 2200)
+    add_spending(priya, 239, state="held")
     with pytest.raises(OverBudget) as refused:
-        charge(priya, intent(video(priya)))
+        charge(priya, make_intent(video(priya)))
     assert refused.value.sentence == (
         "Not sent. It needs 106 cr and 61 of your 2,500 are left until 1 Dec. Ask for more, or "
         "make it shorter. Thea or Mira can allow it."
@@ -55,32 +55,32 @@ def test_over_the_cap_nothing_is_sent_and_the_sentence_says_all(
     assert not AuditEvent.objects.exists()
 
 
-def test_the_teams_cap_binds_everybody(priya, luca, budget, video, spent):
+def test_the_teams_limit_binds_everybody(priya, luca, budget, video, add_spending):
     budget(None, 300, period=Period.WEEK)
-    spent(luca, 250)
+    add_spending(luca, 250)
     with pytest.raises(OverBudget, match="50 of the team’s 300 are left until Mon 23 Nov"):
-        charge(priya, intent(video(priya)))
+        charge(priya, make_intent(video(priya)))
 
 
-def test_nobody_else_pays_for_a_members_cap(priya, luca, budget, video, spent):
+def test_a_members_limit_binds_nobody_else(priya, luca, budget, video, add_spending):
     budget(luca, 100)
-    spent(luca, 100)
-    assert charge(priya, intent(video(priya))).state == ChargeState.HELD
+    add_spending(luca, 100)
+    assert charge(priya, make_intent(video(priya))).state == ChargeState.HELD
 
 
-def test_the_tightest_of_several_caps_speaks(priya, budget, video, spent):
+def test_the_most_constrained_of_several_budgets_is_named(priya, budget, video, add_spending):
     budget(priya, 2500)
     budget(priya, 120, period=Period.DAY)
     budget(None, 150, period=Period.DAY)
-    spent(priya, 100)
+    add_spending(priya, 100)
     with pytest.raises(OverBudget, match="20 of your 120 are left until midnight"):
-        charge(priya, intent(video(priya)))
+        charge(priya, make_intent(video(priya)))
 
 
-def test_an_ended_budget_and_a_soft_one_refuse_nothing(priya, budget, video, spent):
+def test_an_ended_budget_and_a_soft_one_refuse_nothing(priya, budget, video, add_spending):
     budget(priya, 10, active=False)
     budget(priya, None, soft=10, period=Period.DAY)
-    assert charge(priya, intent(video(priya))).state == ChargeState.HELD
+    assert charge(priya, make_intent(video(priya))).state == ChargeState.HELD
 
 
 @pytest.mark.parametrize(
@@ -97,27 +97,27 @@ def test_an_ended_budget_and_a_soft_one_refuse_nothing(priya, budget, video, spe
         ("confirmed", {"created_at": NOVEMBER}, (90, 0)),
     ],
 )
-def test_what_counts(priya, budget, spent, state, fields, expected):
-    spent(priya, 90, state=state, **fields)
+def test_what_counts(priya, budget, add_spending, state, fields, expected):
+    add_spending(priya, 90, state=state, **fields)
     assert taken(priya.team, budget(priya, 100)) == expected
 
 
-def test_the_period_is_of_the_teams_time_zone(priya, budget, spent):
+def test_the_period_is_of_the_teams_time_zone(priya, budget, add_spending):
     vault = priya.team.vault
     vault.time_zone = "Pacific/Auckland"  # thirteen hours ahead: it is the 21st there
     vault.save()
-    spent(priya, 40, created_at=datetime(2026, 11, 20, 10, 59, tzinfo=UTC))
-    spent(priya, 50, created_at=datetime(2026, 11, 20, 11, 1, tzinfo=UTC))
+    add_spending(priya, 40, created_at=datetime(2026, 11, 20, 10, 59, tzinfo=UTC))
+    add_spending(priya, 50, created_at=datetime(2026, 11, 20, 11, 1, tzinfo=UTC))
     assert taken(priya.team, budget(priya, 100, period=Period.DAY)) == (50, 0)
 
 
 def test_pitfall_40_a_form_sent_twice_is_one_charge_though_the_budget_is_gone(priya, budget, video):
     budget(priya, 106)
     job, nonce = video(priya), uuid.uuid4()
-    first = charge(priya, intent(job, nonce=nonce))
-    assert charge(priya, intent(job, nonce=nonce)) == first
+    first = charge(priya, make_intent(job, nonce=nonce))
+    assert charge(priya, make_intent(job, nonce=nonce)) == first
     with pytest.raises(AlreadyInProgress):
-        charge(priya, intent(video(priya), nonce=nonce))
+        charge(priya, make_intent(video(priya), nonce=nonce))
 
 
 def test_room_in_the_budget_is_not_room_on_the_account(priya, budget, video, account):
@@ -125,16 +125,16 @@ def test_room_in_the_budget_is_not_room_on_the_account(priya, budget, video, acc
     account.save()
     budget(priya, 10_000)
     with pytest.raises(NotEnoughCredits):
-        charge(priya, intent(video(priya)))
+        charge(priya, make_intent(video(priya)))
 
 
 def test_budgets_take_one_query_for_each_kind_of_period(
-    priya, luca, budget, spent, django_assert_num_queries
+    priya, luca, budget, add_spending, django_assert_num_queries
 ):
     rows = [
         budget(member, 100, period=period) for member in (priya, luca, None) for period in Period
     ]
-    spent(priya, 90)
+    add_spending(priya, 90)
     with django_assert_num_queries(3):
         found = standings(priya.team, rows, NOON)
     assert [one.spent for one in found] == [90] * 3 + [0] * 3 + [90] * 3
@@ -168,29 +168,29 @@ def test_one_budget_for_each_member_and_period(request, budget, northlight, whos
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_members_and_team_are_summed_alike_however_many_they_are(
-    count, priya, luca, jonas, mira, budget, spent
+    count, priya, luca, jonas, mira, budget, add_spending
 ):
     """One row for a few, a row for each of many: the same sums."""
     people = (priya, luca, jonas, mira)
     for number, member in enumerate(people, 1):
-        spent(member, 10 * number)
-        spent(member, number, state="unknown")
-        spent(member, 700, refunded_at=NOON)
+        add_spending(member, 10 * number)
+        add_spending(member, number, state="unknown")
+        add_spending(member, 700, refunded_at=NOON)
     rows = [budget(member, 1000) for member in (*people[:count], None)]
     found = [(one.spent, one.held) for one in standings(priya.team, rows, NOON)]
     assert found == [(10 * n, n) for n in range(1, count + 1)] + [(100, 10)]
 
 
 @pytest.mark.parametrize("whose", ["priya", None])
-def test_fractions_of_a_credit_fill_a_cap_to_its_last_one_and_not_beyond(
-    whose, request, priya, budget, video, spent
+def test_fractions_of_a_credit_fill_a_limit_exactly_and_not_beyond(
+    whose, request, priya, budget, video, add_spending
 ):
     for cost in ("0.1", "0.2", "0.1"):
-        spent(priya, Decimal(cost))
+        add_spending(priya, Decimal(cost))
     budget(request.getfixturevalue(whose) if whose else None, Decimal("96.4"))
-    assert charge(priya, intent(video(priya), 96)).state == ChargeState.HELD
+    assert charge(priya, make_intent(video(priya), 96)).state == ChargeState.HELD
     with pytest.raises(OverBudget):
-        charge(priya, intent(video(priya), Decimal("0.0001")))
+        charge(priya, make_intent(video(priya), Decimal("0.0001")))
 
 
 def test_a_sum_that_sqlite_added_up_as_floats_is_right_again():
@@ -198,8 +198,8 @@ def test_a_sum_that_sqlite_added_up_as_floats_is_right_again():
     assert quantize_credits(Decimal("5088675.55999997")) == Decimal("5088675.56")
 
 
-def test_a_budget_is_summed_from_the_index_alone(priya, budget, spent):
-    a_year_of(spent(priya, 90))
+def test_a_budget_is_summed_from_the_index_alone(priya, budget, add_spending):
+    a_year_of(add_spending(priya, 90))
     with CaptureQueriesContext(connection) as queries:
         standings(priya.team, [budget(priya, 100), budget(None, 100)], NOON)
     asked = next(one["sql"] for one in queries if "SUM(" in one["sql"])

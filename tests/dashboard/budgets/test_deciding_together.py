@@ -17,7 +17,7 @@ from dashboard.caps import OverBudget
 from dashboard.models import Ask, AuditEvent
 from proxyapi.models import Account, Charge, ChargeState
 from proxyapi.refusals import Refusal
-from tests.dashboard.budgets.conftest import intent
+from tests.dashboard.budgets.conftest import make_intent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,37 +41,39 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[type | None]:
 
 
 @pytest.fixture
-def ask(priya, budget, video):
+def approval_request(priya, budget, video):
     budget(priya, 50)
-    return ask_for(priya, intent(video(priya)))
+    return ask_for(priya, make_intent(video(priya)))
 
 
-def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(ask, mira, thea):
-    works = [partial(asks.approve, by=by, ask=ask) for by in (mira, thea) * 3]
+def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(approval_request, mira, thea):
+    works = [partial(asks.approve, by=by, ask=approval_request) for by in (mira, thea) * 3]
     assert at_once(works).count(None) == 1
     assert Charge.objects.get().state == ChargeState.HELD
     assert AuditEvent.objects.filter(action="ask.approved").count() == 1
     assert Account.objects.get().held_credits() == 106
 
 
-def test_approved_declined_and_taken_back_at_once_one_word_counts(ask, mira, thea, priya):
+def test_approved_declined_and_taken_back_at_once_one_word_counts(
+    approval_request, mira, thea, priya
+):
     works = [
-        lambda: asks.approve(by=mira, ask=ask),
-        lambda: asks.decline(by=thea, ask=ask, words="No."),
-        lambda: asks.take_back(by=priya, ask=ask),
+        lambda: asks.approve(by=mira, ask=approval_request),
+        lambda: asks.decline(by=thea, ask=approval_request, words="No."),
+        lambda: asks.take_back(by=priya, ask=approval_request),
     ]
     assert at_once(works).count(None) == 1
     sent = Ask.objects.get().decision == "approved"
     assert Charge.objects.get().state == (ChargeState.HELD if sent else ChargeState.REFUSED)
 
 
-def test_approving_and_charging_at_once_do_not_wait_in_a_ring(
-    ask, mira, priya, luca, budget, video
+def test_approving_and_charging_at_once_do_not_deadlock(
+    approval_request, mira, priya, luca, budget, video
 ):
     budget(None, 10_000)
     budget(luca, 10_000)
-    works = [partial(charge, who, intent(video(who))) for who in (luca, priya) * 3]
-    found = at_once([lambda: asks.approve(by=mira, ask=ask), *works])
+    works = [partial(charge, who, make_intent(video(who))) for who in (luca, priya) * 3]
+    found = at_once([lambda: asks.approve(by=mira, ask=approval_request), *works])
     assert found[0] is None
     assert found[1:] == [None, OverBudget] * 3
     assert Account.objects.get().held_credits() == Decimal(106 * 4)

@@ -10,7 +10,7 @@ import pytest
 from dashboard.actions.budgets import change_budget
 from dashboard.models import AuditEvent, Budget, Period
 from proxyapi.refusals import StaleData
-from tests.dashboard.budgets.conftest import NOON, drawn
+from tests.dashboard.budgets.conftest import NOON, drawn_form_fields
 
 HTMX = {"HX-Request": "true"}
 
@@ -53,10 +53,10 @@ def test_members_see_their_own_and_the_teams_the_treasurer_all(
     assert seen.count("the limits of") == 3
 
 
-def test_a_meter_shows_spent_held_and_the_alert(priya, budget, spent, client_of):
+def test_a_meter_shows_spent_held_and_the_alert(priya, budget, add_spending, client_of):
     budget(priya, 1000, soft=800)
-    spent(priya, 650)
-    spent(priya, 100, state="held")
+    add_spending(priya, 650)
+    add_spending(priya, 100, state="held")
     seen = page(client_of(priya))
     assert 'aria-label="650 spent and 100 held, of 1,000, alert at 800"' in seen
     assert '<rect class="meter__spent" x="65%" width="10%"' in seen
@@ -68,17 +68,19 @@ def test_a_meter_shows_spent_held_and_the_alert(priya, budget, spent, client_of)
 @pytest.mark.parametrize(
     ("taken", "state"), [(799, ""), (800, "late"), (999, "late"), (1000, "failed")]
 )
-def test_amber_past_the_alert_and_red_at_the_cap(priya, budget, spent, client_of, taken, state):
+def test_amber_past_the_alert_and_red_at_the_limit(
+    priya, budget, add_spending, client_of, taken, state
+):
     row = budget(priya, 1000, soft=800)
-    spent(priya, taken)
+    add_spending(priya, taken)
     found = re.search(rf'<tr id="budget-{row.pk}"([^>]*)>', page(client_of(priya)))
     assert found
     assert found[1].strip() == (f'data-state="{state}"' if state else "")
 
 
-def test_a_budget_that_only_warns_says_so(priya, budget, spent, client_of):
+def test_a_budget_that_only_warns_says_so(priya, budget, add_spending, client_of):
     budget(priya, None, soft=800, period=Period.WEEK)
-    spent(priya, 900)
+    add_spending(priya, 900)
     seen = page(client_of(priya))
     assert "no limit" in seen
     assert "Alert at 800" in seen
@@ -167,13 +169,13 @@ def test_after_looking_at_somebody_elses_change_a_second_save_means_it(thea, bud
     assert "it is 2,500 cr at most and an alert at 2,000 now. Save again" in html(answer)
     assert 'value="3000"' in html(answer)
     assert 'value="2800"' in html(answer)
-    again = {**typed, "drawn": drawn(answer)}
+    again = {**typed, "drawn": drawn_form_fields(answer)}
     assert browser.post(f"/budgets/{row.pk}/limits/", again).url == "/budgets/"
     row.refresh_from_db()
     assert (row.hard, row.soft) == (3000, 2800)
 
 
-def test_one_that_ended_meanwhile_is_not_changed_unseen(thea, budget):
+def test_a_budget_that_ended_meanwhile_is_not_changed_silently(thea, budget):
     row = budget(None, 2500, active=False)
     with pytest.raises(StaleData, match="Somebody ended this budget"):
         change_budget(by=thea, budget=row, soft=None, hard=Decimal(3000))
@@ -196,13 +198,13 @@ def test_those_without_a_budget_are_named_to_the_treasurer(thea, priya, luca, bu
 
 
 def test_the_number_of_queries_does_not_grow(
-    mira, thea, priya, luca, budget, spent, client_of, django_assert_max_num_queries
+    mira, thea, priya, luca, budget, add_spending, client_of, django_assert_max_num_queries
 ):
     for member in (None, mira, priya, luca):
         for period in Period:
             budget(member, 100, period=period)
             if member:
-                spent(member, 10)
+                add_spending(member, 10)
     browser = client_of(thea)
     page(browser)
     with django_assert_max_num_queries(12):

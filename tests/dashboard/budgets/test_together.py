@@ -23,14 +23,14 @@ from dashboard.caps import OverBudget, standings
 from dashboard.models import AuditEvent, Budget, Membership, Period
 from proxyapi.charges import transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
-from tests.dashboard.budgets.conftest import intent
+from tests.dashboard.budgets.conftest import make_intent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIMIT = st.integers(1, 400)
 OF = st.tuples(st.sampled_from([0, 1, None]), st.sampled_from(list(Period)))
 
 
-class Deed(NamedTuple):
+class ConcurrentCharge(NamedTuple):
     """One of two members charges so much; `cost` is settled at once if it is given."""
 
     whose: int
@@ -39,10 +39,10 @@ class Deed(NamedTuple):
 
 
 @st.composite
-def deeds(draw: st.DrawFn) -> list[Deed]:
+def draw_charges(draw: st.DrawFn) -> list[ConcurrentCharge]:
     holds = draw(st.lists(st.integers(1, 150), min_size=3, max_size=6))
     return [
-        Deed(draw(st.integers(0, 1)), hold, draw(st.none() | st.integers(0, hold)))
+        ConcurrentCharge(draw(st.integers(0, 1)), hold, draw(st.none() | st.integers(0, hold)))
         for hold in holds
     ]
 
@@ -65,9 +65,9 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[bool]:
         return [done.result(60) for done in [pool.submit(run, work) for work in works]]
 
 
-def work(member: Membership, job: Job, deed: Deed) -> Callable[[], None]:
+def work(member: Membership, job: Job, deed: ConcurrentCharge) -> Callable[[], None]:
     def run() -> None:
-        made = charge(member, intent(job, deed.hold))
+        made = charge(member, make_intent(job, deed.hold))
         if deed.cost is not None:
             Charge.objects.transition(made, ChargeState.SENDING, sent_at=timezone.now())
             transitions.mark_charged(made, ChargeState.CONFIRMED, Decimal(deed.cost))
@@ -86,13 +86,13 @@ def forget() -> None:
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(st.dictionaries(OF, LIMIT, min_size=1), deeds())
-def test_pitfall_54_never_above_a_cap_in_spent_and_held(
+@given(st.dictionaries(OF, LIMIT, min_size=1), draw_charges())
+def test_pitfall_54_never_above_a_limit_in_spent_and_held(
     priya: Membership,
     luca: Membership,
     video: Callable[..., Job],
     limits: dict[tuple[int | None, Period], int],
-    deeds: list[Deed],
+    deeds: list[ConcurrentCharge],
 ) -> None:
     forget()
     people = (priya, luca)
@@ -116,7 +116,7 @@ def test_pitfall_54_the_last_credits_go_to_one(
 ) -> None:
     budget(priya, 212)
     jobs = [video(priya) for _ in range(6)]
-    passed = at_once([work(priya, job, Deed(0, 106, None)) for job in jobs])
+    passed = at_once([work(priya, job, ConcurrentCharge(0, 106, None)) for job in jobs])
     assert passed.count(True) == 2
     assert Account.objects.get().held_credits() == 212
 
@@ -125,16 +125,16 @@ def test_pitfall_40_equal_presses_at_once_leave_one_audit_row(
     priya: Membership, video: Callable[..., Job]
 ) -> None:
     """Without a budget nothing is locked before the account."""
-    same = intent(video(priya))
+    same = make_intent(video(priya))
     assert at_once([partial(charge, priya, same)] * 6) == [True] * 6
     assert Charge.objects.count() == AuditEvent.objects.count() == 1
 
 
-def test_members_who_lock_in_other_orders_do_not_wait_in_a_ring(
+def test_members_who_lock_in_other_orders_do_not_deadlock(
     priya: Membership, luca: Membership, budget: Callable[..., Budget], video: Callable[..., Any]
 ) -> None:
     for member in (priya, None, luca):
         for period in Period:
             budget(member, 10_000, period=period)
-    works = [work(who, video(who), Deed(0, 1, None)) for who in (priya, luca) * 4]
+    works = [work(who, video(who), ConcurrentCharge(0, 1, None)) for who in (priya, luca) * 4]
     assert at_once(works) == [True] * 8

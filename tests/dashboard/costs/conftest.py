@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.dashboard.overview.conftest import account, book, charged, ledger, token
+from tests.dashboard.overview.conftest import account, add_entry, ledger, make_charge, token
 
-__all__ = ["account", "book", "charged", "ledger", "token"]
+__all__ = ["account", "add_entry", "ledger", "make_charge", "token"]

@@ -39,9 +39,9 @@ def test_pitfall_57_free_uses_are_told_and_what_is_left_is_not(client_of, vera, 
     assert "How many free uses are left, the service does not tell." in shown
 
 
-def test_what_was_paid_and_how_close_it_was(client_of, vera, charged):
-    charged(101, quote=Decimal(96))
-    charged(93, quote=Decimal(96))
+def test_what_was_paid_and_how_close_it_was(client_of, vera, make_charge):
+    make_charge(101, quote=Decimal(96))
+    make_charge(93, quote=Decimal(96))
     shown = page(client_of, vera)
     assert "93 to 101" in shown
     assert "−4 to +6 %" in shown
@@ -54,8 +54,8 @@ def test_without_charges_nothing_is_made_up(client_of, vera, account, token):
     assert "The list was not read yet" in shown
 
 
-def test_the_page_takes_twelve_queries(client_of, vera, charged, django_assert_max_num_queries):
-    charged(96, quote=Decimal(96))
+def test_the_page_takes_twelve_queries(client_of, vera, make_charge, django_assert_max_num_queries):
+    make_charge(96, quote=Decimal(96))
     browser = client_of(vera)
     browser.get(URL)
     with django_assert_max_num_queries(12):

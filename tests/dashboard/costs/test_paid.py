@@ -80,13 +80,13 @@ def test_only_approximate_estimates_are_compared():
     assert estimates_of(rows) == ((), 20)
 
 
-def test_only_charges_that_exist_are_counted(token, charged, ledger):
+def test_only_charges_that_exist_are_counted(token, make_charge, ledger):
     job = video(token, wanted={"type": "ai-visuals"})
-    charged(96, job=job, quote=Decimal(100))
-    charged(98, job=job, quote=Decimal(100), operation="faceless.retry")
-    charged(state="unknown")
-    charged(50, refunded_at=ago(hours=1))
-    charged(40, sent_at=ago(days=120))
+    make_charge(96, job=job, quote=Decimal(100))
+    make_charge(98, job=job, quote=Decimal(100), operation="faceless.retry")
+    make_charge(state="unknown")
+    make_charge(50, refunded_at=ago(hours=1))
+    make_charge(40, sent_at=ago(days=120))
     since = utc_month_of(ago(days=80))
     rows = rows_of([token.account_id], since)
     assert sorted((row.operation, row.cost, row.times) for row in rows) == [

@@ -23,7 +23,7 @@ from tests.factories import (
 )
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # a Friday
-Book = Callable[..., LedgerEntry]
+AddLedgerEntry = Callable[..., LedgerEntry]
 
 
 @pytest.fixture(autouse=True)
@@ -32,16 +32,16 @@ def _noon():
         yield
 
 
-def ago(**span: float) -> datetime:
+def days_ago(**span: float) -> datetime:
     return timezone.now() - timedelta(**span)
 
 
 @pytest.fixture
 def account(northlight: Team) -> Account:
-    return whole(AccountFactory.create(vault=northlight.vault))
+    return mark_fully_read(AccountFactory.create(vault=northlight.vault))
 
 
-def whole(account: Account) -> Account:
+def mark_fully_read(account: Account) -> Account:
     """Its ledger was read to the end."""
     LedgerMirror.objects.create(
         account=account, read_at=timezone.now(), balance_exact=account.balance
@@ -62,11 +62,16 @@ def sum_up(account: Account, *moments: datetime) -> None:
 
 
 @pytest.fixture
-def book(account: Account, token: Token) -> Book:
+def add_entry(account: Account, token: Token) -> AddLedgerEntry:
     """Books a row: 96 cr for a render of Priya's, unless said otherwise; `by` None is nobody's."""
 
     def make(spend: str = "-96", by: str = "Priya", **fields: Any) -> LedgerEntry:
-        given = {"happened_at": ago(hours=1), "credit_spend": spend, "account": account, **fields}
+        given = {
+            "happened_at": days_ago(hours=1),
+            "credit_spend": spend,
+            "account": account,
+            **fields,
+        }
         if by:
             given = {**matched(token, given.pop("operation", "faceless.render")), **given}
         entry = EntryFactory.create(**given)
@@ -90,5 +95,5 @@ def matched(token: Token, operation: str) -> dict[str, Any]:
 
 def charge_of(token: Token, operation: str) -> Charge:
     job = JobFactory.create(account=token.account, token=token, title="How to read a glacier")
-    spent = {"state": ChargeState.CONFIRMED, "cost": 96, "sent_at": ago(hours=1, seconds=4)}
+    spent = {"state": ChargeState.CONFIRMED, "cost": 96, "sent_at": days_ago(hours=1, seconds=4)}
     return ChargeFactory.create(job=job, operation=operation, **spent)

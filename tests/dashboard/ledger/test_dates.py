@@ -10,7 +10,7 @@ from dashboard.queries.ledger.dates import typed
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import ledger_of
 from dashboard.queries.ledger.period import period_of, periods
-from tests.dashboard.ledger.conftest import ago, sum_up
+from tests.dashboard.ledger.conftest import days_ago, sum_up
 
 TODAY = date(2026, 11, 20)
 
@@ -73,8 +73,8 @@ def test_days_that_mean_nothing_are_said_and_change_nothing(first, last, wrong, 
     assert filters.url() == "/ledger/?period=2026-10"
 
 
-def test_the_page_keeps_what_was_typed_and_says_what_it_shows(book, thea, client_of):
-    book()
+def test_the_page_keeps_what_was_typed_and_says_what_it_shows(add_entry, thea, client_of):
+    add_entry()
     html = client_of(thea).get("/ledger/?from=2026-11-18&to=<i>&member=7").content.decode()
     assert "“&lt;i&gt;” is no day that a ledger has." in html
     assert "Shown instead: the last 30 days." in html
@@ -83,12 +83,12 @@ def test_the_page_keeps_what_was_typed_and_says_what_it_shows(book, thea, client
     assert '<input type="hidden" name="member" value="7">' in html
 
 
-def test_days_are_asked_for_in_the_teams_zone(book, thea, client_of):
+def test_days_are_asked_for_in_the_teams_zone(add_entry, thea, client_of):
     """pitfall_68: the first day of the fields begins at midnight there."""
     thea.team.vault.time_zone = "America/New_York"
     thea.team.vault.save()
-    book("-7", happened_at=ago(hours=8))  # 23:00 of the day before, in New York
-    entry = book("-5", happened_at=ago(hours=6))
+    add_entry("-7", happened_at=days_ago(hours=8))  # 23:00 of the day before, in New York
+    entry = add_entry("-5", happened_at=days_ago(hours=6))
     entry.account.refresh_from_db()
     sum_up(type(entry.account).objects.get(pk=entry.account_id))
     shown = ledger_of(thea, filters_of({"from": "2026-11-20"}))

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.models import ApiCall, CallOutcome, LedgerConflict, LedgerEntry
-from tests.dashboard.ledger.conftest import ago
+from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory
 
 
@@ -22,17 +22,17 @@ def shown(browser, entry: LedgerEntry) -> str:
     return answer.content.decode()
 
 
-def test_an_entry_keeps_the_services_own_words(book, client_of, thea):
+def test_an_entry_keeps_the_services_own_words(add_entry, client_of, thea):
     """pitfall_60: the signed string is not made pretty."""
-    entry = book("-0.6800", transaction_type="Debit", booked_at="2026-11-20T12:00:00+01:00")
+    entry = add_entry("-0.6800", transaction_type="Debit", booked_at="2026-11-20T12:00:00+01:00")
     html = shown(client_of(thea), entry)
     for word in ("-0.6800", "Faceless video", "ai-visuals", "2026-11-20T12:00:00+01:00", "Debit"):
         assert word in html
     assert "\N{MINUS SIGN}0.68" in html  # the figure, for people
 
 
-def test_an_entry_leads_to_its_charge_job_and_member(book, client_of, thea):
-    entry = book()
+def test_an_entry_leads_to_its_charge_job_and_member(add_entry, client_of, thea):
+    entry = add_entry()
     ApiCall.objects.create(
         vault=entry.account.vault, token=entry.charge.token, operation="faceless.render",
         outcome=CallOutcome.ANSWERED, status=202, milliseconds=640, sent_at=entry.charge.sent_at,
@@ -46,8 +46,8 @@ def test_an_entry_leads_to_its_charge_job_and_member(book, client_of, thea):
         assert word in html, word
 
 
-def test_a_call_that_left_long_after_is_another_one(book, client_of, thea):
-    entry = book()
+def test_a_call_that_left_long_after_is_another_one(add_entry, client_of, thea):
+    entry = add_entry()
     ApiCall.objects.create(
         vault=entry.account.vault, token=entry.charge.token, operation="faceless.render",
         outcome=CallOutcome.ANSWERED, status=202, milliseconds=640, sent_at=timezone.now(),
@@ -55,8 +55,8 @@ def test_a_call_that_left_long_after_is_another_one(book, client_of, thea):
     assert "640 ms" not in shown(client_of(thea), entry)
 
 
-def test_a_debit_and_its_refund_lead_to_each_other(book, client_of, thea):
-    debit = book()
+def test_a_debit_and_its_refund_lead_to_each_other(add_entry, client_of, thea):
+    debit = add_entry()
     given = {name: getattr(debit, name) for name in ("account", "charge", "member", "job")}
     refund = EntryFactory.create(
         **given, credit_spend="+96", amount=Decimal(96), label="Refund", confidence="certain"
@@ -68,14 +68,14 @@ def test_a_debit_and_its_refund_lead_to_each_other(book, client_of, thea):
     assert address(debit) in shown(browser, refund)
 
 
-def test_what_is_outside_the_portal_says_so(book, client_of, thea):
-    html = shown(client_of(thea), book(by=None))
+def test_what_is_outside_the_portal_says_so(add_entry, client_of, thea):
+    html = shown(client_of(thea), add_entry(by=None))
     assert "Outside the portal" in html
     assert "another program" in html
 
 
-def test_an_entry_the_service_changed_shows_both_versions(book, client_of, thea):
-    entry = book()
+def test_an_entry_the_service_changed_shows_both_versions(add_entry, client_of, thea):
+    entry = add_entry()
     LedgerConflict.objects.create(
         account=entry.account, position=entry.position,
         before={"credit_spend": "-96"}, after={"credit_spend": "-42"},
@@ -86,14 +86,14 @@ def test_an_entry_the_service_changed_shows_both_versions(book, client_of, thea)
 
 
 @pytest.mark.parametrize("position", [1, 99, 2**70])
-def test_a_place_that_no_row_has_does_not_exist(position, book, client_of, thea):
-    entry = book()
+def test_a_place_that_no_row_has_does_not_exist(position, add_entry, client_of, thea):
+    entry = add_entry()
     assert client_of(thea).get(f"/ledger/{entry.account_id}/{position}/").status_code == 404
 
 
-def test_a_hidden_video_is_named_and_not_linked(book, client_of, thea):
-    entry = book()
-    entry.job.hidden_at = ago(hours=1)
+def test_a_hidden_video_is_named_and_not_linked(add_entry, client_of, thea):
+    entry = add_entry()
+    entry.job.hidden_at = days_ago(hours=1)
     entry.job.save()
     html = shown(client_of(thea), entry)
     assert "How to read a glacier" in html

@@ -18,13 +18,13 @@ from dashboard.queries.ledger.export import HEAD, next_lines, safe, source_of
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.views.ledger_export import name_of
 from proxyapi.models import LedgerEntry
-from tests.dashboard.ledger.conftest import ago
+from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory
 
 BAD = ("=1+2", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx")
 
 
-def told(membership, query=None) -> list[dict[str, str]]:
+def export_rows(membership, query=None) -> list[dict[str, str]]:
     """All rows, as they are when nothing is streamed."""
     source, place, text = source_of(membership.team, filters_of(query or {})), None, ""
     while True:
@@ -34,13 +34,13 @@ def told(membership, query=None) -> list[dict[str, str]]:
             return list(csv.DictReader(io.StringIO(text), fieldnames=HEAD))
 
 
-async def whole(answer: Any) -> bytes:
+async def response_text(answer: Any) -> bytes:
     return b"".join([part async for part in answer.streaming_content])
 
 
-def test_a_row_has_the_services_string_and_the_attribution(book, thea):
-    entry = book("-0.6800", booked_at="2026-11-20T12:00:00+01:00")
-    (row,) = told(thea)
+def test_a_row_has_the_services_string_and_the_attribution(add_entry, thea):
+    entry = add_entry("-0.6800", booked_at="2026-11-20T12:00:00+01:00")
+    (row,) = export_rows(thea)
     assert row["credit_spend"] == "-0.6800"
     assert row["created_at"] == "2026-11-20T12:00:00+01:00"
     assert (row["feature"], row["member"], row["video"]) == (
@@ -53,12 +53,12 @@ def test_a_row_has_the_services_string_and_the_attribution(book, thea):
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_no_cell_is_a_formula(text, book, thea):
-    entry = book(label=text, content_type=text, booked_at=text)
+def test_no_cell_is_a_formula(text, add_entry, thea):
+    entry = add_entry(label=text, content_type=text, booked_at=text)
     entry.job.title = entry.member.name = entry.account.name = text
     for changed in (entry.job, entry.member, entry.account):
         changed.save()
-    (row,) = told(thea)
+    (row,) = export_rows(thea)
     for name in ("label", "content_type", "created_at", "video", "member", "account"):
         assert row[name] == f"'{text}", name
 
@@ -67,38 +67,38 @@ def test_no_cell_is_a_formula(text, book, thea):
     ("text", "cell"),
     [("-96", "-96"), ("+2000", "+2000"), ("-0.68", "-0.68"), ("-1+2", "'-1+2"), ("=9", "'=9")],
 )
-def test_the_amount_is_a_plain_number_or_it_is_text(text, cell, book, account, thea):
+def test_the_amount_is_a_plain_number_or_it_is_text(text, cell, add_entry, account, thea):
     EntryFactory.create(account=account, credit_spend=text, amount=-1)
-    book("-5")
-    assert cell in {row["credit_spend"] for row in told(thea)}
+    add_entry("-5")
+    assert cell in {row["credit_spend"] for row in export_rows(thea)}
 
 
 def test_what_is_safe_already_stays_as_it_is():
     assert [safe(text) for text in ("Render", "a=b", "", None)] == ["Render", "a=b", "", ""]
 
 
-def test_the_file_has_the_rows_of_the_filters_in_their_order(book, thea, luca):
-    book("-96")
-    book("-14", happened_at=ago(hours=2), member=luca.user)
-    book("-7", happened_at=ago(days=50))
-    assert [row["credit_spend"] for row in told(thea)] == ["-96", "-14"]
-    every = told(thea, {"period": "all", "sort": "oldest"})
+def test_the_file_has_the_rows_of_the_filters_in_their_order(add_entry, thea, luca):
+    add_entry("-96")
+    add_entry("-14", happened_at=days_ago(hours=2), member=luca.user)
+    add_entry("-7", happened_at=days_ago(days=50))
+    assert [row["credit_spend"] for row in export_rows(thea)] == ["-96", "-14"]
+    every = export_rows(thea, {"period": "all", "sort": "oldest"})
     assert [row["credit_spend"] for row in every] == ["-7", "-14", "-96"]
-    mine = told(thea, {"period": "all", "member": str(luca.user_id)})
+    mine = export_rows(thea, {"period": "all", "member": str(luca.user_id)})
     assert [row["credit_spend"] for row in mine] == ["-14"]
 
 
-def test_many_stretches_are_one_file(book, account, thea, monkeypatch):
+def test_many_stretches_are_one_file(add_entry, account, thea, monkeypatch):
     monkeypatch.setattr(export, "STRETCH", 10)
     for _ in range(35):
-        EntryFactory.create(account=account, happened_at=ago(hours=3))
-    book("-5")
-    rows = told(thea)
+        EntryFactory.create(account=account, happened_at=days_ago(hours=3))
+    add_entry("-5")
+    rows = export_rows(thea)
     assert len({row["position"] for row in rows}) == len(rows) == 36
 
 
-def test_a_stretch_is_one_question(book, thea):
-    book()
+def test_a_stretch_is_one_question(add_entry, thea):
+    add_entry()
     source = source_of(thea.team, filters_of({}))
     with CaptureQueriesContext(connection) as asked:
         next_lines(source, None)
@@ -120,8 +120,8 @@ def test_the_file_is_named_after_its_days(period, name):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_comes_as_a_stream_with_a_name(book, thea):
-    book("-96", label="Søren's video")
+def test_it_comes_as_a_stream_with_a_name(add_entry, thea):
+    add_entry("-96", label="Søren's video")
 
     async def fetched() -> tuple[dict[str, str], bytes]:
         browser = AsyncClient()
@@ -131,7 +131,7 @@ def test_it_comes_as_a_stream_with_a_name(book, thea):
         )
         assert answer.status_code == 200
         assert answer.streaming
-        return dict(answer.headers), await whole(answer)
+        return dict(answer.headers), await response_text(answer)
 
     headers, body = asyncio.run(fetched())
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
@@ -145,14 +145,14 @@ def test_it_comes_as_a_stream_with_a_name(book, thea):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_file_of_a_stranger_has_no_row_of_ours(book, otto):
-    entry = book("-96")
+def test_the_file_of_a_stranger_has_no_row_of_ours(add_entry, otto):
+    entry = add_entry("-96")
 
     async def fetched() -> bytes:
         browser = AsyncClient()
         await browser.aforce_login(otto.user)
         answer = await browser.get(f"/ledger/export/?account={entry.account_id}&period=all")
-        return await whole(answer)
+        return await response_text(answer)
 
     assert asyncio.run(fetched()).decode("utf-8-sig").splitlines() == [",".join(HEAD)]
 

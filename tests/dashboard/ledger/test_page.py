@@ -16,7 +16,7 @@ from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from dashboard.queries.ledger.rows import Row
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
-from tests.dashboard.ledger.conftest import ago, sum_up, whole
+from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory, MembershipFactory
 
 MOST_QUERIES = 12
@@ -34,8 +34,8 @@ def spent(reader: Membership, **query: object) -> list[int]:
     return [int(row.amount) for row in rows(page(reader, **query))]
 
 
-def test_a_row_says_who_what_and_how_sure(book, thea):
-    book()
+def test_a_row_says_who_what_and_how_sure(add_entry, thea):
+    add_entry()
     (row,) = rows(page(thea))
     assert (row.clock, row.what, row.kind, row.who) == (
         "11:00",
@@ -48,8 +48,8 @@ def test_a_row_says_who_what_and_how_sure(book, thea):
     assert row.state == ""
 
 
-def test_what_no_charge_explains_is_outside_the_portal(book, thea, client_of):
-    book(by=None, label="Faceless video")
+def test_what_no_charge_explains_is_outside_the_portal(add_entry, thea, client_of):
+    add_entry(by=None, label="Faceless video")
     (row,) = rows(page(thea))
     assert (row.state, row.glyph, row.word) == ("outside", "outside", "Outside the portal")
     assert page(thea).totals.figures.explained == "0 %"
@@ -58,16 +58,16 @@ def test_what_no_charge_explains_is_outside_the_portal(book, thea, client_of):
     assert 'data-state="outside"' in html
 
 
-def test_credits_that_came_need_no_charge(book, thea):
-    book("+2000", by=None, label="Automatic top-up")
+def test_credits_that_came_need_no_charge(add_entry, thea):
+    add_entry("+2000", by=None, label="Automatic top-up")
     (row,) = rows(page(thea))
     assert (row.is_, row.state, row.word) == ("in", "", "")
     assert page(thea).totals.figures.came == 2000
 
 
-def test_days_are_groups_with_their_sums(book, thea):
+def test_days_are_groups_with_their_sums(add_entry, thea):
     for hours in (1, 2, 26, 27):
-        book(happened_at=ago(hours=hours))
+        add_entry(happened_at=days_ago(hours=hours))
     days = page(thea).entries.page.days
     assert [(day.title, int(day.net)) for day in days] == [
         ("Today, Fri 20 Nov", -192),
@@ -75,11 +75,11 @@ def test_days_are_groups_with_their_sums(book, thea):
     ]
 
 
-def test_days_are_those_of_the_teams_zone(book, thea):
+def test_days_are_those_of_the_teams_zone(add_entry, thea):
     """pitfall_68: half past eleven in UTC is tomorrow in Auckland."""
     thea.team.vault.time_zone = "Pacific/Auckland"
     thea.team.vault.save()
-    entry = book(by=None, happened_at=ago(minutes=30))
+    entry = add_entry(by=None, happened_at=days_ago(minutes=30))
     entry.account.refresh_from_db()
     sum_up(Account.objects.get(pk=entry.account_id))
     (day,) = page(thea).entries.page.days
@@ -90,17 +90,19 @@ def test_days_are_those_of_the_teams_zone(book, thea):
     ("zone", "second"),
     [("Pacific/Auckland", "253402300799"), ("Pacific/Honolulu", "-62135596800")],
 )
-def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(book, thea, zone, second):
+def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(
+    add_entry, thea, zone, second
+):
     thea.team.vault.time_zone = zone
     thea.team.vault.save()
-    account = book().account
+    account = add_entry().account
     LedgerMirror.objects.update(sums_zone=zone)
     (row,) = rows(page(thea, period="all", after=f"{second}.0.{account.pk.hex}.1"))
     assert row.what == "Render"
 
 
-def test_a_reader_is_told_while_the_days_are_counted_anew(book, thea):
-    account = book(happened_at=ago(minutes=30)).account
+def test_a_reader_is_told_while_the_days_are_counted_anew(add_entry, thea):
+    account = add_entry(happened_at=days_ago(minutes=30)).account
     assert page(thea).totals.banners == ()
     thea.team.vault.time_zone = "Pacific/Auckland"
     thea.team.vault.save()
@@ -111,9 +113,9 @@ def test_a_reader_is_told_while_the_days_are_counted_anew(book, thea):
     assert page(thea).totals.banners == ()
 
 
-def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_of(book, thea):
+def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_of(add_entry, thea):
     """As after a view that changed: which sums are of the API is what is counted."""
-    daily_totals.request_rebuild(book(happened_at=ago(minutes=30)).account)
+    daily_totals.request_rebuild(add_entry(happened_at=days_ago(minutes=30)).account)
     (banner,) = page(thea).totals.banners
     assert banner.text == (
         "Days are those of UTC. Sums that were not made anew yet are the ones of before. "
@@ -127,13 +129,15 @@ def test_without_entries_there_is_nothing_to_count_anew(account, thea):
 
 
 @pytest.fixture
-def mixed(book, token, luca) -> None:
-    book("-96")
-    book("-14", operation="faceless.export", label="Faceless video export")
-    book("-42", by=None, label="Text to video", via_api=False)
-    book("+96", label="Refund", charge=None, confidence="", job=None, member=None, operation="")
-    book("-4", member=luca.user, operation="faceless.scripts", label="Script generation")
-    book("-7", happened_at=ago(days=40))
+def mixed_entries(add_entry, token, luca) -> None:
+    add_entry("-96")
+    add_entry("-14", operation="faceless.export", label="Faceless video export")
+    add_entry("-42", by=None, label="Text to video", via_api=False)
+    add_entry(
+        "+96", label="Refund", charge=None, confidence="", job=None, member=None, operation=""
+    )
+    add_entry("-4", member=luca.user, operation="faceless.scripts", label="Script generation")
+    add_entry("-7", happened_at=days_ago(days=40))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def mixed(book, token, luca) -> None:
         ({"period": "yesterday", "direction": "up", "after": "x"}, [-96, -42, -14, -4, 96]),
     ],
 )
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 def test_a_filter_leaves_what_it_says(query, left, thea):
     shown = page(thea, **query)
     assert sorted(int(row.amount) for row in rows(shown)) == left
@@ -165,7 +169,7 @@ def test_a_filter_leaves_what_it_says(query, left, thea):
     assert shown.entries.rows == len(left)
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 def test_a_member_and_a_job_are_filters_too(thea, luca, priya):
     assert spent(thea, member=luca.user_id) == [-4]
     assert sorted(spent(thea, member=priya.user_id)) == [-96, -14]
@@ -176,7 +180,7 @@ def test_a_member_and_a_job_are_filters_too(thea, luca, priya):
     assert chosen.says == "How to read a glacier"
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 def test_filters_live_in_the_address(client_of, thea):
     query = "/ledger/?feature=faceless.export&period=all&sort=oldest"
     html = client_of(thea).get(query).content.decode()
@@ -184,24 +188,24 @@ def test_filters_live_in_the_address(client_of, thea):
     assert "/ledger/export/?feature=faceless.export&amp;period=all&amp;sort=oldest" in html
 
 
-@pytest.mark.usefixtures("mixed")
-def test_a_script_and_a_long_label_stay_text(book, client_of, thea):
-    book(by=None, label="<script>alert(1)</script>", content_type="{{ 7|add:7 }}")
+@pytest.mark.usefixtures("mixed_entries")
+def test_a_script_and_a_long_label_stay_text(add_entry, client_of, thea):
+    add_entry(by=None, label="<script>alert(1)</script>", content_type="{{ 7|add:7 }}")
     html = client_of(thea).get("/ledger/").content.decode()
     assert "<script>alert(1)" not in html
     assert "&lt;script&gt;alert(1)" in html
 
 
-def test_a_ledger_that_is_still_being_read_says_how_far(book, thea, client_of):
-    account = book().account
+def test_a_ledger_that_is_still_being_read_says_how_far(add_entry, thea, client_of):
+    account = add_entry().account
     LedgerMirror.objects.filter(pk=account.pk).update(low=200, high=1_200, total=41_000)
     (banner,) = page(thea).totals.banners
     assert banner.text.startswith("1,000 of 41,000 entries are here.")
     assert "1,000 of 41,000" in client_of(thea).get("/ledger/").content.decode()
 
 
-def test_a_ledger_that_is_not_read_on_says_why(book, thea):
-    account = book().account
+def test_a_ledger_that_is_not_read_on_says_why(add_entry, thea):
+    account = add_entry().account
     LedgerMirror.objects.filter(pk=account.pk).update(problem="Row 7 reads differently now.")
     assert [(one.state, one.text) for one in page(thea).totals.banners] == [
         ("late", "Row 7 reads differently now.")
@@ -222,46 +226,46 @@ def test_a_team_without_an_account_is_led_to_its_first_token(otto, client_of):
     assert "No entries in these days" not in html
 
 
-def test_two_accounts_are_one_ledger_or_each_its_own(book, thea):
+def test_two_accounts_are_one_ledger_or_each_its_own(add_entry, thea):
     """pitfall_66: several accounts of a team, each read once."""
-    first = book().account
-    second = whole(AccountFactory.create(vault=thea.team.vault))
-    EntryFactory.create(account=second, credit_spend="-5", happened_at=ago(hours=2))
+    first = add_entry().account
+    second = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
+    EntryFactory.create(account=second, credit_spend="-5", happened_at=days_ago(hours=2))
     sum_up(second)
     assert spent(thea) == [-96, -5]
     assert spent(thea, account=first.pk) == [-96]
     assert spent(thea, account=second.pk) == [-5]
 
 
-def test_nothing_of_another_team_is_counted(book, thea, otto):
-    entry = book()
+def test_nothing_of_another_team_is_counted(add_entry, thea, otto):
+    entry = add_entry()
     assert rows(page(otto)) == []
     assert rows(page(otto, account=entry.account_id)) == []
     assert rows(page(otto, job=entry.job_id, period="all")) == []
 
 
-def test_a_new_entry_is_marked_when_the_list_looks_again(book, thea, client_of):
-    book()
+def test_a_new_entry_is_marked_when_the_list_refetches(add_entry, thea, client_of):
+    add_entry()
     browser = client_of(thea)
     url = re.search(r'hx-get="([^"]*part=entries[^"]*)"', browser.get("/ledger/").content.decode())
     assert url is not None
     fresh: Any = url[1].replace("&amp;", "&")
     assert b"data-new" not in browser.get(fresh).content
-    book("-14")
+    add_entry("-14")
     again = browser.get(fresh).content.decode()
     assert again.count("data-new") == 1
     assert again.lstrip().startswith('<section class="card card--flush" id="ledger-entries"')
     assert "reelroom:ledger from:body" in again
 
 
-def test_the_very_first_entry_is_marked_too(book, account, thea, client_of):
+def test_the_very_first_entry_is_marked_too(add_entry, account, thea, client_of):
     browser = client_of(thea)
     assert b"part=entries&amp;known=0" in browser.get("/ledger/").content
-    book()
+    add_entry()
     assert b"data-new" in browser.get("/ledger/?part=entries&known=0").content
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 @pytest.mark.parametrize(
     "path",
     ["", "?by=feature", "?period=all&sort=oldest", "?job={job}", "?member={member}", "charts/"],
@@ -276,7 +280,7 @@ def test_a_page_asks_the_database_twelve_times_at_most(path, client_of, thea):
     assert len(asked) <= MOST_QUERIES
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 def test_a_choice_of_filters_refreshes_the_body_and_the_address(client_of, thea):
     answer = client_of(thea).get(
         "/ledger/?match=no", headers={"HX-Request": "true", "HX-Trigger": "ledger-filters"}
@@ -288,7 +292,9 @@ def test_a_choice_of_filters_refreshes_the_body_and_the_address(client_of, thea)
 
 
 @pytest.mark.parametrize("name", ["q", "label", "feature"])
-def test_a_nul_in_the_address_asks_for_what_the_rest_says(name: str, book, client_of, thea) -> None:
+def test_a_nul_in_the_address_asks_for_what_the_rest_says(
+    name: str, add_entry, client_of, thea
+) -> None:
     """PostgreSQL takes it in no text."""
-    book()
+    add_entry()
     assert client_of(thea).get("/ledger/", {name: "no\0thing"}).status_code == 200

@@ -109,7 +109,7 @@ def test_rows_that_come_meanwhile_move_nothing(ada, account):
     assert len(listed) == len(set(listed)) == len(before)
 
 
-def test_many_rows_of_one_second_are_listed_once(book, thea, account):
+def test_many_rows_of_one_second_are_listed_once(add_entry, thea, account):
     """pitfall_62: equal rows of one moment are still rows of their own."""
     at = timezone.now()
     for _ in range(2 * PAGE + 3):

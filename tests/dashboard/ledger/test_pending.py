@@ -13,8 +13,8 @@ from dashboard.queries.ledger import pending
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, entries_of, ledger_of
 from proxyapi.models import Charge, ChargeState
-from tests.dashboard.ledger.conftest import ago
-from tests.dashboard.ledger.test_export import told
+from tests.dashboard.ledger.conftest import days_ago
+from tests.dashboard.ledger.test_export import export_rows
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 
@@ -32,9 +32,9 @@ def charge(account, token):
         given: dict[str, Any] = {"token": token, "account": account}
         job = fields.pop("job", None) or JobFactory.create(**given, title="Night trains")
         if state not in (ChargeState.HELD, ChargeState.DRAFT):
-            given["sent_at"] = ago(minutes=9)
+            given["sent_at"] = days_ago(minutes=9)
         if state in (ChargeState.CONFIRMED, ChargeState.MATCHED):
-            given |= {"cost": Decimal(96), "settled_at": ago(minutes=1)}
+            given |= {"cost": Decimal(96), "settled_at": days_ago(minutes=1)}
         return ChargeFactory.create(**{**given, "job": job, "state": state, **fields})
 
     return make
@@ -65,22 +65,22 @@ def test_what_will_take_nothing_is_not_shown(state, charge, thea):
 
 
 def test_what_is_not_booked_for_long_is_marked(charge, thea):
-    charge("confirmed", settled_at=ago(minutes=12))
+    charge("confirmed", settled_at=days_ago(minutes=12))
     (one,) = page(thea).entries.pending.rows
     assert (one.state, one.note) == ("late", "not booked since 11:48")
 
 
-def test_a_charge_that_was_booked_is_an_entry(book, thea):
-    book()
+def test_a_charge_that_was_booked_is_an_entry(add_entry, thea):
+    add_entry()
     assert words(thea) == []
 
 
-def test_it_counts_neither_in_the_sums_nor_in_the_file(charge, book, thea, client_of):
-    book("-14")
+def test_it_counts_neither_in_the_sums_nor_in_the_file(charge, add_entry, thea, client_of):
+    add_entry("-14")
     charge("unknown")
     shown = page(thea)
     assert (shown.totals.figures.net, shown.entries.rows) == (-14, 1)
-    assert [row["credit_spend"] for row in told(thea)] == ["-14"]
+    assert [row["credit_spend"] for row in export_rows(thea)] == ["-14"]
     html = client_of(thea).get("/ledger/").content.decode()
     assert "Not in the ledger yet, in no total" in html
     assert "0 or 96" in html
@@ -128,7 +128,7 @@ def test_member_video_and_account_are_filters_too(charge, thea, luca, priya, acc
 def test_of_very_many_only_the_newest_are_listed(charge, thea, monkeypatch):
     monkeypatch.setattr(pending, "MOST", 2)
     for minutes in (3, 2, 1):
-        charge("unknown", sent_at=ago(minutes=minutes))
+        charge("unknown", sent_at=days_ago(minutes=minutes))
     shown = page(thea).entries.pending
     assert [row.when for row in shown.rows] == ["11:59", "11:58"]
     assert shown.says == "the newest 2 charges"
@@ -139,7 +139,7 @@ def test_strangers_see_none_of_it(charge, otto):
     assert words(otto) == []
 
 
-def test_it_looks_again_when_a_charge_moves(charge, thea, client_of):
+def test_it_refetches_when_a_charge_changes(charge, thea, client_of):
     browser = client_of(thea)
     html = browser.get("/ledger/?part=entries").content.decode()
     assert "reelroom:charge from:body" in html

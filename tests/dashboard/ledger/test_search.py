@@ -12,8 +12,8 @@ from dashboard.queries.ledger import search
 from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.page import LedgerPage, ledger_of
 from proxyapi.models import Job, LedgerMirror
-from tests.dashboard.ledger.conftest import ago
-from tests.dashboard.ledger.test_export import told
+from tests.dashboard.ledger.conftest import days_ago
+from tests.dashboard.ledger.test_export import export_rows
 
 MOST_QUERIES = 12
 
@@ -27,18 +27,20 @@ def amounts(shown: LedgerPage) -> list[int]:
 
 
 @pytest.fixture
-def mixed(book, luca) -> None:
+def mixed_entries(add_entry, luca) -> None:
     """Glaciers of Priya's unless said otherwise; one film of Luca's about harbours."""
-    book("-96")
-    book("-14", operation="faceless.export", label="Faceless video export")
-    book("-42", by=None, label="Text to video")
-    book("-7", happened_at=ago(days=40))
-    harbour = book("-4", member=luca.user, operation="faceless.scripts", label="Script generation")
+    add_entry("-96")
+    add_entry("-14", operation="faceless.export", label="Faceless video export")
+    add_entry("-42", by=None, label="Text to video")
+    add_entry("-7", happened_at=days_ago(days=40))
+    harbour = add_entry(
+        "-4", member=luca.user, operation="faceless.scripts", label="Script generation"
+    )
     harbour.job.title = "Harbours at 100 % noon"
     harbour.job.save()
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 @pytest.mark.parametrize(
     ("text", "left"),
     [
@@ -64,7 +66,7 @@ def test_a_text_finds_labels_features_people_and_titles(text, left, thea):
     assert (shown.totals.figures.net, shown.entries.rows) == (sum(left), len(left))
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 @pytest.mark.parametrize(
     ("query", "left"),
     [
@@ -81,20 +83,20 @@ def test_a_search_is_one_filter_of_several(query, left, thea):
     assert int(shown.totals.figures.net) == sum(left)
 
 
-@pytest.mark.usefixtures("mixed")
-def test_within_one_video_or_of_one_member_it_looks_too(thea, luca, book):
-    entry = book("-11", label="Retouch")
+@pytest.mark.usefixtures("mixed_entries")
+def test_it_also_searches_within_one_video_or_member(thea, luca, add_entry):
+    entry = add_entry("-11", label="Retouch")
     assert amounts(page(thea, q="retouch", job=entry.job_id)) == [-11]
     assert amounts(page(thea, q="harbour", job=entry.job_id)) == []
     assert amounts(page(thea, q="script", member=luca.user_id)) == [-4]
     assert amounts(page(thea, q="export", member=luca.user_id)) == []
 
 
-def test_pages_of_a_search_hold_each_row_once(book, account, thea, monkeypatch):
+def test_pages_of_a_search_hold_each_row_once(add_entry, account, thea, monkeypatch):
     monkeypatch.setattr("dashboard.queries.ledger.rows.PAGE", 2)
     for hours in range(7):
-        book(f"-{hours + 1}", happened_at=ago(hours=30 * hours))
-    book("-50", by=None, label="Glacier pack", happened_at=ago(hours=31))
+        add_entry(f"-{hours + 1}", happened_at=days_ago(hours=30 * hours))
+    add_entry("-50", by=None, label="Glacier pack", happened_at=days_ago(hours=31))
     seen: list[int] = []
     query = {"q": "glacier"}
     while True:
@@ -108,46 +110,46 @@ def test_pages_of_a_search_hold_each_row_once(book, account, thea, monkeypatch):
     assert shown.totals.figures.net == Decimal(-78)
 
 
-def test_too_many_videos_of_a_name_are_said(book, thea, monkeypatch):
+def test_too_many_videos_of_a_name_are_said(add_entry, thea, monkeypatch):
     monkeypatch.setattr(search, "VIDEOS", 2)
     for number in range(3):
-        job = book(f"-{number + 1}", happened_at=ago(hours=3 - number)).job
-        Job.objects.filter(pk=job.pk).update(created_at=ago(hours=4 - number))
+        job = add_entry(f"-{number + 1}", happened_at=days_ago(hours=3 - number)).job
+        Job.objects.filter(pk=job.pk).update(created_at=days_ago(hours=4 - number))
     shown = page(thea, q="glacier")
     assert amounts(shown) == [-3, -2]
     (banner,) = shown.totals.banners
     assert banner.title == "Only the newest 2 videos of this name are listed."
 
 
-def test_of_a_long_ledger_only_the_newest_titles_are_looked_through(book, thea, monkeypatch):
+def test_of_a_long_ledger_only_the_newest_titles_are_searched(add_entry, thea, monkeypatch):
     """Days that end earlier bring older ones within reach."""
     monkeypatch.setattr(search, "TITLES", 2)
     monkeypatch.setattr(search, "LONG", 2)
     for days in range(3):
-        entry = book(f"-{days + 1}", happened_at=ago(hours=24 * days))
-        Job.objects.filter(pk=entry.job_id).update(created_at=ago(hours=24 * days + 1))
+        entry = add_entry(f"-{days + 1}", happened_at=days_ago(hours=24 * days))
+        Job.objects.filter(pk=entry.job_id).update(created_at=days_ago(hours=24 * days + 1))
     assert amounts(page(thea, q="glacier")) == [-3, -2, -1]
     LedgerMirror.objects.filter(pk=entry.account_id).update(high=3)
     shown = page(thea, q="glacier")
     assert amounts(shown) == [-2, -1]
     (banner,) = shown.totals.banners
     assert banner.title == "Titles were looked through for the newest 2 videos."
-    assert amounts(page(thea, q="glacier", period=f"..{ago(hours=24).date()}")) == [-3, -2]
+    assert amounts(page(thea, q="glacier", period=f"..{days_ago(hours=24).date()}")) == [-3, -2]
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 def test_the_file_has_the_rows_of_the_search(thea):
-    assert {row["credit_spend"] for row in told(thea, {"q": "glacier"})} == {"-96", "-14"}
-    assert told(thea, {"q": "nothing of it"}) == []
+    assert {row["credit_spend"] for row in export_rows(thea, {"q": "glacier"})} == {"-96", "-14"}
+    assert export_rows(thea, {"q": "nothing of it"}) == []
 
 
-def test_a_stranger_finds_nothing_of_ours(book, otto):
-    book()
+def test_a_stranger_finds_nothing_of_ours(add_entry, otto):
+    add_entry()
     for text in ("glacier", "Priya", "Faceless"):
         assert amounts(page(otto, q=text)) == []
 
 
-@pytest.mark.usefixtures("mixed")
+@pytest.mark.usefixtures("mixed_entries")
 @pytest.mark.parametrize("text", ["glacier", "r", "zzz", "<b>x</b>"])
 def test_a_search_asks_the_database_twelve_times_at_most(text, client_of, thea):
     browser = client_of(thea)

@@ -13,19 +13,19 @@ from dashboard.queries.ledger.period import Period
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.shares import Share, shares_of
 from proxyapi.models import DailyTotalByOperation, MonthlyTotalByOperation
-from tests.dashboard.ledger.conftest import sum_up, whole
+from tests.dashboard.ledger.conftest import mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
 
 
-def told(reader, **query) -> tuple[Share, ...]:
+def share_summary(reader, **query) -> tuple[Share, ...]:
     return shares_of(scope_of(reader.team, filters_of(query)))
 
 
-def test_shares_are_in_order_and_outside_comes_last(book, thea):
-    book("-96")
-    book("-300", operation="faceless.export")
-    book("-500", by=None)
-    shares = told(thea)
+def test_shares_are_in_order_and_outside_comes_last(add_entry, thea):
+    add_entry("-96")
+    add_entry("-300", operation="faceless.export")
+    add_entry("-500", by=None)
+    shares = share_summary(thea)
     assert [(one.label, one.amount, one.tone) for one in shares] == [
         ("Export", 300, ""),
         ("Render", 96, ""),
@@ -79,12 +79,12 @@ MOMENTS = (
         ("", 2),
     ],
 )
-def test_every_row_of_the_period_is_in_them_once(period, rows, book, account, thea):
+def test_every_row_of_the_period_is_in_them_once(period, rows, add_entry, account, thea):
     """Of two accounts; each row of its own size, so that none stands for another."""
-    spare = whole(AccountFactory.create(vault=thea.team.vault))
+    spare = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
     for number, at in enumerate(MOMENTS):
-        book(f"-{2**number}", happened_at=at)
-        book("+100", by=None, happened_at=at)
+        add_entry(f"-{2**number}", happened_at=at)
+        add_entry("+100", by=None, happened_at=at)
         EntryFactory.create(account=spare, credit_spend="-0.5", happened_at=at)
     sum_up(spare)
     scope = scope_of(thea.team, filters_of({"period": period}))
@@ -100,13 +100,13 @@ def test_every_row_of_the_period_is_in_them_once(period, rows, book, account, th
     }
 
 
-def test_of_whole_months_no_day_is_read(book, thea):
-    book(happened_at=datetime(2026, 9, 5, tzinfo=UTC))
+def test_of_whole_months_no_day_is_read(add_entry, thea):
+    add_entry(happened_at=datetime(2026, 9, 5, tzinfo=UTC))
     DailyTotalByOperation.objects.all().delete()
-    assert [one.amount for one in told(thea, period="all")] == [96]
+    assert [one.amount for one in share_summary(thea, period="all")] == [96]
 
 
-def test_the_month_that_is_not_over_is_told_by_its_days(book, thea):
-    book()
+def test_the_month_that_is_not_over_is_told_by_its_days(add_entry, thea):
+    add_entry()
     MonthlyTotalByOperation.objects.all().delete()
-    assert [one.amount for one in told(thea, period="all")] == [96]
+    assert [one.amount for one in share_summary(thea, period="all")] == [96]

@@ -11,7 +11,7 @@ from dashboard.queries.ledger.filters import filters_of
 from dashboard.queries.ledger.scope import scope_of
 from dashboard.queries.ledger.steps import StartOf, Step, step_of
 from proxyapi.models import DailyTotal
-from tests.dashboard.ledger.conftest import ago, sum_up, whole
+from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
 
 NEW_YEAR = date(2027, 1, 1)  # a Friday
@@ -45,14 +45,14 @@ def spanned(reader, **query) -> tuple[date, date]:
     return scope_of(reader.team, filters_of(query)).span
 
 
-def test_long_periods_begin_with_the_first_row_of_the_accounts(book, account, thea, luca):
+def test_long_periods_begin_with_the_first_row_of_the_accounts(add_entry, account, thea, luca):
     """Whatever the other filters: then two charts of everything tell of the same days."""
-    spare = whole(AccountFactory.create(vault=thea.team.vault))
-    EntryFactory.create(account=spare, happened_at=ago(days=900))
+    spare = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
+    EntryFactory.create(account=spare, happened_at=days_ago(days=900))
     sum_up(spare)
-    first = book(happened_at=ago(days=500)).happened_at.date()
+    first = add_entry(happened_at=days_ago(days=500)).happened_at.date()
     today = date(2026, 11, 20)
-    assert spanned(thea, period="all") == (ago(days=900).date(), today)
+    assert spanned(thea, period="all") == (days_ago(days=900).date(), today)
     assert spanned(thea, period="all", account=str(account.pk)) == (first, today)
     narrowed = spanned(thea, period="all", account=str(account.pk), member=str(luca.user_id))
     assert narrowed == (first, today)

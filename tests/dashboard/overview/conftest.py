@@ -17,7 +17,7 @@ from proxyapi.models import Account, Charge, Job, LedgerEntry, LedgerMirror, Tok
 from proxyapi.rollups import daily_totals, price_counts
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
-Book = Callable[..., LedgerEntry]
+AddLedgerEntry = Callable[..., LedgerEntry]
 
 
 def ago(**span: float) -> datetime:
@@ -42,7 +42,7 @@ def ledger(account: Account) -> LedgerMirror:
 
 
 @pytest.fixture
-def book(ledger: LedgerMirror) -> Book:
+def add_entry(ledger: LedgerMirror) -> AddLedgerEntry:
     """Writes the next row of the ledger, with the sums of its day."""
 
     def write(amount: float, at: datetime | None = None, **fields: Any) -> LedgerEntry:
@@ -74,7 +74,7 @@ def book(ledger: LedgerMirror) -> Book:
 
 
 @pytest.fixture
-def charged(token: Token) -> Callable[..., Charge]:
+def make_charge(token: Token) -> Callable[..., Charge]:
     """A charge of a member, confirmed unless said otherwise."""
 
     def make(cost: int = 96, member: Membership | None = None, **fields: Any) -> Charge:

@@ -19,13 +19,13 @@ from tests.factories import AccountFactory, TokenFactory
 
 
 @pytest.fixture
-def everything(account, token, ledger, book, charged, luca, northlight):
+def every_concern(account, token, ledger, add_entry, make_charge, luca, northlight):
     """One of each kind."""
-    charged(42, luca, state="unknown", quote=Decimal(42))
-    charged(98, luca, state="matched", orphan_at=ago(days=1))
-    charged(98, luca, refund_owed_at=ago(minutes=6))
+    make_charge(42, luca, state="unknown", quote=Decimal(42))
+    make_charge(98, luca, state="matched", orphan_at=ago(days=1))
+    make_charge(98, luca, refund_owed_at=ago(minutes=6))
     Ask.objects.create(
-        team=northlight, member=luca.user, charge=charged(0, luca, state="draft", hold=106)
+        team=northlight, member=luca.user, charge=make_charge(0, luca, state="draft", hold=106)
     )
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.REVOKED)
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.PAUSED)
@@ -39,7 +39,7 @@ def everything(account, token, ledger, book, charged, luca, northlight):
         looked_at=ago(hours=3),
         next_look_at=ago(hours=3),
     )
-    book(-96)
+    add_entry(-96)
 
 
 def found(team, account):
@@ -48,7 +48,7 @@ def found(team, account):
 
 
 def test_every_kind_is_found_in_one_query(
-    everything, northlight, account, django_assert_num_queries
+    every_concern, northlight, account, django_assert_num_queries
 ):
     with django_assert_num_queries(1):
         all_of_them = found(northlight, account)
@@ -56,7 +56,7 @@ def test_every_kind_is_found_in_one_query(
     assert sorted(one.kind for one in all_of_them) == kinds.split()
 
 
-def test_they_come_with_what_the_sentences_need(everything, northlight, account):
+def test_they_come_with_what_the_sentences_need(every_concern, northlight, account):
     by_kind = {one.kind: one for one in found(northlight, account)}
     unknown = by_kind["unknown"]
     assert (unknown.who, unknown.what, unknown.amount) == (
@@ -71,12 +71,12 @@ def test_they_come_with_what_the_sentences_need(everything, northlight, account)
 
 
 def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
-    northlight, account, ledger, charged, monkeypatch
+    northlight, account, ledger, make_charge, monkeypatch
 ):
     monkeypatch.setattr(concerns, "MOST", 3)
     for days in range(20, 15, -1):
-        charged(98, refund_owed_at=ago(days=days))
-    charged(42, state="unknown", quote=Decimal(42))
+        make_charge(98, refund_owed_at=ago(days=days))
+    make_charge(42, state="unknown", quote=Decimal(42))
     shown = found(northlight, account)
     assert [one.kind for one in shown] == ["unknown", "refund", "refund"]
     assert shown[1].since < shown[2].since < ago(days=18)
@@ -84,7 +84,7 @@ def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
     assert [one.kind for one in found(northlight, account)] == ["unknown", "token", "refund"]
 
 
-def test_another_team_sees_nothing_of_it(everything, account, otto):
+def test_another_team_sees_nothing_of_it(every_concern, account, otto):
     now = timezone.now()
     assert concerns_of(otto.team, [], now - timedelta(days=20), now) == []
 
@@ -104,17 +104,19 @@ def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
     assert text in ask.text
 
 
-def test_what_was_settled_waits_for_nobody(northlight, account, ledger, token, book, charged):
-    charged(98, refund_owed_at=ago(days=1), refunded_at=ago(hours=1))
-    charged(98, state="matched", orphan_at=ago(days=1), refunded_at=ago(hours=1))
-    charged(42, state="matched")
-    book(-42, charge=charged(42))
+def test_what_was_settled_waits_for_nobody(
+    northlight, account, ledger, token, add_entry, make_charge
+):
+    make_charge(98, refund_owed_at=ago(days=1), refunded_at=ago(hours=1))
+    make_charge(98, state="matched", orphan_at=ago(days=1), refunded_at=ago(hours=1))
+    make_charge(42, state="matched")
+    add_entry(-42, charge=make_charge(42))
     video(token, state="failed", hidden_at=ago(hours=1), finished_at=ago(hours=2))
     video(token, state="failed", finished_at=ago(days=30))
     assert found(northlight, account) == []
 
 
-def test_what_was_spent_before_the_account_came_is_no_news(northlight, account, book):
-    book(-96, ago(days=401))
+def test_what_was_spent_before_the_account_came_is_no_news(northlight, account, add_entry):
+    add_entry(-96, ago(days=401))
     now = timezone.now()
     assert concerns_of(northlight, [account.pk], now - timedelta(days=500), now) == []

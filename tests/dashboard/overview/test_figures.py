@@ -31,7 +31,7 @@ def at(day: date, hour: int = 12) -> datetime:
     return datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
 
 
-def live_in(team: Team, zone: str) -> None:
+def move_to_zone(team: Team, zone: str) -> None:
     team.vault.time_zone = zone
     team.vault.save()
 
@@ -40,7 +40,7 @@ EVENING = at(FRIDAY, 18)
 
 
 @pytest.fixture
-def told(northlight, account):
+def figures_at(northlight, account):
     """What the books add up to as of a moment."""
 
     def tell(now: datetime = EVENING, span: str = ""):
@@ -49,7 +49,7 @@ def told(northlight, account):
     return tell
 
 
-def test_today_this_week_and_this_month_stand_beside_the_last_ones(book, told):
+def test_today_this_week_and_this_month_stand_beside_the_last_ones(add_entry, figures_at):
     for day, cost in (
         (FRIDAY, 1),
         (date(2026, 11, 19), 10),
@@ -58,8 +58,8 @@ def test_today_this_week_and_this_month_stand_beside_the_last_ones(book, told):
         (date(2026, 10, 20), 10_000),
         (date(2026, 10, 31), 100_000),
     ):
-        book(-cost, at(day))
-    today, week, month = facts(told())
+        add_entry(-cost, at(day))
+    today, week, month = facts(figures_at())
     assert (today.spent, today.before) == (1, "yesterday 10")
     assert week.spent == 11
     assert week.before == "last week 100 by Friday, 1,100 in all"
@@ -67,11 +67,11 @@ def test_today_this_week_and_this_month_stand_beside_the_last_ones(book, told):
     assert month.before == "October 10,000 by the 20th, 110,000 in all"
 
 
-def test_pitfall_68_a_day_is_the_teams_own(northlight, book, told):
-    live_in(northlight, "Pacific/Auckland")
-    book(-5, datetime(2026, 11, 19, 10, 59, tzinfo=UTC))  # 23:59 there
-    book(-7, datetime(2026, 11, 19, 11, 0, tzinfo=UTC))  # midnight there
-    today, *_ = facts(told(datetime(2026, 11, 20, 1, tzinfo=UTC)))
+def test_pitfall_68_a_day_is_the_teams_own(northlight, add_entry, figures_at):
+    move_to_zone(northlight, "Pacific/Auckland")
+    add_entry(-5, datetime(2026, 11, 19, 10, 59, tzinfo=UTC))  # 23:59 there
+    add_entry(-7, datetime(2026, 11, 19, 11, 0, tzinfo=UTC))  # midnight there
+    today, *_ = facts(figures_at(datetime(2026, 11, 20, 1, tzinfo=UTC)))
     assert (today.spent, today.before) == (7, "yesterday 5")
 
 
@@ -104,11 +104,11 @@ def test_a_day_of_the_month_has_its_ending(number, words):
     assert ordinal(number) == words
 
 
-def test_the_balance_is_walked_back_through_every_entry(book, told):
-    book(-100, at(date(2026, 11, 10)))
-    book(2_000, at(date(2026, 11, 12)), label="Auto top-up")
-    book(-50, at(FRIDAY))
-    line = balance_line(days_with(Decimal(2_050), told(), whole=True))
+def test_the_balance_is_walked_back_through_every_entry(add_entry, figures_at):
+    add_entry(-100, at(date(2026, 11, 10)))
+    add_entry(2_000, at(date(2026, 11, 12)), label="Auto top-up")
+    add_entry(-50, at(FRIDAY))
+    line = balance_line(days_with(Decimal(2_050), figures_at(), whole=True))
     assert line is not None
     assert "from 200 to 2,050 credits" in line.sentence
     assert "Credits arrived on 12 Nov." in line.sentence
@@ -117,9 +117,9 @@ def test_the_balance_is_walked_back_through_every_entry(book, told):
     assert line.stops[-1].says.endswith(": 2,050 cr at its end. 50 went.")
 
 
-def test_the_balance_counts_what_came_since_the_last_weighing(book, mira):
-    book(-100, timezone.now() - timedelta(days=1))
-    book(500.25)
+def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, mira):
+    add_entry(-100, timezone.now() - timedelta(days=1))
+    add_entry(500.25)
     LedgerMirror.objects.update(balance_exact=1000, weighed_high=1)
     told = credits_part(mira, "").credits
     assert told is not None
@@ -127,34 +127,36 @@ def test_the_balance_counts_what_came_since_the_last_weighing(book, mira):
     assert (yesterday.began, yesterday.ended, today.ended) == (1100, 1000, Decimal("1500.25"))
 
 
-def test_a_refund_too_small_to_see_is_marked_and_not_written_out(book, told):
-    book(2_000, at(date(2026, 11, 6)), label="")
-    book(5, at(date(2026, 11, 16)), label="")
-    line = balance_line(days_with(Decimal(2_050), told(), whole=True))
+def test_a_refund_too_small_to_see_is_marked_and_not_written_out(add_entry, figures_at):
+    add_entry(2_000, at(date(2026, 11, 6)), label="")
+    add_entry(5, at(date(2026, 11, 16)), label="")
+    line = balance_line(days_with(Decimal(2_050), figures_at(), whole=True))
     assert line is not None
     marks = {mark.title: mark.label for mark in line.marks}
     assert marks["16 Nov: +5 credits"] == ""
     assert marks["6 Nov: +2,000 credits"] == "+2,000"
 
 
-def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(book, told):
-    book(-100, at(date(2026, 11, 10)))
-    book(-50, at(FRIDAY))
-    line = balance_line(days_with(Decimal(500), told(), whole=False))
+def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(add_entry, figures_at):
+    add_entry(-100, at(date(2026, 11, 10)))
+    add_entry(-50, at(FRIDAY))
+    line = balance_line(days_with(Decimal(500), figures_at(), whole=False))
     assert line is not None
     assert "Balance from Wed 11 Nov" in line.sentence
 
 
-def test_without_entries_there_is_no_line(ledger, told):
-    assert balance_line(days_with(Decimal(500), told(), whole=True)) is None
+def test_without_entries_there_is_no_line(ledger, figures_at):
+    assert balance_line(days_with(Decimal(500), figures_at(), whole=True)) is None
 
 
-def test_members_have_their_colours_and_outside_has_none(book, charged, priya, luca, told):
+def test_members_have_their_colours_and_outside_has_none(
+    add_entry, make_charge, priya, luca, figures_at
+):
     now = timezone.now()
-    book(-96, now, charge=charged(96, priya))
-    book(-40, now, charge=charged(40, luca))
-    book(-8, now)
-    spend = spend_from(told(now))
+    add_entry(-96, now, charge=make_charge(96, priya))
+    add_entry(-40, now, charge=make_charge(40, luca))
+    add_entry(-8, now)
+    spend = spend_from(figures_at(now))
     assert [(one.name, one.tone, one.spent) for one in spend.members] == [
         ("Priya Raman", "m1", 96),
         ("Luca Moretti", "m2", 40),
@@ -169,30 +171,32 @@ def test_members_have_their_colours_and_outside_has_none(book, charged, priya, l
 
 
 @pytest.mark.parametrize("blank", ["", "   "])
-def test_who_has_no_name_goes_by_the_address(blank, book, charged, priya, told):
+def test_who_has_no_name_goes_by_the_address(blank, add_entry, make_charge, priya, figures_at):
     type(priya.user).objects.filter(pk=priya.user_id).update(name=blank)
     now = timezone.now()
-    book(-96, now, charge=charged(96, priya))
-    spend = spend_from(told(now))
+    add_entry(-96, now, charge=make_charge(96, priya))
+    spend = spend_from(figures_at(now))
     assert [one.label for one in spend.bars.series] == ["priya"]
     assert [one.name for one in spend.members] == [priya.user.email]
 
 
-def test_a_refund_is_no_spend_and_no_feature(book, charged, priya, told):
+def test_a_refund_is_no_spend_and_no_feature(add_entry, make_charge, priya, figures_at):
     now = timezone.now()
-    charge = charged(98, priya)
-    book(-98, now, charge=charge)
-    book(98, now, charge=charge)
-    spend = spend_from(told(now))
+    charge = make_charge(98, priya)
+    add_entry(-98, now, charge=charge)
+    add_entry(98, now, charge=charge)
+    spend = spend_from(figures_at(now))
     assert spend.total == 98
     assert [one.spent for one in spend.features] == [98]
 
 
-def test_of_many_members_the_first_have_a_bar_of_their_own(book, charged, told, northlight):
+def test_of_many_members_the_first_have_a_bar_of_their_own(
+    add_entry, make_charge, figures_at, northlight
+):
     now = timezone.now()
     for cost in range(1, 13):
-        book(-cost, now, charge=charged(cost, MembershipFactory.create(team=northlight)))
-    spend = spend_from(told(now))
+        add_entry(-cost, now, charge=make_charge(cost, MembershipFactory.create(team=northlight)))
+    spend = spend_from(figures_at(now))
     # Priya, whose token it is, joined first and spent nothing.
     assert len(spend.bars.series) == 5
     assert spend.bars.series[0].label == "others"
@@ -200,31 +204,31 @@ def test_of_many_members_the_first_have_a_bar_of_their_own(book, charged, told, 
     assert spend.members[-1].name == "4 others"
 
 
-def test_every_amount_is_exact_on_both_databases(book, told):
+def test_every_amount_is_exact_on_both_databases(add_entry, figures_at):
     now = timezone.now()
     for _ in range(10):
-        book("-0.1", now)
-    assert spend_from(told(now)).total == Decimal(1)
+        add_entry("-0.1", now)
+    assert spend_from(figures_at(now)).total == Decimal(1)
 
 
-def test_an_hour_more_or_less_moves_no_day(northlight, book, told):
-    live_in(northlight, "Europe/Berlin")
+def test_an_hour_more_or_less_moves_no_day(northlight, add_entry, figures_at):
+    move_to_zone(northlight, "Europe/Berlin")
     night = datetime(2026, 10, 25, 0, tzinfo=ZoneInfo("Europe/Berlin"))
     for hours in range(0, 25 * 3600, 1800):
-        book(-1, night.astimezone(UTC) + timedelta(seconds=hours))
-    sums = told(at(FRIDAY))
+        add_entry(-1, night.astimezone(UTC) + timedelta(seconds=hours))
+    sums = figures_at(at(FRIDAY))
     assert sums.spent(date(2026, 10, 25), date(2026, 10, 25)) == 50
 
 
 def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(
-    account, token, mira, priya, charged
+    account, token, mira, priya, make_charge
 ):
-    charged(member=priya, state="unknown", hold=Decimal(700))
+    make_charge(member=priya, state="unknown", hold=Decimal(700))
     other = AccountFactory.create(vault=account.vault, balance=Decimal(1000))
     TokenFactory.create(account=other, owner=mira.user)
     held = TokenFactory.create(account=other, owner=priya.user)
     job = JobFactory.create(account=other, token=held)
-    charged(member=priya, state="held", hold=Decimal(90), job=job)
+    make_charge(member=priya, state="held", hold=Decimal(90), job=job)
     Token.objects.filter(account=account).update(state=TokenState.REMOVED)
     purse = purse_of(account.vault)
     assert (purse.balance, purse.held, purse.free) == (1000, 90, 910)

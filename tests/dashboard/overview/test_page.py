@@ -40,18 +40,18 @@ def running(token):
 
 
 @pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "vera"])
-def test_everybody_of_the_team_sees_it(role, request, client_of, account, token, book):
-    book(-96)
+def test_everybody_of_the_team_sees_it(role, request, client_of, account, token, add_entry):
+    add_entry(-96)
     assert "4,318" in page(client_of, request.getfixturevalue(role))
 
 
 def test_the_whole_page_takes_twelve_queries(
-    client_of, vera, token, ledger, book, charged, running, django_assert_max_num_queries
+    client_of, vera, token, ledger, add_entry, make_charge, running, django_assert_max_num_queries
 ):
     for _ in range(5):
-        book(-96, charge=charged(96))
+        add_entry(-96, charge=make_charge(96))
         running()
-        charged(42, state="unknown")
+        make_charge(42, state="unknown")
     browser = client_of(vera)
     browser.get("/")
     with django_assert_max_num_queries(12):
@@ -60,9 +60,9 @@ def test_the_whole_page_takes_twelve_queries(
 
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_comes_alone_without_the_shell(
-    part, client_of, vera, token, book, charged, django_assert_max_num_queries
+    part, client_of, vera, token, add_entry, make_charge, django_assert_max_num_queries
 ):
-    book(-96, charge=charged(96, quote=Decimal(96)))
+    add_entry(-96, charge=make_charge(96, quote=Decimal(96)))
     browser = client_of(vera)
     with django_assert_max_num_queries(12):
         shown = browser.get(f"/?part={part}").content.decode()
@@ -86,8 +86,8 @@ def test_a_new_team_is_told_what_brings_its_credits(client_of, otto):
     assert "Spend per day" not in shown
 
 
-def test_an_account_that_no_token_opens_any_more_keeps_its_books(client_of, vera, token, book):
-    book(-96)
+def test_an_account_without_a_working_token_keeps_its_ledger(client_of, vera, token, add_entry):
+    add_entry(-96)
     Token.objects.filter(pk=token.pk).update(state=TokenState.REMOVED)
     shown = page(client_of, vera)
     assert "No token opens an account now." in shown
@@ -113,8 +113,8 @@ def test_without_spend_nothing_is_drawn(client_of, vera, token):
         assert words in shown, words
 
 
-def test_what_is_held_is_taken_off(client_of, vera, token, charged):
-    charged(state="unknown", hold=Decimal(46))
+def test_what_is_held_is_taken_off(client_of, vera, token, make_charge):
+    make_charge(state="unknown", hold=Decimal(46))
     shown = page(client_of, vera)
     assert "Held by 1 open charge" in shown
     assert '<p class="figure">4,272' in shown
@@ -137,7 +137,7 @@ def test_what_renders_is_shown_with_its_bar(client_of, vera, token, running):
     assert 'class="timebar"' in shown
 
 
-def test_the_books_tell_how_far_they_are_read(client_of, vera, token, ledger):
+def test_the_ledger_says_how_far_it_is_read(client_of, vera, token, ledger):
     ledger.low, ledger.high, ledger.total = 5_800, 10_000, 10_000
     ledger.save()
     assert "4,200 of 10,000 rows" in page(client_of, vera)
@@ -182,16 +182,16 @@ def test_a_top_up_that_went_off_by_itself_waits_for_a_person(client_of, vera, ac
     assert "nobody here switched it off" in page(client_of, vera)
 
 
-def test_the_greatest_risk_comes_first(client_of, vera, token, charged, book):
-    book(-96)
-    charged(42, state="unknown")
+def test_the_greatest_risk_comes_first(client_of, vera, token, make_charge, add_entry):
+    add_entry(-96)
+    make_charge(42, state="unknown")
     shown = page(client_of, vera)
     assert shown.index("is unknown") < shown.index("spent outside the portal")
 
 
-def test_what_weighs_less_unfolds(client_of, vera, token, charged):
+def test_what_weighs_less_unfolds(client_of, vera, token, make_charge):
     for _ in range(9):
-        charged(42, state="unknown")
+        make_charge(42, state="unknown")
     shown = page(client_of, vera)
     assert "3 more of less weight" in shown
     assert shown.count("it was not sent again.") == 9
@@ -205,6 +205,6 @@ def test_several_failed_renders_are_one_ask(client_of, vera, token):
     assert "/library/?state=failed" in shown
 
 
-def test_a_title_is_never_markup(client_of, vera, token, charged):
-    charged(42, state="unknown", job=video(token, title="<script>alert(1)</script>"))
+def test_a_title_is_never_markup(client_of, vera, token, make_charge):
+    make_charge(42, state="unknown", job=video(token, title="<script>alert(1)</script>"))
     assert "<script>alert" not in page(client_of, vera)

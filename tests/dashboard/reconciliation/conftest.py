@@ -8,13 +8,13 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from tests.dashboard.overview.conftest import account, book, charged, ledger, token
+from tests.dashboard.overview.conftest import account, add_entry, ledger, make_charge, token
 
-__all__ = ["account", "book", "charged", "ledger", "token"]
+__all__ = ["account", "add_entry", "ledger", "make_charge", "token"]
 
 
 @pytest.fixture
-def weighed(ledger):
+def set_checkpoint(ledger):
     """Says that the service shows this balance, and with which it all began."""
 
     def weigh(shown: int, opening: int) -> None:
@@ -30,9 +30,9 @@ def weighed(ledger):
 
 
 @pytest.fixture
-def lost(charged, luca):
+def unknown_charge(make_charge, luca):
     """Luca's render of 42 cr, sent an hour ago; nobody knows what became of it."""
-    return charged(
+    return make_charge(
         state="unknown",
         member=luca,
         quote=Decimal(42),

@@ -11,15 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.actions import books
 from proxyapi.models import LedgerConflict, LedgerEntry
 from proxyapi.refusals import StaleData
-from tests.rings import beside
+from tests.deadlocks import run_beside
 
 
 def gone(account, position):
     return LedgerConflict.objects.create(account=account, position=position, before={})
 
 
-def test_the_account_is_locked_before_its_rewrites(thea, account, book):
-    book(-96)
+def test_the_account_is_locked_before_its_conflicts(thea, account, add_entry):
+    add_entry(-96)
     rewrite = gone(account, 0)
     with CaptureQueriesContext(connection) as asked:
         books.take_version(by=thea, rewrite=rewrite)
@@ -29,16 +29,16 @@ def test_the_account_is_locked_before_its_rewrites(thea, account, book):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_who_take_two_rows_at_once_do_not_wait_in_a_ring(thea, mira, account, book):
+def test_two_who_accept_two_rows_at_once_do_not_deadlock(thea, mira, account, add_entry):
     """The first row takes the second along, which somebody else is just taking."""
     with transaction.atomic():
         for amount in (-96, -42):
-            book(amount)
+            add_entry(amount)
     first, second = gone(account, 0), gone(account, 1)
 
     def take_second():
         with suppress(StaleData):
             books.take_version(by=mira, rewrite=second)
 
-    beside(account, take_second, lambda: books.take_version(by=thea, rewrite=first))
+    run_beside(account, take_second, lambda: books.take_version(by=thea, rewrite=first))
     assert not LedgerEntry.objects.filter(account=account).exists()

@@ -22,14 +22,16 @@ def page(client_of, reader, query=""):
 
 
 @pytest.fixture
-def torn(book, charged, lost, weighed, ledger, account, token):
+def inconsistent_ledger(
+    add_entry, make_charge, unknown_charge, set_checkpoint, ledger, account, token
+):
     """Books in which everything is wrong at once."""
-    charged(14, settled_at=timezone.now() - timedelta(hours=1))
-    charged(98, refund_owed_at=timezone.now() - timedelta(days=2))
-    book(-90, charge=charged(96), confidence="weak")
-    book(-1, trouble="Its amount cannot be read, so it counts as 0.", credit_spend="much")
-    weighed(500, opening=700)
-    book(-30)
+    make_charge(14, settled_at=timezone.now() - timedelta(hours=1))
+    make_charge(98, refund_owed_at=timezone.now() - timedelta(days=2))
+    add_entry(-90, charge=make_charge(96), confidence="weak")
+    add_entry(-1, trouble="Its amount cannot be read, so it counts as 0.", credit_spend="much")
+    set_checkpoint(500, opening=700)
+    add_entry(-30)
     LedgerConflict.objects.create(
         account=account,
         position=1,
@@ -42,15 +44,15 @@ def torn(book, charged, lost, weighed, ledger, account, token):
     ledger.save()
 
 
-def test_the_books_agree(client_of, vera, book, charged, weighed):
-    book(-96, charge=charged(96))
-    weighed(604, opening=700)
+def test_the_ledger_reconciles(client_of, vera, add_entry, make_charge, set_checkpoint):
+    add_entry(-96, charge=make_charge(96))
+    set_checkpoint(604, opening=700)
     shown = page(client_of, vera)
     assert "The books agree: 1 ledger entry adds up to 604" in shown
     assert "Nothing differs." in shown
 
 
-def test_each_difference_says_what_to_do(client_of, vera, torn):
+def test_each_difference_says_what_to_do(client_of, vera, inconsistent_ledger):
     shown = page(client_of, vera)
     for words in (
         "The ledger is not read on",
@@ -67,17 +69,19 @@ def test_each_difference_says_what_to_do(client_of, vera, torn):
         assert words in shown, words
 
 
-def test_what_the_service_owes_is_the_sum_of_all_of_it(client_of, vera, charged, weighed):
+def test_what_the_service_owes_is_the_sum_of_all_of_it(
+    client_of, vera, make_charge, set_checkpoint
+):
     """A batch of clips that failed as a whole; 180 of them were added up."""
     for _ in range(190):
-        charged(2, refund_owed_at=timezone.now() - timedelta(days=2))
-    weighed(604, opening=700)
+        make_charge(2, refund_owed_at=timezone.now() - timedelta(days=2))
+    set_checkpoint(604, opening=700)
     shown = page(client_of, vera)
     assert "380 cr" in shown
     assert "190 charges" in shown
 
 
-def test_hidden_videos_are_named_and_not_linked(client_of, thea, torn):
+def test_hidden_videos_are_named_and_not_linked(client_of, thea, inconsistent_ledger):
     assert "/videos/" in page(client_of, thea)
     Job.objects.update(hidden_at=timezone.now(), title="Nobody looks at it")
     html = page(client_of, thea)
@@ -85,7 +89,9 @@ def test_hidden_videos_are_named_and_not_linked(client_of, thea, torn):
     assert "/videos/" not in html
 
 
-def test_the_whole_page_takes_twelve_queries(client_of, thea, torn, django_assert_max_num_queries):
+def test_the_whole_page_takes_twelve_queries(
+    client_of, thea, inconsistent_ledger, django_assert_max_num_queries
+):
     browser = client_of(thea)
     browser.get(URL)
     with django_assert_max_num_queries(12):
@@ -93,24 +99,30 @@ def test_the_whole_page_takes_twelve_queries(client_of, thea, torn, django_asser
 
 
 @pytest.mark.parametrize("name", ["mira", "thea"])
-def test_who_manages_money_finds_the_acts(name, request, client_of, torn, lost):
+def test_who_manages_money_finds_the_acts(
+    name, request, client_of, inconsistent_ledger, unknown_charge
+):
     shown = page(client_of, request.getfixturevalue(name))
-    assert f"/reconciliation/charges/{lost.pk}/write-offs/" in shown
-    assert f"/reconciliation/charges/{lost.pk}/matches/" in shown
+    assert f"/reconciliation/charges/{unknown_charge.pk}/write-offs/" in shown
+    assert f"/reconciliation/charges/{unknown_charge.pk}/matches/" in shown
     assert "Take this version" in shown
     assert "Set the opening balance anew" in shown
 
 
 @pytest.mark.parametrize("name", ["jonas", "priya", "vera"])
-def test_everybody_else_reads_who_decides(name, request, client_of, torn, lost):
+def test_everybody_else_reads_who_decides(
+    name, request, client_of, inconsistent_ledger, unknown_charge
+):
     shown = page(client_of, request.getfixturevalue(name))
     assert "The treasurer or the owner decides." in shown
     assert "write-offs" not in shown
     assert "acceptances" not in shown
 
 
-def test_nobody_decides_while_the_ledger_still_may(client_of, thea, ledger, charged, luca):
-    charge = charged(state="unknown", member=luca, sent_at=timezone.now() - timedelta(minutes=1))
+def test_nobody_decides_while_the_ledger_still_may(client_of, thea, ledger, make_charge, luca):
+    charge = make_charge(
+        state="unknown", member=luca, sent_at=timezone.now() - timedelta(minutes=1)
+    )
     shown = page(client_of, thea)
     assert "The ledger decides, at the latest by" in shown
     assert f"{charge.pk}/write-offs" not in shown
@@ -137,36 +149,36 @@ def test_a_team_without_an_account_is_told_so(client_of, otto):
     assert "No account yet" in page(client_of, otto)
 
 
-def test_the_part_that_changes_holds_no_shell(client_of, vera, torn):
+def test_the_part_that_changes_holds_no_shell(client_of, vera, inconsistent_ledger):
     shown = page(client_of, vera, "?part=body")
     assert 'id="books"' in shown
     assert "<html" not in shown
 
 
-def test_an_amount_of_a_fraction_stays_whole(client_of, vera, token, book, weighed):
-    book(Decimal("-12.5"))
-    weighed(687, opening=700)
+def test_an_amount_of_a_fraction_stays_whole(client_of, vera, token, add_entry, set_checkpoint):
+    add_entry(Decimal("-12.5"))
+    set_checkpoint(687, opening=700)
     shown = page(client_of, vera)
     assert "0.5 cr went without an entry" in shown
 
 
 @pytest.mark.parametrize(("name", "acts"), [("thea", 3), ("priya", 1), ("vera", 0)])
-def test_a_lost_charge_is_looked_for_again_by_whoever_may(
-    name, acts, request, client_of, lost, ledger
+def test_a_lost_charge_is_searched_again_by_whoever_may(
+    name, acts, request, client_of, unknown_charge, ledger
 ):
     client = client_of(request.getfixturevalue(name))
     page = client.get("/reconciliation/").content.decode()
-    assert page.count(f"/reconciliation/charges/{lost.pk}/") == acts + max(acts - 1, 0)
-    answer = client.post(f"/reconciliation/charges/{lost.pk}/looks/", follow=bool(acts))
+    assert page.count(f"/reconciliation/charges/{unknown_charge.pk}/") == acts + max(acts - 1, 0)
+    answer = client.post(f"/reconciliation/charges/{unknown_charge.pk}/looks/", follow=bool(acts))
     assert answer.status_code == (200 if acts else 403)
     assert ("asked now. Nothing is sent again." in answer.content.decode()) is bool(acts)
     assert AuditEvent.objects.filter(action="charge.look_again").count() == bool(acts)
 
 
-def test_a_row_has_one_number_on_every_page(client_of, thea, book, account):
+def test_a_row_has_one_number_on_every_page(client_of, thea, add_entry, account):
     """The first row of the ledger is row 1 to readers, in each list, question and entry."""
-    book(-5)
-    odd = book(-7, trouble="odd")
+    add_entry(-5)
+    odd = add_entry(-7, trouble="odd")
     rewrite = LedgerConflict.objects.create(
         account=account,
         position=odd.position,

@@ -13,23 +13,26 @@ from proxyapi.ledger import build_reconciliation
 
 
 @pytest.fixture
-def mixed(book, charged, lost, weighed, ledger):
+def mixed_entries(add_entry, make_charge, unknown_charge, set_checkpoint, ledger):
     """Some of everything; one row came after the balance was read."""
-    book(1000, label="Top-up")
-    book(-96, charge=charged(96))
-    book(Decimal("-12.5"))
-    refunded = charged(98)
-    book(-98, charge=refunded)
-    book(98, charge=refunded)
-    charged(14, settled_at=timezone.now() - timedelta(hours=1))
-    weighed(890, opening=0)
-    book(-30)
+    add_entry(1000, label="Top-up")
+    add_entry(-96, charge=make_charge(96))
+    add_entry(Decimal("-12.5"))
+    refunded = make_charge(98)
+    add_entry(-98, charge=refunded)
+    add_entry(98, charge=refunded)
+    make_charge(14, settled_at=timezone.now() - timedelta(hours=1))
+    set_checkpoint(890, opening=0)
+    add_entry(-30)
     ledger.refresh_from_db()
     return ledger
 
 
-def test_it_says_what_the_books_say(mixed):
-    statement, found = statement_of(mixed.account, mixed), build_reconciliation(mixed.account)
+def test_it_says_what_the_reconciliation_says(mixed_entries):
+    statement, found = (
+        statement_of(mixed_entries.account, mixed_entries),
+        build_reconciliation(mixed_entries.account),
+    )
     assert statement.opening == found.opening_balance
     assert statement.newer == found.newer_entries_sum == -30
     assert statement.came == found.credited
@@ -43,27 +46,32 @@ def test_it_says_what_the_books_say(mixed):
     assert statement.at_risk == found.at_risk == 46
 
 
-def test_what_was_booked_otherwise_than_told_is_in_what_the_charges_took(mixed, book, charged):
-    book(-90, charge=charged(96), confidence="weak")
-    statement, found = statement_of(mixed.account, mixed), build_reconciliation(mixed.account)
+def test_what_was_booked_differently_than_reported_is_in_what_the_charges_took(
+    mixed_entries, add_entry, make_charge
+):
+    add_entry(-90, charge=make_charge(96), confidence="weak")
+    statement, found = (
+        statement_of(mixed_entries.account, mixed_entries),
+        build_reconciliation(mixed_entries.account),
+    )
     assert statement.charged == found.charged
     assert statement.unexplained == found.unexplained == 20
 
 
-def test_opening_and_entries_and_the_difference_make_the_balance(mixed):
-    statement = statement_of(mixed.account, mixed)
+def test_opening_and_entries_and_the_difference_make_the_balance(mixed_entries):
+    statement = statement_of(mixed_entries.account, mixed_entries)
     assert statement.adds_up_to == Decimal("891.5")
     assert statement.adds_up_to + statement.difference == statement.shown
 
 
-def test_debits_are_our_charges_and_the_rest(mixed):
-    statement = statement_of(mixed.account, mixed)
+def test_debits_are_our_charges_and_the_rest(mixed_entries):
+    statement = statement_of(mixed_entries.account, mixed_entries)
     assert statement.matched + statement.outside == statement.spent
     assert statement.charged - statement.matched == statement.unexplained
 
 
-def test_without_a_weighing_there_is_nothing_to_add_up_to(book, ledger):
-    book(-96)
+def test_without_a_balance_checkpoint_there_is_nothing_to_add_up_to(add_entry, ledger):
+    add_entry(-96)
     ledger.refresh_from_db()
     statement = statement_of(ledger.account, ledger)
     assert (statement.opening, statement.adds_up_to, statement.shown) == (None, None, None)

@@ -29,7 +29,7 @@ def mira_signs_in(mira: Membership) -> Membership:
 
 
 @pytest.fixture
-def at() -> Callable[[str], Client]:
+def browser_at() -> Callable[[str], Client]:
     """A new browser at an IP address."""
     return lambda ip: Client(REMOTE_ADDR=ip)
 
@@ -39,11 +39,11 @@ def sign_in(browser: Client, password: str = PASSWORD, address: str = MIRA) -> A
     return browser.post(reverse("account_login"), form)
 
 
-def is_in(browser: Client) -> bool:
+def is_signed_in(browser: Client) -> bool:
     return browser.get(reverse("members")).status_code == 200
 
 
-def queued() -> list[tuple[str, list[Any]]]:
+def pop_queued_tasks() -> list[tuple[str, list[Any]]]:
     """The tasks that wait for the slow worker, with their arguments, the oldest first; they are
     taken out of the queue."""
     found = []
@@ -55,6 +55,6 @@ def queued() -> list[tuple[str, list[Any]]]:
     return found
 
 
-def run_queued() -> None:
-    for name, args in queued():
+def run_queued_tasks() -> None:
+    for name, args in pop_queued_tasks():
         app.tasks[name](*args)

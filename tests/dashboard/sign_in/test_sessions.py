@@ -13,7 +13,7 @@ from django.utils import timezone
 from dashboard import tasks
 from dashboard.celery import app
 from dashboard.tickets import Ticket, lapsed
-from tests.dashboard.sign_in.conftest import is_in, sign_in
+from tests.dashboard.sign_in.conftest import is_signed_in, sign_in
 
 pytestmark = pytest.mark.usefixtures("mira_signs_in")
 IDLE = timedelta(minutes=480)
@@ -28,9 +28,9 @@ def clock():
 
 
 @pytest.fixture
-def browser(clock, at):
+def browser(clock, browser_at):
     """Mira's, signed in at nine."""
-    browser = at("203.0.113.7")
+    browser = browser_at("203.0.113.7")
     sign_in(browser)
     return browser
 
@@ -41,36 +41,36 @@ def end() -> datetime:
 
 def test_a_session_ends_when_nobody_used_it(browser, clock) -> None:
     clock.shift(IDLE - timedelta(seconds=1))
-    assert is_in(browser)
+    assert is_signed_in(browser)
     clock.shift(IDLE + timedelta(seconds=1))
-    assert not is_in(browser)
+    assert not is_signed_in(browser)
 
 
 def test_a_session_ends_a_day_after_sign_in_however_much_it_is_used(browser, clock) -> None:
     for _ in range(23):
         clock.shift(timedelta(hours=1))
-        assert is_in(browser)
+        assert is_signed_in(browser)
     clock.shift(timedelta(hours=1))
-    assert not is_in(browser)
+    assert not is_signed_in(browser)
 
 
 def test_saving_something_in_it_does_not_make_a_session_longer(browser, clock, mira) -> None:
     for _ in range(4):
         clock.shift(timedelta(hours=6, seconds=-1))
         browser.post(reverse("team"), {"team": str(mira.team_id)})
-    assert is_in(browser)
+    assert is_signed_in(browser)
     clock.shift(timedelta(seconds=4))
-    assert not is_in(browser)
+    assert not is_signed_in(browser)
 
 
 def test_a_use_is_written_once_in_five_minutes(browser, clock, django_assert_num_queries) -> None:
-    is_in(browser)
+    is_signed_in(browser)
     before = end()
     clock.shift(timedelta(minutes=4, seconds=59))
-    is_in(browser)
+    is_signed_in(browser)
     assert end() == before
     clock.shift(timedelta(seconds=1))
-    is_in(browser)
+    is_signed_in(browser)
     assert end() == timezone.now() + IDLE
 
 
@@ -97,12 +97,12 @@ def test_a_stream_that_comes_back_is_no_use_and_ends_with_the_session(browser, c
     assert lapsed({ticket}) == {ticket}
 
 
-def test_a_shorter_limit_is_a_setting(clock, at, settings) -> None:
+def test_a_shorter_limit_is_a_setting(clock, browser_at, settings) -> None:
     settings.SESSION_IDLE_MINUTES = 30
-    browser = at("203.0.113.7")
+    browser = browser_at("203.0.113.7")
     sign_in(browser)
     clock.shift(timedelta(minutes=31))
-    assert not is_in(browser)
+    assert not is_signed_in(browser)
 
 
 def test_sessions_that_ended_are_deleted_once_a_day(browser, clock) -> None:

@@ -86,13 +86,13 @@ def ready(token: Token) -> Job:
     )
 
 
-def at(job: Job, step: str) -> str:
+def step_url(job: Job, step: str) -> str:
     return reverse("studio-step", args=[job.pk, step])
 
 
-def to(job: Job, name: str) -> str:
+def job_url(job: Job, name: str) -> str:
     return reverse(f"studio-{name}", args=[job.pk])
 
 
-def page(browser: Any, url: str, **headers: str) -> str:
+def get_page(browser: Any, url: str, **headers: str) -> str:
     return str(browser.get(url, headers=headers).content.decode())

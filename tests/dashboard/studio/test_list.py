@@ -9,7 +9,7 @@ from django.urls import reverse
 from dashboard.models import AuditEvent, Membership
 from proxyapi.models import AccountPlan, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
-from tests.dashboard.studio.conftest import Browser, page
+from tests.dashboard.studio.conftest import Browser, get_page
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 
 LIST = reverse("studio")
@@ -61,7 +61,7 @@ def test_a_script_that_was_not_chosen_does_no_harm(
 
 
 def test_who_has_no_token_is_sent_for_one(priya: Membership, client_of: Browser) -> None:
-    html = page(client_of(priya), LIST)
+    html = get_page(client_of(priya), LIST)
     assert "Add your token" in html
     assert reverse("tokens") in html
     assert "Start the draft" not in html
@@ -72,7 +72,7 @@ def test_who_had_a_token_is_told_that_it_stopped(
 ) -> None:
     token.state = TokenState.REVOKED
     token.save()
-    assert "Your token stopped working" in page(client_of(priya), LIST)
+    assert "Your token stopped working" in get_page(client_of(priya), LIST)
 
 
 def test_a_trial_is_told_before_a_draft_is_started(
@@ -80,7 +80,7 @@ def test_a_trial_is_told_before_a_draft_is_started(
 ) -> None:
     token.account.plan = AccountPlan.TRIAL
     token.account.save()
-    assert "paid plans only, not on trials" in page(client_of(priya), LIST)
+    assert "paid plans only, not on trials" in get_page(client_of(priya), LIST)
 
 
 def test_a_newer_token_of_a_trial_takes_no_draft_while_another_one_works(
@@ -89,7 +89,7 @@ def test_a_newer_token_of_a_trial_takes_no_draft_while_another_one_works(
     trial = AccountFactory.create(vault=priya.team.vault, plan=AccountPlan.TRIAL)
     TokenFactory.create(account=trial, owner=priya.user, state=TokenState.PAUSED)
     browser = client_of(priya)
-    assert "not on trials" not in page(browser, LIST)
+    assert "not on trials" not in get_page(browser, LIST)
     browser.post(NEW, TOPIC)
     assert Job.objects.get().token == token
 
@@ -125,7 +125,7 @@ def test_looking_roles_see_drafts_and_no_form(
     vera: Membership, thea: Membership, draft: Job, client_of: Browser
 ) -> None:
     for member in (vera, thea):
-        html = page(client_of(member), LIST)
+        html = get_page(client_of(member), LIST)
         assert draft.title in html
         assert "New video" not in html
         assert client_of(member).post(NEW, TOPIC).status_code == 403
@@ -134,13 +134,13 @@ def test_looking_roles_see_drafts_and_no_form(
 def test_drafts_of_another_team_are_not_there(
     otto: Membership, draft: Job, client_of: Browser
 ) -> None:
-    assert draft.title not in page(client_of(otto), LIST)
+    assert draft.title not in get_page(client_of(otto), LIST)
 
 
 def test_each_draft_says_what_it_needs_and_its_price(
     priya: Membership, draft: Job, ready: Job, client_of: Browser
 ) -> None:
-    html = page(client_of(priya), LIST)
+    html = get_page(client_of(priya), LIST)
     assert "needs a format" in html
     assert "ready to render" in html
     assert 'data-is="about" value="96"' in html
@@ -151,4 +151,4 @@ def test_what_is_on_its_way_is_no_draft(
 ) -> None:
     ChargeFactory.create(job=ready, state=ChargeState.HELD, quote=Decimal(96))
     Job.objects.filter(pk=draft.pk).update(state=JobState.FAILED, remote_id="9")
-    assert "No drafts" in page(client_of(priya), LIST)
+    assert "No drafts" in get_page(client_of(priya), LIST)

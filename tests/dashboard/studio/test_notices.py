@@ -7,20 +7,20 @@ from datetime import UTC, datetime
 
 from dashboard.models import Membership
 from proxyapi.models import AccountPlan, Job, TokenState
-from tests.dashboard.studio.conftest import Browser, at, page
+from tests.dashboard.studio.conftest import Browser, get_page, step_url
 
 
 def test_a_trial_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
     ready.account.plan = AccountPlan.TRIAL
     ready.account.save()
-    html = page(client_of(priya), at(ready, "voice"))
+    html = get_page(client_of(priya), step_url(ready, "voice"))
     assert "The service allows its API on paid plans only, not on trials." in html
 
 
 def test_a_lapsed_plan_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
     ready.account.plan = AccountPlan.NONE
     ready.account.save()
-    html = page(client_of(priya), at(ready, "voice"))
+    html = get_page(client_of(priya), step_url(ready, "voice"))
     assert "The plan lapsed" in html
     assert "Nothing is lost" in html
 
@@ -29,10 +29,10 @@ def test_pitfall_86_an_address_that_is_not_verified_is_told_before_the_render_is
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     words = "The e-mail address of this account is not verified."
-    assert words not in page(client_of(priya), at(ready, "voice"))
+    assert words not in get_page(client_of(priya), step_url(ready, "voice"))
     ready.account.email_verified = False
     ready.account.save()
-    assert words in page(client_of(priya), at(ready, "voice"))
+    assert words in get_page(client_of(priya), step_url(ready, "voice"))
 
 
 def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
@@ -40,10 +40,10 @@ def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
 ) -> None:
     ready.token.state = TokenState.REVOKED
     ready.token.save()
-    mine = page(client_of(priya), at(ready, "voice"))
+    mine = get_page(client_of(priya), step_url(ready, "voice"))
     assert "Your token stopped working at" in mine
     assert "Add a token" in mine
-    theirs = page(client_of(luca), at(ready, "voice"))
+    theirs = get_page(client_of(luca), step_url(ready, "voice"))
     assert "Priya’s token stopped working at" in theirs
     assert "Add a token" not in theirs
 
@@ -54,7 +54,7 @@ def test_a_token_that_stopped_on_another_day_is_told_with_its_day(
     ready.token.state = TokenState.REVOKED
     ready.token.state_since = datetime(2026, 1, 3, 14, 5, tzinfo=UTC)
     ready.token.save()
-    html = page(client_of(priya), at(ready, "voice"))
+    html = get_page(client_of(priya), step_url(ready, "voice"))
     assert re.search(r"stopped working at 3 Jan( 2026)? \d\d:05\.", html)
 
 
@@ -63,7 +63,7 @@ def test_a_token_that_was_taken_out_is_told(
 ) -> None:
     ready.token.state = TokenState.REMOVED
     ready.token.save()
-    assert "Priya’s token was taken out." in page(client_of(luca), at(ready, "review"))
+    assert "Priya’s token was taken out." in get_page(client_of(luca), step_url(ready, "review"))
 
 
 def test_looking_roles_see_the_draft_and_no_form(
@@ -71,12 +71,14 @@ def test_looking_roles_see_the_draft_and_no_form(
 ) -> None:
     for member in (vera, thea):
         for step in ("type", "script", "voice", "look", "captions", "review"):
-            html = page(client_of(member), at(ready, step))
+            html = get_page(client_of(member), step_url(ready, step))
             assert 'id="step"' not in html
             assert "btn__price" not in html
-        assert client_of(member).post(at(ready, "voice"), {"voice_id": "7"}).status_code == 403
+        assert (
+            client_of(member).post(step_url(ready, "voice"), {"voice_id": "7"}).status_code == 403
+        )
 
 
 def test_another_team_does_not_see_it(otto: Membership, ready: Job, client_of: Browser) -> None:
-    assert client_of(otto).get(at(ready, "voice")).status_code == 404
-    assert client_of(otto).post(at(ready, "voice"), {"voice_id": "7"}).status_code == 404
+    assert client_of(otto).get(step_url(ready, "voice")).status_code == 404
+    assert client_of(otto).post(step_url(ready, "voice"), {"voice_id": "7"}).status_code == 404

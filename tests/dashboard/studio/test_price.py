@@ -14,7 +14,7 @@ from dashboard.models import Membership
 from dashboard.queries.studio import act_of, price_of
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import ChargeState, Job, JobState, TokenState
-from tests.dashboard.studio.conftest import WANTED, Browser, page, to
+from tests.dashboard.studio.conftest import WANTED, Browser, get_page, job_url
 from tests.factories import ChargeFactory, JobFactory
 
 HTMX = {"HX-Request": "true"}
@@ -77,7 +77,7 @@ def test_a_price_that_failed_says_why_and_offers_to_ask_again(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     Job.objects.update(estimate=None, quote_error="The service did not answer.")
-    html = page(client_of(priya), to(ready, "price"), **HTMX)
+    html = get_page(client_of(priya), job_url(ready, "price"), **HTMX)
     assert "No price yet. The service did not answer." in html
     assert "Ask the price again" in html
 
@@ -140,16 +140,16 @@ def test_a_new_price_is_in_the_push_to_every_open_page(ready: Job) -> None:
 def test_the_button_is_the_readers_own(
     priya: Membership, vera: Membership, ready: Job, client_of: Browser
 ) -> None:
-    url = to(ready, "price") + "?part=act"
-    assert "≈ 96 cr" in page(client_of(priya), url, **HTMX)
-    assert "Render" not in page(client_of(vera), url, **HTMX)
+    url = job_url(ready, "price") + "?part=act"
+    assert "≈ 96 cr" in get_page(client_of(priya), url, **HTMX)
+    assert "Render" not in get_page(client_of(vera), url, **HTMX)
     assert not act_of(price_of(ready), vera).show
 
 
 def test_a_button_that_is_disabled_says_why(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    html = page(client_of(priya), to(draft, "price") + "?part=act", **HTMX)
+    html = get_page(client_of(priya), job_url(draft, "price") + "?part=act", **HTMX)
     assert "disabled" in html
     assert "It opens when every line above is met." in html
 
@@ -157,11 +157,11 @@ def test_a_button_that_is_disabled_says_why(
 def test_asking_again_is_for_those_who_render(
     priya: Membership, vera: Membership, ready: Job, client_of: Browser
 ) -> None:
-    assert client_of(vera).post(to(ready, "price")).status_code == 403
-    assert client_of(priya).post(to(ready, "price")).status_code == 302
+    assert client_of(vera).post(job_url(ready, "price")).status_code == 403
+    assert client_of(priya).post(job_url(ready, "price")).status_code == 302
 
 
 def test_a_price_of_another_team_does_not_exist(
     otto: Membership, ready: Job, client_of: Browser
 ) -> None:
-    assert client_of(otto).get(to(ready, "price")).status_code == 404
+    assert client_of(otto).get(job_url(ready, "price")).status_code == 404

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from proxyapi.models import Charge, ChargeState, Job, Token
-from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page, to
+from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, job_url, step_url
 from tests.factories import ChargeFactory
 
 HTMX = {"HX-Request": "true"}
@@ -26,13 +26,13 @@ ASKED = {
 }
 
 
-def asked(**changes: str) -> dict[str, str]:
+def queued_requests(**changes: str) -> dict[str, str]:
     return {**ASKED, "nonce": str(uuid.uuid4()), **changes}
 
 
 def test_the_button_carries_the_price(priya: Membership, draft: Job, client_of: Browser) -> None:
     """pitfall_47"""
-    html = page(client_of(priya), at(draft, "script"))
+    html = get_page(client_of(priya), step_url(draft, "script"))
     assert re.search(r"Write the script</span><span class=\"btn__price\">4 cr", html)
 
 
@@ -43,7 +43,7 @@ def test_free_uses_are_told_and_not_counted_down(
     """pitfall_57"""
     draft.account.costs = {name: {"credits": 6, "free": 3}}
     draft.account.save()
-    html = page(client_of(priya), at(draft, "script"))
+    html = get_page(client_of(priya), step_url(draft, "script"))
     assert "3 free uses come first" in html
     assert "6 cr" in html
 
@@ -53,13 +53,17 @@ def test_a_price_that_was_never_read_is_about(
 ) -> None:
     draft.account.costs = {}
     draft.account.save()
-    assert '<span class="btn__price">≈ 4 cr' in page(client_of(priya), at(draft, "script"))
+    assert '<span class="btn__price">≈ 4 cr' in get_page(
+        client_of(priya), step_url(draft, "script")
+    )
 
 
 def test_a_script_at_a_price_that_nobody_saw_is_asked_for_anew(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    answer = client_of(priya).post(to(draft, "scripts"), asked(price="3"), headers=HTMX)
+    answer = client_of(priya).post(
+        job_url(draft, "scripts"), queued_requests(price="3"), headers=HTMX
+    )
     html = answer.content.decode()
     assert "Not sent. The price was 3 cr and is 4 cr now." in html
     assert 'name="price" value="4' in html
@@ -70,7 +74,9 @@ def test_a_script_at_a_price_that_nobody_saw_is_asked_for_anew(
 def test_a_price_that_is_none_was_not_drawn_by_us_and_nothing_is_asked_for(
     priya: Membership, draft: Job, client_of: Browser, price: str
 ) -> None:
-    answer = client_of(priya).post(to(draft, "scripts"), asked(price=price), headers=HTMX)
+    answer = client_of(priya).post(
+        job_url(draft, "scripts"), queued_requests(price=price), headers=HTMX
+    )
     said = "Nothing was saved or sent: the price in this form is missing or damaged. Reload"
     assert said in answer.content.decode()
     assert not Charge.objects.exists()
@@ -79,24 +85,28 @@ def test_a_price_that_is_none_was_not_drawn_by_us_and_nothing_is_asked_for(
 def test_asking_for_a_script_holds_its_price(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    answer = client_of(priya).post(to(draft, "scripts"), asked())
+    answer = client_of(priya).post(job_url(draft, "scripts"), queued_requests())
     charge = Charge.objects.get()
-    assert answer.url == at(draft, "script")
+    assert answer.url == step_url(draft, "script")
     assert (charge.operation, charge.hold) == ("faceless.scripts", Decimal(4))
     assert charge.body == {"topic": "How ice moves", "duration": 60, "tone": "Calm"}
 
 
 def test_a_double_press_asks_once(priya: Membership, draft: Job, client_of: Browser) -> None:
-    form = asked()
+    form = queued_requests()
     for _ in range(2):
-        client_of(priya).post(to(draft, "scripts"), form)
+        client_of(priya).post(job_url(draft, "scripts"), form)
     assert Charge.objects.count() == 1
 
 
-def test_while_it_is_written_the_part_says_so_and_looks_again(
+def test_while_it_is_written_the_part_says_so_and_refetches(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    html = client_of(priya).post(to(draft, "scripts"), asked(), headers=HTMX).content.decode()
+    html = (
+        client_of(priya)
+        .post(job_url(draft, "scripts"), queued_requests(), headers=HTMX)
+        .content.decode()
+    )
     assert "<html" not in html
     assert 'hx-trigger="load delay:1s, reelroom:charge from:body' in html
     assert "The script is next." in html
@@ -115,7 +125,7 @@ def test_when_it_arrives_the_part_holds_the_words(
         sent_at=now,
     )
     Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
-    html = page(client_of(priya), to(draft, "scripts"), **HTMX)
+    html = get_page(client_of(priya), job_url(draft, "scripts"), **HTMX)
     assert "ice ice" in html
     assert "every 2s" not in html
     assert "60 s, 151 words" in html
@@ -132,7 +142,7 @@ def test_what_was_asked_for_stands_in_the_form_for_the_next_one(
         sent_at=timezone.now(),
         body={"topic": "Whales in winter", "duration": 30, "style": "Story", "language": "German"},
     )
-    html = page(client_of(priya), at(draft, "script"))
+    html = get_page(client_of(priya), step_url(draft, "script"))
     assert "Whales in winter</textarea>" in html
     for value in ("30", "Story", "German"):
         assert re.search(rf'<option value="{value}"\s+selected', html)
@@ -161,7 +171,7 @@ def test_a_lost_answer_is_told_as_a_doubt(
         quote=Decimal(4),
         sent_at=timezone.now(),
     )
-    html = page(client_of(priya), at(draft, "script"))
+    html = get_page(client_of(priya), step_url(draft, "script"))
     assert "We do not know whether 4 cr were spent." in html
     assert "will not be asked for again" in html
     assert "Write the script" not in html
@@ -176,7 +186,7 @@ def test_a_refused_script_says_why_and_can_be_asked_for_again(
         state=ChargeState.REFUSED,
         reason="The account has too few credits.",
     )
-    html = page(client_of(priya), at(draft, "script"))
+    html = get_page(client_of(priya), step_url(draft, "script"))
     assert "No script was written, and nothing was charged." in html
     assert "The account has too few credits." in html
     assert "Write the script" in html
@@ -190,11 +200,11 @@ def test_a_refused_script_says_why_and_can_be_asked_for_again(
         ({"topic": "x" * 501}, "At most 500 characters fit here"),
     ],
 )
-def test_a_wish_that_cannot_be_sent_costs_nothing(
+def test_a_script_request_that_cannot_be_sent_costs_nothing(
     priya: Membership, draft: Job, client_of: Browser, wrong: dict[str, str], sentence: str
 ) -> None:
     """pitfall_114"""
-    answer = client_of(priya).post(to(draft, "scripts"), {**asked(), **wrong})
+    answer = client_of(priya).post(job_url(draft, "scripts"), {**queued_requests(), **wrong})
     assert answer.status_code == 422
     assert sentence in answer.content.decode()
     assert not Charge.objects.exists()
@@ -205,14 +215,20 @@ def test_too_few_credits_are_a_sentence_in_the_part(
 ) -> None:
     draft.account.balance = Decimal(1)
     draft.account.save()
-    html = client_of(priya).post(to(draft, "scripts"), asked(), headers=HTMX).content.decode()
+    html = (
+        client_of(priya)
+        .post(job_url(draft, "scripts"), queued_requests(), headers=HTMX)
+        .content.decode()
+    )
     assert "Not sent. It needs 4 cr, 1 are free." in html
     assert "How ice moves" in html
 
 
 def refused_with(browser: Any, job: Job, words: str) -> str:
     """The part after a press at a price that is another by now; own words went along with it."""
-    answer = browser.post(to(job, "scripts"), asked(price="3", script=words), headers=HTMX)
+    answer = browser.post(
+        job_url(job, "scripts"), queued_requests(price="3", script=words), headers=HTMX
+    )
     html = str(answer.content.decode())
     assert "Not sent. The price was 3 cr" in html
     return html
@@ -247,7 +263,7 @@ def test_a_draft_without_own_words_has_none_that_are_unsaved(
 def test_a_press_takes_the_own_words_along_after_they_were_saved(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
-    html = page(client_of(priya), at(ready, "script"))
+    html = get_page(client_of(priya), step_url(ready, "script"))
     assert 'hx-include="#step" hx-sync="#step:queue all"' in html
     assert 'hx-sync="closest form:queue all"' in html
     assert "data-unsaved" not in html
@@ -257,7 +273,7 @@ def test_only_those_who_render_ask_for_scripts(
     vera: Membership, thea: Membership, otto: Membership, draft: Job, client_of: Browser
 ) -> None:
     statuses = [
-        client_of(member).post(to(draft, "scripts"), asked()).status_code
+        client_of(member).post(job_url(draft, "scripts"), queued_requests()).status_code
         for member in (vera, thea, otto)
     ]
     assert statuses == [403, 403, 404]
@@ -266,7 +282,7 @@ def test_only_those_who_render_ask_for_scripts(
 def test_the_form_states_the_limits_before_it_is_sent_and_cuts_nothing(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    html = page(client_of(priya), at(draft, "script"))
+    html = get_page(client_of(priya), step_url(draft, "script"))
     assert "up to 3,000 words, 30,000 characters" in html
     assert 'maxlength="30000"' not in html
 
@@ -275,7 +291,7 @@ def test_a_script_of_too_many_characters_stays_in_the_form_and_is_not_saved(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     words = "Gletscherspaltenfrost. " * 1400
-    html = client_of(priya).post(at(draft, "script"), {"script": words}).content.decode()
+    html = client_of(priya).post(step_url(draft, "script"), {"script": words}).content.decode()
     assert "At most 30000 characters fit here, these are 32199." in html
     assert words.strip() in html
     draft.refresh_from_db()
@@ -288,8 +304,8 @@ def test_what_the_service_says_of_a_field_stands_at_that_field_until_it_is_chang
     said = "The script field must not be greater than 5000 characters."
     Job.objects.update(estimate=None, quote_error="No.", quote_fields={"script": said, "x": "y"})
     browser = client_of(priya)
-    html = page(browser, at(ready, "script"))
+    html = get_page(browser, step_url(ready, "script"))
     assert f"The service does not accept it: “{said}”" in html
     assert 'aria-invalid="true"' in html
-    browser.post(at(ready, "script"), {"script": "Ice moves."})
-    assert said not in page(browser, at(ready, "script"))
+    browser.post(step_url(ready, "script"), {"script": "Ice moves."})
+    assert said not in get_page(browser, step_url(ready, "script"))

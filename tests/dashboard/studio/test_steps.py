@@ -9,15 +9,15 @@ import pytest
 from dashboard.models import Membership
 from dashboard.queries.studio.options import options_in
 from proxyapi.models import Job
-from tests.dashboard.studio.conftest import SCRIPT, Browser, at, page
-from tests.factories import AccountFactory, TokenFactory, VaultFactory
+from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, step_url
+from tests.factories import AccountFactory, TenantFactory, TokenFactory
 
 HTMX = {"HX-Request": "true"}
 
 
 def test_every_step_has_its_page(priya: Membership, ready: Job, client_of: Browser) -> None:
     for step in ("type", "script", "voice", "look", "captions", "review"):
-        answer = client_of(priya).get(at(ready, step))
+        answer = client_of(priya).get(step_url(ready, step))
         assert answer.status_code == 200, step
         assert answer.content.decode().count('aria-current="step"') == 1
 
@@ -25,7 +25,7 @@ def test_every_step_has_its_page(priya: Membership, ready: Job, client_of: Brows
 def test_a_step_that_does_not_exist_is_not_found(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
-    assert client_of(priya).get(at(ready, "music")).status_code == 404
+    assert client_of(priya).get(step_url(ready, "music")).status_code == 404
 
 
 def test_a_step_is_saved_and_leads_to_the_next(
@@ -33,11 +33,11 @@ def test_a_step_is_saved_and_leads_to_the_next(
 ) -> None:
     """pitfall_109: of a format its slug is sent, not its label."""
     answer = client_of(priya).post(
-        at(draft, "type"),
+        step_url(draft, "type"),
         {"title": "Reading ice", "type": "ai-visuals", "aspect_ratio": "tall-one"},
     )
     draft.refresh_from_db()
-    assert answer.url == at(draft, "script")
+    assert answer.url == step_url(draft, "script")
     assert (draft.title, draft.wanted["aspect_ratio"]) == ("Reading ice", "tall-one")
 
 
@@ -45,8 +45,8 @@ def test_ids_stay_the_numbers_the_service_gave(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     browser = client_of(priya)
-    browser.post(at(draft, "voice"), {"voice_id": "7"})
-    browser.post(at(draft, "look"), {"genre_id": "942", "image_engine_id": "72"})
+    browser.post(step_url(draft, "voice"), {"voice_id": "7"})
+    browser.post(step_url(draft, "look"), {"genre_id": "942", "image_engine_id": "72"})
     draft.refresh_from_db()
     kept = [draft.wanted[name] for name in ("voice_id", "genre_id", "image_engine_id")]
     assert kept == [7, 942, 72]
@@ -72,7 +72,7 @@ def test_what_is_not_legal_is_a_sentence_and_not_saved(
     data: dict[str, str],
     sentence: str,
 ) -> None:
-    answer = client_of(priya).post(at(draft, step), data)
+    answer = client_of(priya).post(step_url(draft, step), data)
     assert answer.status_code == 422
     assert sentence in answer.content.decode()
     before = draft.wanted
@@ -84,7 +84,7 @@ def test_a_script_that_is_too_long_says_by_how_much_and_stays(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     script = "word " * 3_412
-    answer = client_of(priya).post(at(draft, "script"), {"script": script})
+    answer = client_of(priya).post(step_url(draft, "script"), {"script": script})
     html = answer.content.decode()
     assert "3,412 words are too many." in html
     assert "Shorten it by 412." in html
@@ -93,8 +93,8 @@ def test_a_script_that_is_too_long_says_by_how_much_and_stays(
 
 def test_captions_can_all_stay_standard(priya: Membership, draft: Job, client_of: Browser) -> None:
     """pitfall_120: nothing empty is sent."""
-    answer = client_of(priya).post(at(draft, "captions"), {"font": "", "volume": ""})
-    assert answer.url == at(draft, "review")
+    answer = client_of(priya).post(step_url(draft, "captions"), {"font": "", "volume": ""})
+    assert answer.url == step_url(draft, "review")
     draft.refresh_from_db()
     assert "font" not in draft.wanted
 
@@ -103,13 +103,13 @@ def test_a_choice_that_was_made_cannot_become_none(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     Job.objects.update(wanted={**draft.wanted, "volume": "v-low"})
-    html = page(client_of(priya), at(draft, "captions"))
+    html = get_page(client_of(priya), step_url(draft, "captions"))
     assert html.count(">Standard</option>") == 2  # font and effect
 
 
 def test_only_what_changed_is_saved(priya: Membership, ready: Job, client_of: Browser) -> None:
     """pitfall_120: the same answers again are no edit, and the price stays."""
-    client_of(priya).post(at(ready, "look"), {"genre_id": "941", "image_engine_id": "71"})
+    client_of(priya).post(step_url(ready, "look"), {"genre_id": "941", "image_engine_id": "71"})
     edited = ready.edited_at
     ready.refresh_from_db()
     assert (ready.edited_at, ready.has_current_estimate) == (edited, True)
@@ -119,7 +119,7 @@ def test_options_in_either_layer_are_offered(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     """pitfall_119"""
-    html = page(client_of(priya), at(draft, "captions"))
+    html = get_page(client_of(priya), step_url(draft, "captions"))
     assert "Karaoke" in html
     assert "No value" not in html
 
@@ -129,13 +129,13 @@ def test_pitfall_95_a_draft_offers_what_its_own_account_was_told(
 ) -> None:
     """Voices of another account of the same team, or of another team, are not its own."""
     voices = {"mandatory": {"voices": [{"id": 99, "name": "Cloned Thea", "language": "English"}]}}
-    for vault in (draft.vault, VaultFactory.create()):
+    for vault in (draft.vault, TenantFactory.create()):
         account = AccountFactory.create(vault=vault, options=voices)
         TokenFactory.create(account=account, owner=priya.user)
-    html = page(client_of(priya), at(draft, "voice"))
+    html = get_page(client_of(priya), step_url(draft, "voice"))
     assert "Maren" in html
     assert "Cloned Thea" not in html
-    assert client_of(priya).post(at(draft, "voice"), {"voice_id": "99"}).status_code == 422
+    assert client_of(priya).post(step_url(draft, "voice"), {"voice_id": "99"}).status_code == 422
 
 
 def test_pitfall_56_a_cost_that_is_a_list_is_no_multiplier() -> None:
@@ -146,12 +146,12 @@ def test_pitfall_56_a_cost_that_is_a_list_is_no_multiplier() -> None:
     assert notes == ["", "3 times the plain price"]
 
 
-def test_without_options_the_page_says_so_and_looks_again(
+def test_without_options_the_page_says_so_and_refetches(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     draft.account.options = {}
     draft.account.save()
-    html = page(client_of(priya), at(draft, "voice"))
+    html = get_page(client_of(priya), step_url(draft, "voice"))
     assert "has not told its voices and formats yet" in html
 
 
@@ -161,11 +161,11 @@ def test_what_waits_for_the_options_is_replaced_by_them_or_by_itself(
     offered, draft.account.options = draft.account.options, {}
     asks = {**HTMX, "HX-Target": "options"}
     draft.account.save()
-    waiting = client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    waiting = client_of(priya).get(step_url(draft, "voice"), headers=asks).content.decode()
     assert 'id="options"' in waiting
     draft.account.options = offered
     draft.account.save()
-    told = client_of(priya).get(at(draft, "voice"), headers=asks).content.decode()
+    told = client_of(priya).get(step_url(draft, "voice"), headers=asks).content.decode()
     assert 'id="step"' in told
     # And "Next", a link until then, which saves from now on.
     assert 'hx-select-oob="#actbar"' in waiting
@@ -176,7 +176,7 @@ def test_what_waits_for_the_options_is_replaced_by_them_or_by_itself(
 def test_a_field_is_saved_when_it_is_left(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    answer = client_of(priya).post(at(draft, "voice"), {"voice_id": "7"}, headers=HTMX)
+    answer = client_of(priya).post(step_url(draft, "voice"), {"voice_id": "7"}, headers=HTMX)
     html = answer.content.decode()
     assert "<html" not in html
     assert 'id="steps"' in html
@@ -192,7 +192,7 @@ def test_a_field_is_saved_when_it_is_left(
 def test_a_field_that_cannot_be_saved_says_why_beside_the_form(
     priya: Membership, ready: Job, client_of: Browser, words: str, sentence: str
 ) -> None:
-    answer = client_of(priya).post(at(ready, "script"), {"script": words}, headers=HTMX)
+    answer = client_of(priya).post(step_url(ready, "script"), {"script": words}, headers=HTMX)
     html = answer.content.decode()
     assert html.strip().startswith('<div id="refusal" hx-swap-oob="true">')
     assert sentence in html
@@ -208,8 +208,8 @@ def test_once_there_are_words_the_offer_to_write_says_that_it_replaces_them(
     draft.account.costs = {"content_prompt_requested": {"credits": 6, "free": free}}
     draft.account.save()
     browser, warning = client_of(priya), "It replaces the script you see here."
-    assert warning not in page(browser, at(draft, "script"))
-    answer = browser.post(at(draft, "script"), {"script": "My own words."}, headers=HTMX)
+    assert warning not in get_page(browser, step_url(draft, "script"))
+    answer = browser.post(step_url(draft, "script"), {"script": "My own words."}, headers=HTMX)
     html = answer.content.decode()
     assert '<span id="write-note" hx-swap-oob="true">' + warning in html
     assert "Have another one written" in html
@@ -223,7 +223,7 @@ def test_words_of_people_are_never_markup(
         title=evil, wanted={**ready.wanted, "title": evil, "script": evil + "</textarea>"}
     )
     for step in ("type", "script", "review"):
-        html = page(client_of(priya), at(ready, step))
+        html = get_page(client_of(priya), step_url(ready, step))
         assert "<img src=x" not in html
         assert "&lt;img src=x" in html
 
@@ -234,14 +234,14 @@ def test_a_page_of_the_wizard_takes_few_queries(
     browser = client_of(priya)
     for step in ("script", "voice", "review"):
         with django_assert_max_num_queries(12):  # type: ignore[operator]
-            browser.get(at(ready, step))
+            browser.get(step_url(ready, step))
 
 
 def test_steps_tell_what_is_done_and_what_was_passed_by(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
-    html = page(client_of(priya), at(draft, "look"))
+    html = get_page(client_of(priya), step_url(draft, "look"))
     assert "60 s, 151 words" in html
     assert html.count("data-missing") == 2  # format and voice
     assert "No voice yet" in html

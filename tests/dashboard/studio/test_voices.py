@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from proxyapi.models import Job, JobState
-from tests.dashboard.studio.conftest import Browser, at, page
+from tests.dashboard.studio.conftest import Browser, get_page, step_url
 from tests.factories import JobFactory
 
 HTMX = {"HX-Request": "true", "HX-Target": "voices"}
@@ -15,7 +15,7 @@ HTMX = {"HX-Request": "true", "HX-Target": "voices"}
 def test_all_voices_are_listed_with_what_they_speak(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    html = page(client_of(priya), at(draft, "voice"))
+    html = get_page(client_of(priya), step_url(draft, "voice"))
     assert "3 voices" in html
     assert "English, German, female" in html
 
@@ -23,28 +23,28 @@ def test_all_voices_are_listed_with_what_they_speak(
 def test_a_search_finds_by_name_and_language(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    html = page(client_of(priya), at(draft, "voice") + "?q=german")
+    html = get_page(client_of(priya), step_url(draft, "voice") + "?q=german")
     assert "1 of 3 voices" in html
     assert ("Maren" in html, "Theo" in html) == (True, False)
 
 
 def test_language_and_gender_narrow_it(priya: Membership, draft: Job, client_of: Browser) -> None:
-    html = page(client_of(priya), at(draft, "voice") + "?language=English&gender=male")
+    html = get_page(client_of(priya), step_url(draft, "voice") + "?language=English&gender=male")
     assert ("Theo" in html, "Maren" in html) == (True, False)
 
 
 def test_a_search_answers_the_list_alone_and_keeps_the_choice(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    url = at(draft, "voice") + "?q=french&voice_id=7"
-    html = page(client_of(priya), url, **HTMX)
+    url = step_url(draft, "voice") + "?q=french&voice_id=7"
+    html = get_page(client_of(priya), url, **HTMX)
     assert "<html" not in html
     assert 'value="7" checked' in html
     assert "Aurélie" in html
 
 
 def test_nothing_found_says_so(priya: Membership, draft: Job, client_of: Browser) -> None:
-    assert "Nothing matches." in page(client_of(priya), at(draft, "voice") + "?q=klingon")
+    assert "Nothing matches." in get_page(client_of(priya), step_url(draft, "voice") + "?q=klingon")
 
 
 def test_a_voice_is_heard_in_a_finished_film_of_the_team(
@@ -60,7 +60,7 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
         seconds=58.2,
         finished_at=timezone.now(),
     )
-    html = page(client_of(priya), at(draft, "voice"))
+    html = get_page(client_of(priya), step_url(draft, "voice"))
     assert "Heard in “Night trains are back”, 0:12" in html
     assert f'data-src="/videos/{film.pk}/media/"' in html
     assert html.count("No sample: the service gives none") == 2
@@ -70,4 +70,4 @@ def test_a_film_of_another_team_is_never_played(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     JobFactory.create(wanted={"voice_id": 7}, state=JobState.COMPLETED, remote_id="8")
-    assert "Heard in" not in page(client_of(priya), at(draft, "voice"))
+    assert "Heard in" not in get_page(client_of(priya), step_url(draft, "voice"))

@@ -37,14 +37,14 @@ def account(mira: Membership) -> Account:
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The changes for which a worker was rung."""
     rung: list[str] = []
     monkeypatch.setattr(tasks, "enqueue_task_after_commit", lambda task, id: rung.append(str(id)))
     return rung
 
 
-def wish(account: Account, seen: TopUpSetting = ON, **changed: Any) -> dict[str, str]:
+def form_data(account: Account, seen: TopUpSetting = ON, **changed: Any) -> dict[str, str]:
     """What the form sends; a name without a value is left out."""
     fields = {
         "account": str(account.pk),
@@ -57,20 +57,22 @@ def wish(account: Account, seen: TopUpSetting = ON, **changed: Any) -> dict[str,
     return {name: str(value) for name, value in fields.items() if value is not None}
 
 
-def press(browser: Client, account: Account, **changed: Any) -> Any:
+def confirm_change(browser: Client, account: Account, **changed: Any) -> Any:
     """The question answered with yes."""
     nonce = changed.pop("nonce", uuid.uuid4())
-    return browser.post(reverse("top-up-changes"), {**wish(account, **changed), "nonce": nonce})
+    return browser.post(
+        reverse("top-up-changes"), {**form_data(account, **changed), "nonce": nonce}
+    )
 
 
-def text_of(response: Any) -> str:
+def visible_text_of(response: Any) -> str:
     """What a reader sees, in one line."""
     body = re.sub(r"<(script|style).*?</\1>", " ", response.content.decode(), flags=re.DOTALL)
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
 
 
 @pytest.fixture
-def spend(account: Account) -> Callable[..., LedgerEntry]:
+def add_spend(account: Account) -> Callable[..., LedgerEntry]:
     """An entry so many days ago, and the sums of its day."""
     LedgerMirror.objects.update_or_create(account=account, defaults={"read_at": timezone.now()})
 

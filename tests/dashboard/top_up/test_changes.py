@@ -21,7 +21,14 @@ from proxyapi.models import (
     TopUpChangeState,
 )
 from proxyapi.top_up import TopUpSetting
-from tests.dashboard.top_up.conftest import HTMX, ON, ClientOf, press, text_of, wish
+from tests.dashboard.top_up.conftest import (
+    HTMX,
+    ON,
+    ClientOf,
+    confirm_change,
+    form_data,
+    visible_text_of,
+)
 
 CHANGES, PAGE = "/top-up/changes/", "/top-up/"
 
@@ -52,26 +59,26 @@ def browser(thea: Membership, account: Account, client_of: ClientOf) -> Client:
 
 def ask(browser: Client, account: Account, **changed: Any) -> Any:
     """The question alone, as htmx fetches it."""
-    return browser.get(CHANGES, wish(account, **changed), headers=HTMX)
+    return browser.get(CHANGES, form_data(account, **changed), headers=HTMX)
 
 
 def test_the_question_names_the_credits_and_whose_money_buys_them(
-    browser: Client, account: Account, rung: list[str]
+    browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    question = text_of(ask(browser, account))
+    question = visible_text_of(ask(browser, account))
     assert "Let the service buy credits by itself?" in question
     assert "+5,000 cr" in question and "+15,000 cr" in question
     assert "with the payment method that is saved there, without asking again" in question
-    assert (rung, TopUpChange.objects.count()) == ([], 0)
+    assert (enqueued, TopUpChange.objects.count()) == ([], 0)
 
 
-def test_yes_makes_one_row_rings_for_a_worker_and_is_written_down(
-    browser: Client, account: Account, thea: Membership, rung: list[str]
+def test_yes_makes_one_row_enqueues_a_task_and_is_audited(
+    browser: Client, account: Account, thea: Membership, enqueued: list[str]
 ) -> None:
-    answer = press(browser, account)
+    answer = confirm_change(browser, account)
     assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?account={account.pk}")
     change = TopUpChange.objects.get()
-    assert rung == [str(change.pk)]
+    assert enqueued == [str(change.pk)]
     assert TopUpSetting.from_mapping(change.wanted) == TopUpSetting(
         True, "dynamic-credits", None, 50
     )
@@ -82,15 +89,15 @@ def test_yes_makes_one_row_rings_for_a_worker_and_is_written_down(
         str(account.pk),
     )
     assert TopUpSetting.from_mapping(audit.details["before"]) == ON
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "Saving, waiting for the service." in page
     assert "Thea asked at" in page
 
 
 def test_while_it_is_saved_the_form_rests_and_shows_what_was_asked_for(
-    browser: Client, account: Account, rung: list[str]
+    browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    press(browser, account)
+    confirm_change(browser, account)
     html = browser.get(PAGE).content.decode()
     assert 'value="50" checked' in html
     assert 'aria-busy="true"' in html and "disabled" in html
@@ -111,27 +118,27 @@ def test_what_became_of_it_stands_above_the_page_and_in_the_history(
     shown: str,
     browser: Client,
     account: Account,
-    rung: list[str],
+    enqueued: list[str],
 ) -> None:
-    press(browser, account)
+    confirm_change(browser, account)
     ended = None if state == TopUpChangeState.UNKNOWN else timezone.now()
     TopUpChange.objects.update(state=state, reason=reason, settled_at=ended)
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert shown in page
     assert "Thea Lindqvist On, 2,000 cr each time On, 5,000 cr each time" in page
 
 
 def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
-    browser: Client, account: Account, rung: list[str]
+    browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    assert "Switch automatic top-up off?" in text_of(ask(browser, account, enabled=None))
-    press(browser, account, enabled=None, units="nonsense", type=None)
+    assert "Switch automatic top-up off?" in visible_text_of(ask(browser, account, enabled=None))
+    confirm_change(browser, account, enabled=None, units="nonsense", type=None)
     wanted = TopUpSetting.from_mapping(TopUpChange.objects.get().wanted)
     assert wanted.to_request_body() == {"enabled": False}
     assert TopUpSetting.from_mapping(AuditEvent.objects.get().details["after"]) == TopUpSetting(
         False, "dynamic-credits", None, 20
     )
-    assert "Switching off sends that alone." in text_of(browser.get(PAGE))
+    assert "Switching off sends that alone." in visible_text_of(browser.get(PAGE))
 
 
 @pytest.mark.parametrize(
@@ -149,82 +156,82 @@ def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
     ],
 )
 def test_pitfall_72_what_is_not_legal_is_said_beside_its_field_and_not_sent(
-    changed: dict[str, Any], sentence: str, browser: Client, account: Account, rung: list[str]
+    changed: dict[str, Any], sentence: str, browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    for answer in (ask(browser, account, **changed), press(browser, account, **changed)):
-        assert sentence in text_of(answer)
-    assert press(browser, account, **changed).status_code == 422
-    assert (rung, TopUpChange.objects.count()) == ([], 0)
+    for answer in (ask(browser, account, **changed), confirm_change(browser, account, **changed)):
+        assert sentence in visible_text_of(answer)
+    assert confirm_change(browser, account, **changed).status_code == 422
+    assert (enqueued, TopUpChange.objects.count()) == ([], 0)
     retargeted = ask(browser, account, **changed)
     assert retargeted["HX-Retarget"] == "#top-up-setting"
 
 
 @pytest.mark.parametrize("more", ["101", "150", "199,999"])
 def test_a_typed_number_goes_before_a_chosen_one(
-    more: str, browser: Client, account: Account, rung: list[str]
+    more: str, browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    press(browser, account, more=more)
+    confirm_change(browser, account, more=more)
     assert TopUpChange.objects.get().wanted["units"] == int(more.replace(",", ""))
 
 
 def test_pitfall_71_a_pack_sends_its_plan_id_alone(
-    browser: Client, account: Account, rung: list[str]
+    browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     CreditPack.objects.create(
         vault=account.vault, plan_id=301, name="Small", credits=500, price=9, currency="EUR"
     )
-    question = text_of(ask(browser, account, type="extra-credits", plan_id="301"))
+    question = visible_text_of(ask(browser, account, type="extra-credits", plan_id="301"))
     assert "+500 cr" in question and "9.00 EUR" in question
-    press(browser, account, type="extra-credits", plan_id="301")
+    confirm_change(browser, account, type="extra-credits", plan_id="301")
     body = TopUpSetting.from_mapping(TopUpChange.objects.get().wanted).to_request_body()
     assert body == {"enabled": True, "type": "extra-credits", "plan_id": 301}
 
 
 def test_two_presses_of_one_button_are_one_change(
-    browser: Client, account: Account, rung: list[str]
+    browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     nonce = uuid.uuid4()
-    press(browser, account, nonce=nonce)
-    press(browser, account, nonce=nonce)
-    assert (len(rung), AuditEvent.objects.count()) == (1, 1)
+    confirm_change(browser, account, nonce=nonce)
+    confirm_change(browser, account, nonce=nonce)
+    assert (len(enqueued), AuditEvent.objects.count()) == (1, 1)
 
 
 def test_two_treasurers_at_once_the_second_is_told_and_sends_nothing(
-    browser: Client, account: Account, mira: Membership, client_of: ClientOf, rung: list[str]
+    browser: Client, account: Account, mira: Membership, client_of: ClientOf, enqueued: list[str]
 ) -> None:
-    press(browser, account)
-    answer = press(client_of(mira), account, units="10")
+    confirm_change(browser, account)
+    answer = confirm_change(client_of(mira), account, units="10")
     assert answer.status_code == 422
-    assert "A change of this top-up is on its way already." in text_of(answer)
-    assert len(rung) == 1
+    assert "A change of this top-up is on its way already." in visible_text_of(answer)
+    assert len(enqueued) == 1
 
 
 def test_a_form_without_its_nonce_or_with_a_broken_memory_is_refused(
     browser: Client, account: Account
 ) -> None:
-    assert press(browser, account, nonce="x").status_code == 404
-    broken = {**wish(account), "seen": "{", "nonce": uuid.uuid4()}
+    assert confirm_change(browser, account, nonce="x").status_code == 404
+    broken = {**form_data(account), "seen": "{", "nonce": uuid.uuid4()}
     answer = browser.post(CHANGES, broken)
     assert answer.status_code == 422
-    assert "This form is too old." in text_of(answer)
+    assert "This form is too old." in visible_text_of(answer)
 
 
 @pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
 def test_without_a_paid_plan_the_question_answers_with_the_reason(
-    plan: AccountPlan, browser: Client, account: Account, rung: list[str]
+    plan: AccountPlan, browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     Account.objects.update(plan=plan)
-    answer = press(browser, account)
+    answer = confirm_change(browser, account)
     assert answer.status_code == 422
-    assert "Not saved." in text_of(answer) and "plan" in text_of(answer)
-    assert rung == []
+    assert "Not saved." in visible_text_of(answer) and "plan" in visible_text_of(answer)
+    assert enqueued == []
 
 
 @pytest.mark.parametrize("who", ["jonas", "priya", "vera"])
 def test_a_hand_made_request_of_who_may_not_is_refused(
     who: str, account: Account, client_of: ClientOf, request: pytest.FixtureRequest
 ) -> None:
-    answer = press(client_of(request.getfixturevalue(who)), account)
+    answer = confirm_change(client_of(request.getfixturevalue(who)), account)
     assert answer.status_code == 403
     assert not TopUpChange.objects.exists()
     assert not AuditEvent.objects.exists()
@@ -233,7 +240,7 @@ def test_a_hand_made_request_of_who_may_not_is_refused(
 def test_another_teams_owner_finds_no_account_to_change(
     account: Account, otto: Membership, client_of: ClientOf
 ) -> None:
-    assert press(client_of(otto), account).status_code == 404
+    assert confirm_change(client_of(otto), account).status_code == 404
     assert not TopUpChange.objects.exists()
 
 
@@ -245,9 +252,9 @@ def test_packs_are_kept_and_let_go_and_both_are_written_down(
     added = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
     assert added.status_code == 302
     again = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
-    assert "A pack with this plan id is kept already." in text_of(again)
+    assert "A pack with this plan id is kept already." in visible_text_of(again)
     pack = CreditPack.objects.get()
-    assert "1,000 cr, plan id 302" in text_of(browser.get(PAGE))
+    assert "1,000 cr, plan id 302" in visible_text_of(browser.get(PAGE))
     browser.post(reverse("credit-pack-removals", args=[pack.pk]), {"account": account.pk})
     assert not CreditPack.objects.exists()
     actions = AuditEvent.objects.order_by("pk").values_list("action", flat=True)
@@ -255,30 +262,30 @@ def test_packs_are_kept_and_let_go_and_both_are_written_down(
 
 
 def test_a_pack_that_nobody_described_stays_choosable_while_it_is_set(
-    browser: Client, account: Account, rung: list[str]
+    browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     seen = TopUpSetting(True, "extra-credits", 777, None)
     AutoTopUp.objects.update(**seen.to_dict())
-    assert "nobody has said how much that holds" in text_of(browser.get(PAGE))
-    press(browser, account, seen=seen, type="extra-credits", plan_id="777")
-    assert len(rung) == 1
+    assert "nobody has said how much that holds" in visible_text_of(browser.get(PAGE))
+    confirm_change(browser, account, seen=seen, type="extra-credits", plan_id="777")
+    assert len(enqueued) == 1
 
 
 @pytest.mark.parametrize("seen", ["[" * 200_000, '{"units": ' * 50_000, "1" * 5000])
 def test_a_setting_that_no_page_drew_is_outdated(
-    browser: Client, account: Account, rung: list[str], seen: str
+    browser: Client, account: Account, enqueued: list[str], seen: str
 ) -> None:
-    answer = browser.post(reverse("top-up-changes"), {**wish(account), "seen": seen})
+    answer = browser.post(reverse("top-up-changes"), {**form_data(account), "seen": seen})
     assert answer.status_code == 422
-    assert rung == []
+    assert enqueued == []
 
 
 @pytest.mark.parametrize("letter", ["\0", "\ud800", "\x1b"])
 def test_a_type_that_nobody_can_print_is_nothing(
-    browser: Client, account: Account, rung: list[str], letter: str
+    browser: Client, account: Account, enqueued: list[str], letter: str
 ) -> None:
     seen = TopUpSetting(True, f"dynamic{letter}credits", None, 20)
-    assert "+5,000 cr" in text_of(ask(browser, account, seen=seen))
-    assert press(browser, account, seen=seen).status_code == 302
+    assert "+5,000 cr" in visible_text_of(ask(browser, account, seen=seen))
+    assert confirm_change(browser, account, seen=seen).status_code == 302
     assert TopUpChange.objects.get().seen == TopUpSetting(True, "", None, 20).to_dict()
-    assert len(rung) == 1
+    assert len(enqueued) == 1

@@ -15,7 +15,7 @@ from dashboard.models import Membership
 from proxyapi import calls
 from proxyapi.models import Account, AccountPlan, AutoTopUp, CreditPack, LedgerEntry, LedgerMirror
 from proxyapi.top_up import TopUpSetting
-from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
+from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of
 from tests.factories import ChargeFactory, JobFactory
 
 PAGE = "/forecast/"
@@ -40,11 +40,11 @@ def off() -> None:
 
 
 @pytest.fixture
-def four_weeks(spend: Spend) -> None:
+def four_weeks(add_spend: Spend) -> None:
     """400 credits every day, workdays and Sundays alike."""
     for day in range(1, 29):
-        spend("-200.0000", days=day)
-        spend("-200.0000", days=day)
+        add_spend("-200.0000", days=day)
+        add_spend("-200.0000", days=day)
 
 
 def test_even_days_run_out_on_the_day_that_arithmetic_says(
@@ -52,7 +52,7 @@ def test_even_days_run_out_on_the_day_that_arithmetic_says(
 ) -> None:
     """4,318 credits at 400 a day: ten days, and on the eleventh a charge is refused."""
     off()
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     ends = timezone.localdate() + timedelta(days=10)
     assert f"The credits run out {ends.day} {ends:%b}" in page
     assert "About 400 credits go a day, told from the last 28 days." in page
@@ -65,14 +65,14 @@ def test_what_open_charges_hold_is_spent_already(
     off()
     job = JobFactory.create(account=account, token=account.tokens.get())
     ChargeFactory.create(job=job, hold=Decimal(800))
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     ends = timezone.localdate() + timedelta(days=8)
     assert f"The credits run out {ends.day} {ends:%b}" in page
     assert "Free to spend 3,518" in page
 
 
 def test_with_top_up_on_it_says_what_it_would_be_without(browser: Client, four_weeks: None) -> None:
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     ends = timezone.localdate() + timedelta(days=10)
     assert "The credits run out Not before" in page
     assert f"If none succeeds: {ends.day} {ends:%b}." in page
@@ -80,10 +80,10 @@ def test_with_top_up_on_it_says_what_it_would_be_without(browser: Client, four_w
 
 
 @pytest.mark.parametrize("days", [1, 6])
-def test_few_days_are_no_forecast(days: int, browser: Client, spend: Spend) -> None:
+def test_few_days_are_no_forecast(days: int, browser: Client, add_spend: Spend) -> None:
     for day in range(1, days + 1):
-        spend("-10", days=day)
-    page = text_of(browser.get(PAGE))
+        add_spend("-10", days=day)
+    page = visible_text_of(browser.get(PAGE))
     assert "Not enough days" in page
     assert f"The ledger has {days} whole day" in page
     ready = timezone.localdate() + timedelta(days=7 - days)
@@ -91,33 +91,33 @@ def test_few_days_are_no_forecast(days: int, browser: Client, spend: Spend) -> N
 
 
 def test_without_an_entry_there_is_no_day_to_promise(browser: Client) -> None:
-    assert "The ledger has no entry yet." in text_of(browser.get(PAGE))
+    assert "The ledger has no entry yet." in visible_text_of(browser.get(PAGE))
 
 
-def test_days_of_nothing_are_said_to_be_that(browser: Client, spend: Spend) -> None:
-    spend("500.0000", days=20, label="Monthly plan")
-    assert "Nothing is spent" in text_of(browser.get(PAGE))
+def test_days_of_nothing_are_said_to_be_that(browser: Client, add_spend: Spend) -> None:
+    add_spend("500.0000", days=20, label="Monthly plan")
+    assert "Nothing is spent" in visible_text_of(browser.get(PAGE))
 
 
 def test_a_ledger_that_was_quiet_for_eight_weeks_is_not_without_an_entry(
-    browser: Client, spend: Spend
+    browser: Client, add_spend: Spend
 ) -> None:
-    spend("-200.0000", days=70)
-    page = text_of(browser.get(PAGE))
+    add_spend("-200.0000", days=70)
+    page = visible_text_of(browser.get(PAGE))
     assert "Nothing is spent" in page
     assert "no entry yet" not in page
 
 
 @pytest.mark.parametrize("low", [0, 40])
 def test_quiet_days_after_older_rows_are_days_that_are_known(
-    browser: Client, account: Account, spend: Spend, low: int
+    browser: Client, account: Account, add_spend: Spend, low: int
 ) -> None:
     """Of eight weeks with one expensive day 55 were quiet, whether the history is whole or not."""
     off()
-    spend("-200.0000", days=70)
-    spend("-2000.0000", days=8)
+    add_spend("-200.0000", days=70)
+    add_spend("-2000.0000", days=8)
     LedgerMirror.objects.filter(account=account).update(low=low, high=low + 2)
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "out of the last 56" in page
 
 
@@ -128,22 +128,22 @@ def test_whether_it_lasts_until_the_plan_renews(
     ends = timezone.now() + timedelta(days=5)
     Account.objects.update(plan_ends_at=ends)
     said = f"The plan renews on {ends.day} {ends:%b}; the credits last until then in 100 of 100."
-    assert said in text_of(browser.get(PAGE))
+    assert said in visible_text_of(browser.get(PAGE))
 
 
 def test_a_pack_that_nobody_described_is_not_counted_and_said(
     browser: Client, account: Account, four_weeks: None
 ) -> None:
     AutoTopUp.objects.update(**TopUpSetting(True, "extra-credits", 301, None).to_dict())
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "Top-up buys pack 301, and nobody has said what that holds" in page
     CreditPack.objects.create(vault=account.vault, plan_id=301, name="Small", credits=500)
-    assert "Top-up buys 500 credits" in text_of(browser.get(PAGE))
+    assert "Top-up buys 500 credits" in visible_text_of(browser.get(PAGE))
 
 
 def test_an_unpaid_plan_is_said(browser: Client, four_weeks: None) -> None:
     Account.objects.update(plan=AccountPlan.NONE)
-    assert "The plan is not paid" in text_of(browser.get(PAGE))
+    assert "The plan is not paid" in visible_text_of(browser.get(PAGE))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_the_batch_is_answered(
 ) -> None:
     if not enabled:
         off()
-    assert answer in text_of(browser.get(PAGE, asked))
+    assert answer in visible_text_of(browser.get(PAGE, asked))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_part_that_follows_the_ledger_comes_alone(browser: Client, four_week
 
 
 def test_a_team_without_an_account_is_told_so(vera: Membership, client_of: ClientOf) -> None:
-    assert "No account yet" in text_of(client_of(vera).get(PAGE))
+    assert "No account yet" in visible_text_of(client_of(vera).get(PAGE))
 
 
 def test_the_page_takes_few_queries(

@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.queries.top_up.state import day_words
 from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerEntry, TokenState, Vault
 from proxyapi.top_up import infer_from_entries
-from tests.dashboard.top_up.conftest import HTMX, ClientOf, text_of
+from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of
 from tests.factories import AccountFactory
 
 PAGE = "/top-up/"
@@ -25,7 +25,7 @@ def browser(thea: Membership, account: Account, client_of: ClientOf) -> Client:
 
 
 def test_the_treasurer_sees_the_setting_as_it_is(browser: Client) -> None:
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "On, 2,000 cr each time" in page
     assert "under 1,200, a tenth of the monthly plan" in page
     assert "0 of 3" in page
@@ -39,7 +39,7 @@ def test_pitfalls_76_and_81_failures_are_n_of_3_and_toggling_does_not_clear_them
 ) -> None:
     seen = timezone.now() - timedelta(hours=2)
     AutoTopUp.objects.update(consecutive_failures=1, failure_seen_at=seen)
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "1 of 3" in page
     assert "Switching it off and on here does not clear the count." in page
     assert "The last automatic top-up failed" in page
@@ -51,7 +51,7 @@ def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothi
     browser: Client, account: Account
 ) -> None:
     AutoTopUp.objects.update(enabled=False, consecutive_failures=3, found_off_at=timezone.now())
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "It was on, and since" in page and "it is off." in page
     assert "The service switched it off after three failed payments." in page
     assert not account.top_up_changes.exists()
@@ -60,7 +60,7 @@ def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothi
 def test_switched_off_here_after_three_failures_nobody_blames_the_service(browser: Client) -> None:
     """pitfall_76: the count stays when somebody here switches it on again, and off later."""
     AutoTopUp.objects.update(enabled=False, consecutive_failures=3, left_enabled=False)
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "The last automatic top-up failed" in page
     assert "switched it off" not in page and "switched top-up off" not in page
 
@@ -69,29 +69,29 @@ def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
     browser: Client, account: Account
 ) -> None:
     account.tokens.update(state=TokenState.REVOKED)
-    page = text_of(browser.get(PAGE))
+    page = visible_text_of(browser.get(PAGE))
     assert "No token opens this account now. What you see is from" in page
     assert "It can be saved once a member adds a token of this account." in page
     AutoTopUp.objects.update(read_at=None)
-    assert "within a minute" not in (page := text_of(browser.get(PAGE)))
+    assert "within a minute" not in (page := visible_text_of(browser.get(PAGE)))
     assert "At the service not read yet" in page
     account.tokens.update(state=TokenState.WORKING)
-    assert "was not read from the service yet. It is, within a minute." in text_of(
+    assert "was not read from the service yet. It is, within a minute." in visible_text_of(
         browser.get(PAGE)
     )
 
 
 def test_drift_without_failures_says_that_somebody_did_it(browser: Client) -> None:
     AutoTopUp.objects.update(enabled=False, found_off_at=timezone.now())
-    assert "Somebody changed it at the service" in text_of(browser.get(PAGE))
+    assert "Somebody changed it at the service" in visible_text_of(browser.get(PAGE))
 
 
 def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
-    browser: Client, account: Account, spend: Callable[..., LedgerEntry]
+    browser: Client, account: Account, add_spend: Callable[..., LedgerEntry]
 ) -> None:
-    spend("2000.00", days=0, label="Auto top-up")
-    spend("98.00", days=0, label="Refund of a clip")
-    page = text_of(browser.get(PAGE))
+    add_spend("2000.00", days=0, label="Auto top-up")
+    add_spend("98.00", days=0, label="Refund of a clip")
+    page = visible_text_of(browser.get(PAGE))
     assert "Today, UTC inferred 1 of 3" in page
     assert "Auto top-up Ledger, by its own words" in page
 
@@ -115,12 +115,12 @@ def test_pitfall_68_the_utc_day_is_told_in_the_teams_zone_too(
 
 @pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])
 def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
-    plan: AccountPlan, browser: Client, account: Account, spend: Callable[..., LedgerEntry]
+    plan: AccountPlan, browser: Client, account: Account, add_spend: Callable[..., LedgerEntry]
 ) -> None:
     Account.objects.update(plan=plan)
-    spend("2000.0000", days=3, label="Auto top-up")
+    add_spend("2000.0000", days=3, label="Auto top-up")
     response = browser.get(PAGE)
-    page = text_of(response)
+    page = visible_text_of(response)
     assert response.status_code == 200
     assert "Top-up is closed while the plan is not paid." in page
     assert "+2,000" in page
@@ -129,10 +129,10 @@ def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
 def test_two_accounts_are_two_tabs_and_one_page_each(browser: Client, account: Account) -> None:
     other = AccountFactory.create(vault=account.vault, name="Northlight Shorts")
     first, second = browser.get(PAGE), browser.get(PAGE, {"account": str(other.pk)})
-    assert "Northlight Shorts" in text_of(first)
-    assert "On, 2,000 cr each time" in text_of(first)
-    assert "On, 2,000 cr each time" not in text_of(second)
-    assert "No token opens this account now." in text_of(second)
+    assert "Northlight Shorts" in visible_text_of(first)
+    assert "On, 2,000 cr each time" in visible_text_of(first)
+    assert "On, 2,000 cr each time" not in visible_text_of(second)
+    assert "No token opens this account now." in visible_text_of(second)
 
 
 @pytest.mark.parametrize("named", ["nonsense", "00000000-0000-4000-8000-000000000000"])
@@ -150,7 +150,7 @@ def test_another_teams_account_does_not_exist(
 def test_a_team_without_an_account_is_told_where_one_comes_from(
     thea: Membership, client_of: ClientOf
 ) -> None:
-    page = text_of(client_of(thea).get(PAGE))
+    page = visible_text_of(client_of(thea).get(PAGE))
     assert "No account yet" in page
 
 
@@ -160,7 +160,7 @@ def test_nobody_else_sees_it_and_they_are_told_who_does(
 ) -> None:
     response = client_of(request.getfixturevalue(who)).get(PAGE)
     assert response.status_code == 403
-    assert "Only the treasurer and the owner change money settings." in text_of(response)
+    assert "Only the treasurer and the owner change money settings." in visible_text_of(response)
     home = client_of(request.getfixturevalue(who)).get("/library/").content.decode()
     assert 'href="/top-up/"' not in home
 
@@ -179,10 +179,10 @@ def test_the_part_that_fetches_itself_brings_the_notices_along(
 def test_the_page_takes_few_queries_however_much_there_is(
     browser: Client,
     account: Account,
-    spend: Callable[..., LedgerEntry],
+    add_spend: Callable[..., LedgerEntry],
     django_assert_max_num_queries: Callable[..., object],
 ) -> None:
     for days in range(20):
-        spend("-12.5", days=days)
+        add_spend("-12.5", days=days)
     with django_assert_max_num_queries(12):  # type: ignore[attr-defined]
         browser.get(PAGE)

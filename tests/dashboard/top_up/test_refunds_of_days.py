@@ -12,19 +12,19 @@ from dashboard.models import Membership
 from dashboard.queries.forecast import ledger_of
 from proxyapi.forecast import DailyCredits
 from proxyapi.models import Account, LedgerEntry
-from tests.dashboard.top_up.conftest import ClientOf, text_of
+from tests.dashboard.top_up.conftest import ClientOf, visible_text_of
 from tests.factories import ChargeFactory
 
 Spend = Callable[..., LedgerEntry]
 
 
 @pytest.fixture
-def give_back(account: Account, spend: Spend) -> Spend:
+def add_refund(account: Account, add_spend: Spend) -> Spend:
     """A credit that was matched to the charge it is the refund of."""
 
     def enter(amount: str, days: float = 1) -> LedgerEntry:
         charge = ChargeFactory.create(job__account=account)
-        return spend(amount, days, label="Refund", charge=charge, confidence="certain")
+        return add_spend(amount, days, label="Refund", charge=charge, confidence="certain")
 
     return enter
 
@@ -40,46 +40,48 @@ def day_of(account: Account, days: int = 1) -> DailyCredits:
 
 
 def test_what_was_given_back_on_its_day_was_not_spent(
-    account: Account, spend: Spend, give_back: Spend
+    account: Account, add_spend: Spend, add_refund: Spend
 ) -> None:
-    spend("-200")
-    spend("-100")
-    give_back("200")
+    add_spend("-200")
+    add_spend("-100")
+    add_refund("200")
     assert day_of(account) == DailyCredits(api_spend=100, charge_size=50)
 
 
-def test_more_than_its_day_spent_came_in(account: Account, spend: Spend, give_back: Spend) -> None:
+def test_more_than_its_day_spent_came_in(
+    account: Account, add_spend: Spend, add_refund: Spend
+) -> None:
     """It is of an earlier day's."""
-    spend("-50")
-    give_back("200")
+    add_spend("-50")
+    add_refund("200")
     assert day_of(account) == DailyCredits(into=150)
 
 
-def test_on_a_day_without_a_spend_all_of_it_came_in(account: Account, give_back: Spend) -> None:
-    give_back("200")
+def test_on_a_day_without_a_spend_all_of_it_came_in(account: Account, add_refund: Spend) -> None:
+    add_refund("200")
     assert day_of(account) == DailyCredits(into=200)
 
 
 def test_it_is_not_taken_off_what_was_spent_outside(
-    account: Account, spend: Spend, give_back: Spend
+    account: Account, add_spend: Spend, add_refund: Spend
 ) -> None:
-    spend("-300", via_api=False)
-    give_back("200")
+    add_spend("-300", via_api=False)
+    add_refund("200")
     assert day_of(account) == DailyCredits(outside_spend=300, into=200)
 
 
-def test_what_was_bought_still_comes_in(account: Account, spend: Spend) -> None:
-    spend("-50")
-    spend("2000", label="Automatic top-up")
+def test_what_was_bought_still_comes_in(account: Account, add_spend: Spend) -> None:
+    add_spend("-50")
+    add_spend("2000", label="Automatic top-up")
     assert day_of(account) == DailyCredits(api_spend=50, charge_size=50, into=2000)
 
 
 def test_films_that_failed_each_day_bring_the_end_no_nearer(
-    vera: Membership, account: Account, client_of: ClientOf, spend: Spend, give_back: Spend
+    vera: Membership, account: Account, client_of: ClientOf, add_spend: Spend, add_refund: Spend
 ) -> None:
     for day in range(1, 15):
-        spend("-400", days=day)
-        spend("-200", days=day)
-        give_back("200", days=day)
-    page = text_of(client_of(vera).get("/forecast/"))
+        add_spend("-400", days=day)
+        add_spend("-200", days=day)
+        add_refund("200", days=day)
+    page = visible_text_of(client_of(vera).get("/forecast/"))
     assert "About 400 credits go a day" in page

@@ -21,7 +21,7 @@ SETTINGS = {"type": "ai-visuals", "aspect_ratio": "16:9", "script": SCRIPT, "voi
 OPTIONS = {"mandatory": {"voices": [{"id": 11, "name": "Maren"}]}, "optional": {}}
 FILM = "http://127.0.0.1:8001/media/film.mp4"
 
-Film = Callable[..., Job]
+MakeVideoJob = Callable[..., Job]
 
 
 def ago(seconds: float) -> Any:
@@ -39,7 +39,7 @@ def token(account: Account, priya: Membership) -> Token:
 
 
 @pytest.fixture
-def film(token: Token) -> Film:
+def make_video_job(token: Token) -> MakeVideoJob:
     """Makes a job of Priya's in a state, with what such a job has."""
     states: dict[str, dict[str, Any]] = {
         "draft": {},
@@ -78,7 +78,7 @@ def film(token: Token) -> Film:
 
 
 @pytest.fixture
-def spend() -> Callable[..., Charge]:
+def add_settled_charge() -> Callable[..., Charge]:
     """A settled charge of a job: 96 cr for a render, unless said otherwise."""
 
     def make(job: Job, cost: int = 96, operation: str = "faceless.render", **fields: Any) -> Charge:
@@ -93,7 +93,7 @@ def spend() -> Callable[..., Charge]:
 
 
 @pytest.fixture
-def hold() -> Callable[..., Charge]:
+def add_open_charge() -> Callable[..., Charge]:
     """An open charge of a job in a state: 42 cr asked, 46 held."""
 
     def make(job: Job, state: str, **fields: Any) -> Charge:
@@ -105,7 +105,7 @@ def hold() -> Callable[..., Charge]:
 
 
 @pytest.fixture
-def ticket_of(client_of):
+def stream_session_of(client_of):
     def make(membership):
         session = client_of(membership).session.session_key
         return Ticket(membership.team.vault_id, membership.team_id, membership.user_id, session)

@@ -14,7 +14,7 @@ from dashboard.live import Hub, Listener
 from dashboard.tickets import Ticket
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 
-WITHIN = 5  # seconds; a generous end for what takes milliseconds
+MESSAGE_TIMEOUT_S = 5  # seconds; a generous end for what takes milliseconds
 
 
 def announce(vault: UUID, event: EventType, id: UUID) -> None:
@@ -22,11 +22,11 @@ def announce(vault: UUID, event: EventType, id: UUID) -> None:
         client.publish(EVENTS_CHANNEL, ChangeEvent(vault, event, id).to_json())
 
 
-async def heard(listener: Listener) -> str:
-    return (await asyncio.wait_for(listener.queue.get(), WITHIN)).decode()
+async def next_message(listener: Listener) -> str:
+    return (await asyncio.wait_for(listener.queue.get(), MESSAGE_TIMEOUT_S)).decode()
 
 
-def listening(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
+def run_with_hub(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
     """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
 
     def run(test: Callable[..., Any]) -> None:

@@ -15,9 +15,9 @@ def hide(browser, job):
     return browser.post(f"/videos/{job.pk}/hiding/", follow=True).content.decode()
 
 
-def test_a_hidden_video_is_in_the_tab_hidden_alone(film, priya, client_of):
-    job, browser = film("running", title="Whales"), client_of(priya)
-    film("completed", title="Bees")
+def test_a_hidden_video_is_in_the_tab_hidden_alone(make_video_job, priya, client_of):
+    job, browser = make_video_job("running", title="Whales"), client_of(priya)
+    make_video_job("completed", title="Bees")
     hide(browser, job)
     counted = tabs(priya)
     assert (counted["All"], counted["Rendering"], counted["Hidden"]) == (1, 0, 1)
@@ -28,8 +28,8 @@ def test_a_hidden_video_is_in_the_tab_hidden_alone(film, priya, client_of):
         assert ("<bdi>Bees</bdi>" in page) is not shown or query, query
 
 
-def test_the_tab_shows_it_again(film, priya, client_of):
-    job, browser = film("completed", title="Whales"), client_of(priya)
+def test_the_tab_shows_it_again(make_video_job, priya, client_of):
+    job, browser = make_video_job("completed", title="Whales"), client_of(priya)
     hide(browser, job)
     here = "http://testserver/library/?state=hidden"
     page = browser.get(here).content.decode()
@@ -44,8 +44,8 @@ def test_the_tab_shows_it_again(film, priya, client_of):
     assert tabs(priya)["Hidden"] == 0
 
 
-def test_hiding_can_be_undone_at_once(film, priya, client_of):
-    job, browser = film(title="Whales"), client_of(priya)
+def test_hiding_can_be_undone_at_once(make_video_job, priya, client_of):
+    job, browser = make_video_job(title="Whales"), client_of(priya)
     question = browser.get(f"/videos/{job.pk}/hiding/").content.decode()
     assert "You find it in the library under Hidden" in question
     page = hide(browser, job)
@@ -56,15 +56,15 @@ def test_hiding_can_be_undone_at_once(film, priya, client_of):
     assert list(done.order_by("pk")) == ["video.hide", "video.show"]
 
 
-def test_showing_again_twice_is_once(film, priya, client_of):
-    job, browser = film(title="Whales"), client_of(priya)
+def test_showing_again_twice_is_once(make_video_job, priya, client_of):
+    job, browser = make_video_job(title="Whales"), client_of(priya)
     for _ in range(2):
         assert browser.post(f"/videos/{job.pk}/restorations/").status_code == 302
     assert not AuditEvent.objects.exists()
 
 
-def test_a_viewer_sees_what_is_hidden_and_cannot_show_it(film, priya, vera, client_of):
-    job = film(title="Whales")
+def test_a_viewer_sees_what_is_hidden_and_cannot_show_it(make_video_job, priya, vera, client_of):
+    job = make_video_job(title="Whales")
     hide(client_of(priya), job)
     browser = client_of(vera)
     page = browser.get("/library/?state=hidden").content.decode()
@@ -73,7 +73,7 @@ def test_a_viewer_sees_what_is_hidden_and_cannot_show_it(film, priya, vera, clie
     assert browser.post(f"/videos/{job.pk}/restorations/").status_code == 403
 
 
-def test_without_hidden_videos_the_tab_says_so(film, vera, client_of):
-    film()
+def test_without_hidden_videos_the_tab_says_so(make_video_job, vera, client_of):
+    make_video_job()
     page = client_of(vera).get("/library/?state=hidden").content.decode()
     assert "No hidden videos" in page

@@ -18,7 +18,7 @@ from dashboard import live
 from dashboard.live import Hub, HubAway
 from dashboard.up import valkey
 from proxyapi.events import ChangeEvent, EventType
-from tests.dashboard.videos.listening import announce, heard, listening
+from tests.dashboard.videos.listening import announce, next_message, run_with_hub
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,21 +54,21 @@ def test_without_redis_there_is_no_stream(settings):
     asyncio.run(scene())
 
 
-def test_a_subscription_that_broke_ends_the_streams(priya, ticket_of):
+def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
     """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
     vault = priya.team.vault_id
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             client.client_kill_filter(_type="pubsub")
-        assert await heard(listener) == ""
+        assert await next_message(listener) == ""
         await hub.ready()
         assert hub.missed(vault, hub.since - 1), "it hears anew"
 
 
 @pytest.fixture
-def frozen(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
+def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
     """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
     monkeypatch.setattr(live, "PULSE", 0.2)
     process = subprocess.Popen(valkey.command(tmp_path / "valkey.sock"))
@@ -83,20 +83,20 @@ def frozen(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]
 
 
 def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
-    frozen, priya, ticket_of
+    freezable_valkey, priya, stream_session_of
 ):
     """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listener.queue.get(), 1)
         announce(priya.team.vault_id, EventType.ALERT, uuid4())
-        assert "event: touched" in await heard(listener)
-        frozen.send_signal(signal.SIGSTOP)
-        assert await heard(listener) == ""
+        assert "event: touched" in await next_message(listener)
+        freezable_valkey.send_signal(signal.SIGSTOP)
+        assert await next_message(listener) == ""
         for _ in range(2):
             with pytest.raises(HubAway):
                 await hub.ready()
-        frozen.send_signal(signal.SIGCONT)
+        freezable_valkey.send_signal(signal.SIGCONT)
         await hub.ready()

@@ -19,12 +19,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def eager(monkeypatch):
+def instant_hub(monkeypatch):
     """The hub says at once, not in five seconds, which pages are open."""
     monkeypatch.setattr(live, "GUARD", 0.01)
 
 
-def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, eager):
+def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, instant_hub):
     key = client_of(vera).session.session_key  # signed in, so that the stream stays
     team, video, other = vera.team, uuid4(), uuid4()
     ticket = Ticket(team.vault_id, team.pk, vera.user_id, key)

@@ -26,14 +26,14 @@ def library(reader: Membership, **query: str) -> Library:
 
 
 @pytest.fixture
-def one_of_each(film, hold, spend):
-    film("draft", title="A draft")
-    film("running", title="Rendering")
-    spend(film("completed", title="Done"))
-    spend(film("failed", title="Broken"))
-    hold(film("draft", title="Held"), "held")
-    hold(film("draft", title="Sent"), "sending")
-    hold(film("draft", title="Lost"), "unknown")
+def one_of_each(make_video_job, add_open_charge, add_settled_charge):
+    make_video_job("draft", title="A draft")
+    make_video_job("running", title="Rendering")
+    add_settled_charge(make_video_job("completed", title="Done"))
+    add_settled_charge(make_video_job("failed", title="Broken"))
+    add_open_charge(make_video_job("draft", title="Held"), "held")
+    add_open_charge(make_video_job("draft", title="Sent"), "sending")
+    add_open_charge(make_video_job("draft", title="Lost"), "unknown")
 
 
 @pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "luca", "vera"])
@@ -78,16 +78,16 @@ def test_a_tab_shows_its_state(state, found, one_of_each, vera):
     assert set(titles(library(vera, state=state))) == found
 
 
-def test_the_search_reads_titles_and_scripts(film, vera):
-    film(title="Night trains", wanted={"script": "Sleepers cross the border."})
-    film(title="Bread", wanted={"script": "Flour and time."})
+def test_the_search_reads_titles_and_scripts(make_video_job, vera):
+    make_video_job(title="Night trains", wanted={"script": "Sleepers cross the border."})
+    make_video_job(title="Bread", wanted={"script": "Flour and time."})
     assert titles(library(vera, q="TRAINS")) == ["Night trains"]
     assert titles(library(vera, q="flour")) == ["Bread"]
 
 
-def test_filters_take_member_and_format(film, luca, priya, vera):
-    film(title="Tall", wanted={"aspect_ratio": "9:16"})
-    film(title="Wide of Luca", member=luca.user)
+def test_filters_take_member_and_format(make_video_job, luca, priya, vera):
+    make_video_job(title="Tall", wanted={"aspect_ratio": "9:16"})
+    make_video_job(title="Wide of Luca", member=luca.user)
     assert titles(library(vera, member=str(luca.user_id))) == ["Wide of Luca"]
     assert titles(library(vera, format="9:16")) == ["Tall"]
 
@@ -98,16 +98,16 @@ def test_a_filter_keeps_the_others_in_its_address(vera):
 
 
 @pytest.mark.parametrize("query", [{"member": "Ω"}, {"member": "9" * 40}, {"before": "1.x.y.z"}])
-def test_what_the_address_cannot_mean_is_ignored(query, film, vera):
-    film(title="There")
+def test_what_the_address_cannot_mean_is_ignored(query, make_video_job, vera):
+    make_video_job(title="There")
     assert titles(library(vera, **query)) == ["There"]
 
 
 @time_machine.travel(NOON, tick=False)
-def test_what_moves_comes_first_then_days(film, vera):
+def test_what_moves_comes_first_then_days(make_video_job, vera):
     for title, hours in [("Today", 3), ("Monday", 70), ("Last week", 200)]:
-        film("completed", title=title, created_at=timezone.now() - timedelta(hours=hours))
-    film("running", title="Old, moving", created_at=timezone.now() - timedelta(days=30))
+        make_video_job("completed", title=title, created_at=timezone.now() - timedelta(hours=hours))
+    make_video_job("running", title="Old, moving", created_at=timezone.now() - timedelta(days=30))
     groups = [
         (group.title, [seat.card.title for seat in group.seats]) for group in library(vera).groups
     ]
@@ -120,11 +120,13 @@ def test_what_moves_comes_first_then_days(film, vera):
 
 
 @pytest.mark.parametrize("sort", ["", "oldest"])
-def test_pages_go_on_where_the_last_one_ended(sort, film, vera):
+def test_pages_go_on_where_the_last_one_ended(sort, make_video_job, vera):
     made = timezone.now()
     for number in range(PAGE + 2):
-        film("completed", title=f"{number}", created_at=made - timedelta(hours=number // 2))
-    film("running", title="moving")
+        make_video_job(
+            "completed", title=f"{number}", created_at=made - timedelta(hours=number // 2)
+        )
+    make_video_job("running", title="moving")
     first = library(vera, sort=sort)
     before = first.older_url.partition("before=")[2]
     second = library(vera, sort=sort, before=before)
@@ -134,8 +136,8 @@ def test_pages_go_on_where_the_last_one_ended(sort, film, vera):
     assert not second.older_url
 
 
-def test_a_hidden_video_is_gone_from_the_library(film, vera):
-    film(title="Hidden", hidden_at=timezone.now())
+def test_a_hidden_video_is_gone_from_the_library(make_video_job, vera):
+    make_video_job(title="Hidden", hidden_at=timezone.now())
     assert library(vera).bare
 
 
@@ -146,15 +148,15 @@ def test_an_empty_library_offers_the_one_act_to_who_may(priya, vera, client_of):
     assert "New video" not in page
 
 
-def test_nothing_matches_says_so_and_takes_the_filter_off(film, vera, client_of):
-    film(title="Bread")
+def test_nothing_matches_says_so_and_takes_the_filter_off(make_video_job, vera, client_of):
+    make_video_job(title="Bread")
     page = client_of(vera).get("/library/?q=zebra").content.decode()
     assert "Nothing matches" in page
     assert 'href="/library/"' in page
 
 
-def test_htmx_gets_the_list_with_tabs_and_filters_out_of_band(film, vera, client_of):
-    film()
+def test_htmx_gets_the_list_with_tabs_and_filters_out_of_band(make_video_job, vera, client_of):
+    make_video_job()
     answer = client_of(vera).get("/library/", headers={"HX-Request": "true"})
     page = answer.content.decode()
     assert "<html" not in page
@@ -162,7 +164,7 @@ def test_htmx_gets_the_list_with_tabs_and_filters_out_of_band(film, vera, client
     assert "HX-Request" in answer["Vary"]
 
 
-def test_only_a_chosen_filter_becomes_the_address(film, vera, client_of):
+def test_only_a_chosen_filter_becomes_the_address(make_video_job, vera, client_of):
     headers, client = {"HX-Request": "true", "HX-Trigger": "library-filters"}, client_of(vera)
     answer = client.get("/library/?q=sea&member=&format=&sort=", headers=headers)
     assert answer["HX-Push-Url"] == "/library/?q=sea"
@@ -170,13 +172,15 @@ def test_only_a_chosen_filter_becomes_the_address(film, vera, client_of):
     assert "HX-Push-Url" not in answer
 
 
-def test_going_back_gets_the_whole_page(film, vera, client_of):
+def test_going_back_gets_the_whole_page(make_video_job, vera, client_of):
     headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
     assert "<html" in client_of(vera).get("/library/", headers=headers).content.decode()
 
 
-def test_only_who_renders_finds_acts_on_a_card(film, spend, priya, thea, vera, client_of):
-    spend(film("failed"))
+def test_only_who_renders_finds_acts_on_a_card(
+    make_video_job, add_settled_charge, priya, thea, vera, client_of
+):
+    add_settled_charge(make_video_job("failed"))
     assert "≈ 96 cr" in client_of(priya).get("/library/").content.decode()
     for reader in (thea, vera):
         page = client_of(reader).get("/library/").content.decode()
@@ -184,11 +188,11 @@ def test_only_who_renders_finds_acts_on_a_card(film, spend, priya, thea, vera, c
 
 
 def test_the_number_of_queries_does_not_grow_with_the_videos(
-    film, spend, vera, client_of, django_assert_max_num_queries
+    make_video_job, add_settled_charge, vera, client_of, django_assert_max_num_queries
 ):
     client = client_of(vera)
     for _ in range(PAGE + 1):
-        spend(film("completed"))
+        add_settled_charge(make_video_job("completed"))
     with django_assert_max_num_queries(12):
         page = client.get("/library/?sort=oldest")
     older = re.findall(r'href="(/library/\?[^"]*before=[^"]+)"', page.content.decode())[0]
@@ -196,17 +200,17 @@ def test_the_number_of_queries_does_not_grow_with_the_videos(
         client.get(older.replace("&amp;", "&"))
 
 
-def test_a_film_of_the_service_is_not_waited_for_by_the_page(film, vera, client_of):
+def test_a_film_of_the_service_is_not_waited_for_by_the_page(make_video_job, vera, client_of):
     """Posters are fetched by the browser, near the screen; the page itself asks for none."""
-    film("completed")
+    make_video_job("completed")
     page = client_of(vera).get("/library/").content.decode()
     assert "data-still=" in page
     assert "<video src" not in page
 
 
-def test_titles_and_reasons_are_escaped(film, vera, client_of):
-    film("failed", title="<b>x</b>", failure_message="<img src=x onerror=alert(1)>")
-    film("running", raw_status="<i hx-get=/evil>", title='" onload="x')
+def test_titles_and_reasons_are_escaped(make_video_job, vera, client_of):
+    make_video_job("failed", title="<b>x</b>", failure_message="<img src=x onerror=alert(1)>")
+    make_video_job("running", raw_status="<i hx-get=/evil>", title='" onload="x')
     page = client_of(vera).get("/library/").content.decode()
     for planted in ("<b>x", "<img src=x", "<i hx-get", '" onload="x'):
         assert planted not in page

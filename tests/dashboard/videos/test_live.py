@@ -20,20 +20,20 @@ from dashboard.models import Membership
 from dashboard.queries.videos.library import library_of
 from dashboard.tickets import lapsed
 from proxyapi.events import ChangeEvent, EventType
-from tests.dashboard.videos.listening import announce, heard, listening
+from tests.dashboard.videos.listening import announce, next_message, run_with_hub
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
-    film, priya, vera, otto, ticket_of
+    make_video_job, priya, vera, otto, stream_session_of
 ):
-    job = film("running")
+    job = make_video_job("running")
 
-    @listening(ticket_of(priya), ticket_of(vera), ticket_of(otto))
+    @run_with_hub(stream_session_of(priya), stream_session_of(vera), stream_session_of(otto))
     async def _(hub, first, second, stranger):
         announce(job.vault_id, EventType.JOB, job.pk)
-        messages = [await heard(first), await heard(second)]
+        messages = [await next_message(first), await next_message(second)]
         assert messages[0] == messages[1]
         assert "event: news" in messages[0]
         assert f'id="job-{job.pk}"' in messages[0]
@@ -41,13 +41,13 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
 
 
 @pytest.mark.parametrize("event", EventType)
-def test_a_page_is_told_what_was_touched(event, priya, otto, ticket_of):
+def test_a_page_is_told_what_was_touched(event, priya, otto, stream_session_of):
     vault = priya.team.vault_id
 
-    @listening(ticket_of(priya), ticket_of(otto))
+    @run_with_hub(stream_session_of(priya), stream_session_of(otto))
     async def _(hub, listener, stranger):
         announce(vault, event, vault)
-        assert f"event: touched\ndata: {event}\n" in await heard(listener)
+        assert f"event: touched\ndata: {event}\n" in await next_message(listener)
         assert stranger.queue.empty()
 
 
@@ -60,30 +60,30 @@ def test_several_news_of_one_kind_are_one_word(priya):
     assert live.topics([*news, ChangeEvent(vault, EventType.CHARGE, vault)]) == "charge ledger"
 
 
-def test_a_change_is_rendered_once_for_all(film, priya, ticket_of, monkeypatch):
-    job, ticket = film("running"), ticket_of(priya)
+def test_a_change_is_rendered_once_for_all(make_video_job, priya, stream_session_of, monkeypatch):
+    job, ticket = make_video_job("running"), stream_session_of(priya)
     bundle = Mock(return_value="<p>once</p>")
     monkeypatch.setattr(live, "bundle", bundle)
 
-    @listening(*[ticket] * 20)
+    @run_with_hub(*[ticket] * 20)
     async def _(hub, *listeners):
         announce(job.vault_id, EventType.JOB, job.pk)
         for listener in listeners:
-            assert "once" in await heard(listener)
+            assert "once" in await next_message(listener)
         assert bundle.call_count == 1
 
 
-def test_one_process_has_one_subscription(priya, ticket_of, monkeypatch):
+def test_one_process_has_one_subscription(priya, stream_session_of, monkeypatch):
     connect = Mock(wraps=Redis.from_url)
     monkeypatch.setattr(Redis, "from_url", connect)
 
-    @listening(*[ticket_of(priya)] * 30)
+    @run_with_hub(*[stream_session_of(priya)] * 30)
     async def _(hub, *listeners):
         assert len(hub.listeners) == 30
         assert connect.call_count == 1
 
 
-def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, ticket_of):
+def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, stream_session_of):
     async def scene() -> None:
         listener = Listener(ticket_of_priya)
         for number in range(DEPTH + 1):
@@ -91,7 +91,7 @@ def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, ticket_of
         assert listener.queue.qsize() == 1
         assert b"refetch" in listener.queue.get_nowait()
 
-    ticket_of_priya = ticket_of(priya)
+    ticket_of_priya = stream_session_of(priya)
     asyncio.run(scene())
 
 
@@ -110,71 +110,71 @@ def change_password(membership: Membership) -> None:
 
 
 @pytest.mark.parametrize("leave", [sign_out, disable, change_password, Membership.delete])
-def test_who_leaves_hears_nothing_more(leave, film, luca, ticket_of):
-    job, ticket = film("running"), ticket_of(luca)
+def test_who_leaves_hears_nothing_more(leave, make_video_job, luca, stream_session_of):
+    job, ticket = make_video_job("running"), stream_session_of(luca)
     leave(luca)
 
-    @listening(ticket)
+    @run_with_hub(ticket)
     async def _(hub, listener):
         announce(job.vault_id, EventType.JOB, job.pk)
-        assert await heard(listener) == ""
+        assert await next_message(listener) == ""
 
 
-def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, ticket_of, monkeypatch):
+def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, stream_session_of, monkeypatch):
     assert live.GUARD <= 5
     monkeypatch.setattr(live, "GUARD", 0.01)
-    ticket = ticket_of(luca)
+    ticket = stream_session_of(luca)
     luca.delete()
 
-    @listening(ticket)
+    @run_with_hub(ticket)
     async def _(hub, listener):
-        assert await heard(listener) == ""
+        assert await next_message(listener) == ""
 
 
-def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, ticket_of):
-    tickets = [ticket_of(luca), ticket_of(priya)]
+def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, stream_session_of):
+    tickets = [stream_session_of(luca), stream_session_of(priya)]
     luca.delete()
     assert lapsed(tickets) == {tickets[0]}
 
 
-def test_a_change_that_cannot_be_drawn_sends_the_pages_to_look(
-    film, priya, ticket_of, monkeypatch, caplog
+def test_a_change_that_cannot_be_rendered_makes_the_pages_refetch(
+    make_video_job, priya, stream_session_of, monkeypatch, caplog
 ):
-    job = film("running")
+    job = make_video_job("running")
     monkeypatch.setattr(live, "bundle", lambda *_: 1 / 0)
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         announce(job.vault_id, EventType.JOB, job.pk)
-        assert "event: refetch" in await heard(listener)
+        assert "event: refetch" in await next_message(listener)
 
 
-def test_news_of_more_videos_than_a_bundle_holds_sends_the_pages_to_look(
-    film, priya, token, ticket_of, monkeypatch
+def test_more_changes_than_a_message_holds_make_the_pages_refetch(
+    make_video_job, priya, token, stream_session_of, monkeypatch
 ):
     monkeypatch.setattr(fragments, "MOST", 2)
-    first, second = film("running"), film("running")
+    first, second = make_video_job("running"), make_video_job("running")
     html = bundle(token.vault_id, {ChangeEvent(token.vault_id, EventType.TOKEN, token.pk)})
     assert all(f'id="job-{job.pk}"' in html for job in (first, second))
-    film("running")
+    make_video_job("running")
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         announce(token.vault_id, EventType.TOKEN, token.pk)
-        message = await heard(listener)
+        message = await next_message(listener)
         assert "event: refetch\ndata: many\n" in message
         assert "event: news" not in message
 
 
-def test_a_page_is_told_when_it_missed_something(film, priya, ticket_of):
-    job, made_at = film("running"), time.time()
+def test_a_page_is_told_when_it_missed_something(make_video_job, priya, stream_session_of):
+    job, made_at = make_video_job("running"), time.time()
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         assert hub.missed(job.vault_id, made_at), "it was made before anybody listened"
         assert not hub.missed(job.vault_id, time.time() + 1)
         announce(job.vault_id, EventType.JOB, job.pk)
-        await heard(listener)
+        await next_message(listener)
         assert hub.missed(job.vault_id, hub.since)
 
 
@@ -187,9 +187,9 @@ def id_of(message: str) -> float:
 
 
 def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundle(
-    film, priya, ticket_of, monkeypatch
+    make_video_job, priya, stream_session_of, monkeypatch
 ):
-    job, clock = film("running"), Mock(wraps=time)
+    job, clock = make_video_job("running"), Mock(wraps=time)
     monkeypatch.setattr(live, "time", clock)
 
     def slowly(*_: object) -> str:
@@ -199,10 +199,10 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
     monkeypatch.setattr(live, "bundle", slowly)
     began = clock.time.return_value = time.time() + 60
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         announce(job.vault_id, EventType.JOB, job.pk)
-        id = id_of(await heard(listener))
+        id = id_of(await next_message(listener))
         assert began - 2 <= id <= began
         assert hub.missed(job.vault_id, id + 3600), "an id of before the clock was put back"
 
@@ -212,56 +212,60 @@ def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_
     assert b"id: 1799999999\n" in live.event("touched", "job", at)
 
 
-def test_a_new_page_is_not_sent_to_look_for_an_answer_of_the_service(priya, ticket_of):
+def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_session_of):
     """It is told of the next one; who was away for longer looks."""
     vault = priya.team.vault_id
 
-    @listening(ticket_of(priya))
+    @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
         announce(vault, EventType.SERVICE, vault)
-        assert 'id="service"' in await heard(listener)
+        assert 'id="service"' in await next_message(listener)
         hub.since = 0.0
         assert not hub.missed(vault, time.time() - 1)
         assert hub.missed(vault, time.time() - BRIEF - 1)
 
 
 @pytest.mark.parametrize("event", [EventType.JOB, EventType.CHARGE, EventType.TOKEN])
-def test_what_is_news_of_a_video(event, film, hold, token):
-    job = film("running")
-    ids = {EventType.JOB: job.pk, EventType.CHARGE: hold(job, "held").pk, EventType.TOKEN: token.pk}
+def test_what_is_news_of_a_video(event, make_video_job, add_open_charge, token):
+    job = make_video_job("running")
+    ids = {
+        EventType.JOB: job.pk,
+        EventType.CHARGE: add_open_charge(job, "held").pk,
+        EventType.TOKEN: token.pk,
+    }
     html = bundle(job.vault_id, {ChangeEvent(job.vault_id, event, ids[event])})
     for part in ("", "-player", "-status-wide", "-lineage", "-head-acts"):
         assert f'id="job-{job.pk}{part}"' in html
     assert 'id="purse"' in html
 
 
-def test_a_bundle_holds_nothing_that_depends_on_the_reader(film, spend):
-    job = film("failed")
-    spend(job)
+def test_a_bundle_holds_nothing_that_depends_on_the_reader(make_video_job, add_settled_charge):
+    job = make_video_job("failed")
+    add_settled_charge(job)
     html = bundle(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
     assert "btn" not in html
     assert "csrf" not in html
 
 
-def test_news_of_another_vault_brings_nothing_of_ours(film, otto):
-    job = film("running")
+def test_events_of_another_tenant_bring_nothing_of_ours(make_video_job, otto):
+    job = make_video_job("running")
     html = bundle(otto.team.vault_id, {ChangeEvent(otto.team.vault_id, EventType.JOB, job.pk)})
     assert str(job.pk) not in html
 
 
 def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
-    film, spend, django_assert_max_num_queries
+    make_video_job, add_settled_charge, django_assert_max_num_queries
 ):
-    jobs = [film("running") for _ in range(20)]
+    jobs = [make_video_job("running") for _ in range(20)]
     for job in jobs:
-        spend(job)
+        add_settled_charge(job)
     with django_assert_max_num_queries(8):
         bundle(jobs[0].vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk) for job in jobs})
 
 
-def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, ticket_of):
+def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, stream_session_of):
     """What is never iterated never ends; after twenty of these its person would get 503."""
-    ticket = ticket_of(priya)
+    ticket = stream_session_of(priya)
 
     async def scene() -> tuple[int, int]:
         hub = live.hub()
@@ -278,8 +282,8 @@ def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, t
     assert asyncio.run(scene()) == (1, 0)
 
 
-def test_a_stream_of_a_hub_that_hears_nothing_any_more_ends_at_once(priya, ticket_of):
-    listener = Listener(ticket_of(priya))
+def test_a_stream_of_a_hub_that_hears_nothing_any_more_ends_at_once(priya, stream_session_of):
+    listener = Listener(stream_session_of(priya))
 
     async def scene() -> list[bytes]:
         return [message async for message in live.stream(listener, 0.0)]

@@ -59,9 +59,11 @@ def test_a_page_of_another_team_than_the_chosen_one_hears_nothing(site, vera, ot
             assert answer.status_code == status
 
 
-def test_through_a_server_an_event_arrives_at_once_and_uncompressed(site, film, vera, client_of):
+def test_through_a_server_an_event_arrives_at_once_and_uncompressed(
+    site, make_video_job, vera, client_of
+):
     """Starts a server and talks to it over sockets."""
-    job = film("running")
+    job = make_video_job("running")
     with stream_of(site, client_of(vera)) as (answer, chunks):
         assert answer.headers["content-type"] == "text/event-stream"
         assert answer.headers["cache-control"] == "no-store"
@@ -72,9 +74,9 @@ def test_through_a_server_an_event_arrives_at_once_and_uncompressed(site, film, 
         assert f"job-{job.pk}".encode() in next(chunks), "a beat came first"
 
 
-def test_a_stream_holds_no_database_connection(site, film, vera, client_of):
+def test_a_stream_holds_no_database_connection(site, make_video_job, vera, client_of):
     """Starts a server; PostgreSQL counts connections, SQLite has none to count."""
-    job = film("running")
+    job = make_video_job("running")
     with stream_of(site, client_of(vera)) as (_, chunks):
         next(chunks)
         publish_event(job.vault_id, EventType.JOB, job.pk)
@@ -88,7 +90,7 @@ def test_a_stream_holds_no_database_connection(site, film, vera, client_of):
                 assert cursor.fetchone() == (0,)
 
 
-def test_a_stream_ends_with_the_session(site, luca, film, client_of, monkeypatch):
+def test_a_stream_ends_with_the_session(site, luca, make_video_job, client_of, monkeypatch):
     """Starts a server and waits until it lets go."""
     monkeypatch.setattr(live, "GUARD", 0.05)
     client = client_of(luca)

@@ -22,7 +22,7 @@ from tests.dashboard.videos.conftest import ago
 FAR = timezone.now() + timedelta(days=3650)
 
 
-def pressed(client, job):
+def press_check_again(client, job):
     """What is said after the press, and what the job became."""
     answer = client.post(f"/videos/{job.pk}/looks/")
     assert (answer.status_code, answer.url) == (302, f"/videos/{job.pk}/")
@@ -35,10 +35,10 @@ def labels(job, reader, state, charges=()):
 
 
 @pytest.mark.parametrize("why", [{"crashes": MAX_JOB_CRASHES}, {"next_look_at": FAR}])
-def test_a_parked_video_is_looked_at_again(why, film, thea, client_of):
-    job = film("running", look_error="Looking stopped.", **why)
+def test_a_quarantined_video_is_polled_again(why, make_video_job, thea, client_of):
+    job = make_video_job("running", look_error="Looking stopped.", **why)
     assert job.left_alone
-    assert pressed(client_of(thea), job) == [LOOKED_AT]
+    assert press_check_again(client_of(thea), job) == [LOOKED_AT]
     assert not job.left_alone
     assert (job.state, job.look_error) == (JobState.RUNNING, "")
     assert job.next_look_at <= timezone.now() + timedelta(seconds=5)
@@ -46,26 +46,28 @@ def test_a_parked_video_is_looked_at_again(why, film, thea, client_of):
     assert (event.actor, event.target) == (thea.user, str(job.pk))
 
 
-def test_pressed_again_and_again_it_is_not_put_off(film, priya, client_of):
-    job = film("running")
+def test_pressed_again_and_again_it_is_not_put_off(make_video_job, priya, client_of):
+    job = make_video_job("running")
     soon = timezone.now() + timedelta(seconds=1)
     Job.objects.filter(pk=job.pk).update(next_look_at=soon)
     for _ in range(3):
-        pressed(client_of(priya), job)
+        press_check_again(client_of(priya), job)
     assert job.next_look_at == soon
 
 
-def test_a_charge_without_an_answer_is_looked_for_and_not_sent(film, hold, priya, client_of):
-    job = film("draft")
-    charge = hold(job, "unknown", sent_at=ago(3600), due_at=ago(-500))
-    assert pressed(client_of(priya), job) == [LOOKED_FOR]
+def test_a_charge_without_an_answer_is_reconciled_and_not_sent(
+    make_video_job, add_open_charge, priya, client_of
+):
+    job = make_video_job("draft")
+    charge = add_open_charge(job, "unknown", sent_at=ago(3600), due_at=ago(-500))
+    assert press_check_again(client_of(priya), job) == [LOOKED_FOR]
     charge.refresh_from_db()
     assert (charge.state, charge.tries) == ("unknown", 0)
     assert charge.due_at <= timezone.now()
 
 
-def test_one_that_is_being_read_just_now_is_not_read_twice(film, hold, priya):
-    charge = hold(film("draft"), "unknown", due_at=ago(-20))
+def test_one_that_is_being_read_just_now_is_not_read_twice(make_video_job, add_open_charge, priya):
+    charge = add_open_charge(make_video_job("draft"), "unknown", due_at=ago(-20))
     looks.look_for(by=priya, charge=charge)
     before = charge.due_at
     charge.refresh_from_db()
@@ -73,21 +75,21 @@ def test_one_that_is_being_read_just_now_is_not_read_twice(film, hold, priya):
 
 
 @pytest.mark.parametrize("state", ["draft", "completed", "failed"])
-def test_where_nothing_is_open_there_is_nothing_to_look_for(state, film, priya, client_of):
-    assert pressed(client_of(priya), film(state)) == [looks.ENDED]
+def test_where_nothing_is_open_there_is_nothing_to_check(state, make_video_job, priya, client_of):
+    assert press_check_again(client_of(priya), make_video_job(state)) == [looks.ENDED]
     assert not AuditEvent.objects.exists()
 
 
-def test_a_token_that_does_not_work_asks_nothing(film, token, priya, client_of):
+def test_a_token_that_does_not_work_asks_nothing(make_video_job, token, priya, client_of):
     type(token).objects.update(state=TokenState.REVOKED)
-    job = film("running", crashes=MAX_JOB_CRASHES)
-    assert pressed(client_of(priya), job) == [looks.UNUSABLE]
+    job = make_video_job("running", crashes=MAX_JOB_CRASHES)
+    assert press_check_again(client_of(priya), job) == [looks.UNUSABLE]
     assert job.crashes == MAX_JOB_CRASHES
 
 
-def test_a_viewer_has_the_service_asked_nothing(film, hold, vera):
-    job = film("running", crashes=MAX_JOB_CRASHES)
-    charge = hold(job, "unknown")
+def test_a_viewer_has_the_service_asked_nothing(make_video_job, add_open_charge, vera):
+    job = make_video_job("running", crashes=MAX_JOB_CRASHES)
+    charge = add_open_charge(job, "unknown")
     for act in (
         lambda: looks.look_at(by=vera, job=job),
         lambda: looks.look_for(by=vera, charge=charge),
@@ -97,28 +99,33 @@ def test_a_viewer_has_the_service_asked_nothing(film, hold, vera):
     assert "Look again" not in labels(job, vera, "running")
 
 
-def test_a_settled_charge_is_not_looked_for(film, spend, priya):
+def test_a_settled_charge_is_not_reconciled_again(make_video_job, add_settled_charge, priya):
     with pytest.raises(StaleData):
-        looks.look_for(by=priya, charge=spend(film("completed")))
+        looks.look_for(by=priya, charge=add_settled_charge(make_video_job("completed")))
 
 
-def test_nor_one_whose_token_is_gone(film, hold, token, priya):
-    charge = hold(film("draft"), "unknown")
+def test_nor_one_whose_token_is_gone(make_video_job, add_open_charge, token, priya):
+    charge = add_open_charge(make_video_job("draft"), "unknown")
     charge.token.state = TokenState.REMOVED
     with pytest.raises(TokenRefused):
         looks.look_for(by=priya, charge=charge)
 
 
-def test_the_button_stands_where_looking_stopped_or_told_nothing(film, thea):
-    assert "Look again" not in labels(film("running"), thea, "running")
-    for job in (film("running", look_error="No answer."), film("running", crashes=MAX_JOB_CRASHES)):
+def test_the_button_is_shown_where_polling_stopped_or_learned_nothing(make_video_job, thea):
+    assert "Look again" not in labels(make_video_job("running"), thea, "running")
+    for job in (
+        make_video_job("running", look_error="No answer."),
+        make_video_job("running", crashes=MAX_JOB_CRASHES),
+    ):
         assert "Look again" in labels(job, thea, "running")
-    assert "Look again" in labels(film("running"), thea, "late")
+    assert "Look again" in labels(make_video_job("running"), thea, "late")
 
 
-def test_an_unknown_charge_has_it_once_nobody_looks_every_few_seconds(film, hold, thea, client_of):
-    job = film("draft")
-    charge = hold(job, "unknown", sent_at=ago(60))
+def test_an_unknown_charge_has_it_once_fast_polling_ended(
+    make_video_job, add_open_charge, thea, client_of
+):
+    job = make_video_job("draft")
+    charge = add_open_charge(job, "unknown", sent_at=ago(60))
     assert "Look again" not in labels(job, thea, "unknown", [charge])
     charge.sent_at = ago(3600)
     charge.save()

@@ -43,7 +43,7 @@ def sandbox(settings):
 
 
 @pytest.fixture
-def host(monkeypatch):
+def media_host(monkeypatch):
     """A media host in this process: what it was asked, and what it answers."""
     asked: list[httpx.Request] = []
     answers: list[httpx.Response] = []
@@ -62,7 +62,7 @@ def host(monkeypatch):
 
 
 @pytest.fixture
-def names(monkeypatch):
+def resolved_names(monkeypatch):
     """The addresses of host names; a name that is a number is itself."""
     book = {"media.videos.example": [PUBLIC]}
 
@@ -118,24 +118,28 @@ UNSAFE = [
 
 
 @pytest.mark.parametrize("address", UNSAFE)
-def test_an_unsafe_address_is_never_connected_to(address, live_service, names, host):
+def test_an_unsafe_address_is_never_connected_to(address, live_service, resolved_names, media_host):
     with pytest.raises(UnsafeMediaAddress):
         fetched(address)
-    assert host[0] == []
+    assert media_host[0] == []
 
 
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["169.254.169.254"]])
-def test_a_name_is_judged_by_every_address_it_has(addresses, live_service, names, host):
-    names["media.videos.example"] = addresses
+def test_a_name_is_judged_by_every_address_it_has(
+    addresses, live_service, resolved_names, media_host
+):
+    resolved_names["media.videos.example"] = addresses
     with pytest.raises(UnsafeMediaAddress):
         fetched("https://media.videos.example/x.mp4")
-    assert host[0] == []
+    assert media_host[0] == []
 
 
-def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(live_service, names, host):
+def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(
+    live_service, resolved_names, media_host
+):
     """A name that resolves differently a second time (DNS rebinding) is not asked a second time."""
     _, body = fetched("https://media.videos.example/a/x.mp4?sig=1")
-    (request,) = host[0]
+    (request,) = media_host[0]
     assert body == BYTES
     assert request.url == f"https://{PUBLIC}/a/x.mp4?sig=1"
     assert request.headers["host"] == "media.videos.example"
@@ -146,19 +150,21 @@ def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(live_ser
     "address",
     ["http://127.0.0.1:6379/", "http://127.0.0.1:8000/admin", "http://10.0.0.1:8001/x"],
 )
-def test_of_this_machine_only_the_sandboxs_own_door_is_open(address, sandbox, names, host):
+def test_on_this_machine_only_the_sandboxs_own_address_is_allowed(
+    address, sandbox, resolved_names, media_host
+):
     with pytest.raises(UnsafeMediaAddress):
         fetched(address)
-    assert host[0] == []
+    assert media_host[0] == []
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_the_sandbox_is_reached_on_loopback(name, sandbox, names, host):
-    names["localhost"] = ["127.0.0.1"]
+def test_the_sandbox_is_reached_on_loopback(name, sandbox, resolved_names, media_host):
+    resolved_names["localhost"] = ["127.0.0.1"]
     assert fetched(f"http://{name}:8001/media/x.mp4")[1] == BYTES
 
 
-def test_few_headers_go_along_and_no_token_or_cookie(sandbox, names, host):
+def test_few_headers_go_along_and_no_token_or_cookie(sandbox, resolved_names, media_host):
     wishes = {
         "range": "bytes=0-9",
         "if-none-match": '"e"',
@@ -167,21 +173,21 @@ def test_few_headers_go_along_and_no_token_or_cookie(sandbox, names, host):
         "x-forwarded-for": "10.0.0.1",
     }
     fetched("http://127.0.0.1:8001/x", wishes)
-    sent = dict(host[0][0].headers)
+    sent = dict(media_host[0][0].headers)
     assert "canary" not in str(sent)
     assert "x-forwarded-for" not in sent
     assert (sent["range"], sent["if-none-match"]) == ("bytes=0-9", '"e"')
     assert sent["accept-encoding"] == "identity"
 
 
-def test_several_ranges_are_answered_with_the_whole_film(sandbox, names, host):
+def test_several_ranges_are_answered_with_the_whole_film(sandbox, resolved_names, media_host):
     fetched("http://127.0.0.1:8001/x", {"range": "bytes=0-1,5-6"})
-    assert "range" not in host[0][0].headers
+    assert "range" not in media_host[0][0].headers
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
-def test_an_address_that_expired_is_gone(status, sandbox, names, host):
-    host[1].append(httpx.Response(status))
+def test_an_address_that_expired_is_gone(status, sandbox, resolved_names, media_host):
+    media_host[1].append(httpx.Response(status))
     with pytest.raises(MediaGone):
         fetched("http://127.0.0.1:8001/x")
 
@@ -197,25 +203,25 @@ def test_an_address_that_expired_is_gone(status, sandbox, names, host):
         httpx.Response(200, headers={"content-length": "many"}),
     ],
 )
-def test_anything_but_a_film_is_refused(answer, sandbox, names, host):
-    host[1].append(answer)
+def test_anything_but_a_film_is_refused(answer, sandbox, resolved_names, media_host):
+    media_host[1].append(answer)
     with pytest.raises(MediaUnavailable):
         fetched("http://127.0.0.1:8001/x")
-    assert len(host[0]) == 1
+    assert len(media_host[0]) == 1
 
 
-def test_a_film_without_an_end_is_cut(sandbox, names, host, monkeypatch):
+def test_a_film_without_an_end_is_cut(sandbox, resolved_names, media_host, monkeypatch):
     monkeypatch.setattr(media_proxy, "MAX_MEDIA_BYTES", 100)
 
     async def endless() -> AsyncIterator[bytes]:
         while True:
             yield b"x" * 30
 
-    host[1].append(httpx.Response(200, content=endless()))
+    media_host[1].append(httpx.Response(200, content=endless()))
     assert len(fetched("http://127.0.0.1:8001/x")[1]) == 90
 
 
-class Upstream:
+class ScriptedFilmSource:
     """Stands for `open_film`: answers in turn, and keeps what it was asked."""
 
     def __init__(self, *answers: Any) -> None:
@@ -237,7 +243,7 @@ def movie(status: int = 200, **headers: str) -> MediaStream:
 @pytest.fixture
 def upstream(monkeypatch):
     def answering(*answers):
-        stand_in = Upstream(*answers)
+        stand_in = ScriptedFilmSource(*answers)
         monkeypatch.setattr(view, "open_media_stream", stand_in)
         return stand_in
 
@@ -245,11 +251,11 @@ def upstream(monkeypatch):
 
 
 @pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "luca", "vera"])
-def test_every_member_plays_it(role, request, film, upstream, client_of):
+def test_every_member_plays_it(role, request, make_video_job, upstream, client_of):
     upstream(movie(content_length="10000", etag='"e"'))
     client = client_of(request.getfixturevalue(role))
     answer = client.get(
-        f"/videos/{film('completed').pk}/media/", headers={"Accept-Encoding": "gzip"}
+        f"/videos/{make_video_job('completed').pk}/media/", headers={"Accept-Encoding": "gzip"}
     )
     assert answer.status_code == 200
     assert answer["Content-Type"] == "video/mp4"
@@ -259,42 +265,48 @@ def test_every_member_plays_it(role, request, film, upstream, client_of):
     assert "sandbox" in answer["Content-Security-Policy"]
 
 
-def test_for_an_outsider_there_is_no_film(film, otto, upstream, client_of):
+def test_for_an_outsider_there_is_no_film(make_video_job, otto, upstream, client_of):
     asked = upstream(movie()).asked
-    assert client_of(otto).get(f"/videos/{film('completed').pk}/media/").status_code == 404
+    assert (
+        client_of(otto).get(f"/videos/{make_video_job('completed').pk}/media/").status_code == 404
+    )
     assert not asked
 
 
 @pytest.mark.parametrize("state", ["draft", "running", "failed"])
 def test_pitfall_10_an_address_is_used_only_once_the_video_is_completed(
-    state, film, vera, upstream, client_of
+    state, make_video_job, vera, upstream, client_of
 ):
     asked = upstream(movie()).asked
-    job = film(state, media_url="http://127.0.0.1:8001/early.mp4")
+    job = make_video_job(state, media_url="http://127.0.0.1:8001/early.mp4")
     assert client_of(vera).get(f"/videos/{job.pk}/media/").status_code == 404
     assert not asked
 
 
-def test_a_range_is_passed_on_both_ways(film, vera, upstream, client_of):
+def test_a_range_is_passed_on_both_ways(make_video_job, vera, upstream, client_of):
     asked = upstream(movie(206, content_range="bytes 0-9/10000", content_length="10")).asked
     client = client_of(vera)
-    answer = client.get(f"/videos/{film('completed').pk}/media/", headers={"Range": "bytes=0-9"})
+    answer = client.get(
+        f"/videos/{make_video_job('completed').pk}/media/", headers={"Range": "bytes=0-9"}
+    )
     assert (answer.status_code, answer["Content-Range"]) == (206, "bytes 0-9/10000")
     assert asked[0][1]["range"] == "bytes=0-9"
 
 
-def test_a_download_has_a_safe_file_name(film, vera, upstream, client_of):
+def test_a_download_has_a_safe_file_name(make_video_job, vera, upstream, client_of):
     upstream(movie())
-    job = film("completed", title='../../"evil";\r\nX: Ümläut')
+    job = make_video_job("completed", title='../../"evil";\r\nX: Ümläut')
     answer = client_of(vera).get(f"/videos/{job.pk}/media/?download=1")
     assert answer["Content-Disposition"] == 'attachment; filename="evil-x-umlaut.mp4"'
 
 
-def test_an_expired_address_is_read_again_once(film, vera, upstream, client_of, monkeypatch):
+def test_an_expired_address_is_read_again_once(
+    make_video_job, vera, upstream, client_of, monkeypatch
+):
     refresh = Mock(return_value=True)
     monkeypatch.setattr(view, "refresh_media_url", refresh)
     upstream(MediaGone(), movie())
-    job = film("completed")
+    job = make_video_job("completed")
     assert client_of(vera).get(f"/videos/{job.pk}/media/").status_code == 200
     refresh.assert_called_once_with(job)
     upstream(MediaGone(), MediaGone())
@@ -304,11 +316,11 @@ def test_an_expired_address_is_read_again_once(film, vera, upstream, client_of, 
 
 
 def test_an_address_that_cannot_be_renewed_is_asked_for_once_a_minute(
-    film, vera, upstream, client_of, monkeypatch
+    make_video_job, vera, upstream, client_of, monkeypatch
 ):
     refresh = Mock(return_value=False)
     monkeypatch.setattr(view, "refresh_media_url", refresh)
-    gone, other = film("completed"), film("completed")
+    gone, other = make_video_job("completed"), make_video_job("completed")
     client = client_of(vera)
     for job in (gone, gone, gone, other):
         upstream(MediaGone())
@@ -318,29 +330,33 @@ def test_an_address_that_cannot_be_renewed_is_asked_for_once_a_minute(
 
 @pytest.mark.parametrize(("read_ago", "asked"), [(30, False), (90, True), (-3600, True)])
 def test_an_address_that_was_read_just_now_is_not_read_again_and_one_of_the_future_is(
-    read_ago, asked, film, monkeypatch
+    read_ago, asked, make_video_job, monkeypatch
 ):
     """A clock that was put back since says nothing of when it was read."""
     monkeypatch.setattr(view, "refresh_media_url", lambda job: True)
-    assert view.renewed(film("completed", media_as_of=ago(read_ago))) is asked
+    assert view.renewed(make_video_job("completed", media_as_of=ago(read_ago))) is asked
 
 
-def test_without_redis_no_address_is_renewed(film, vera, settings, tmp_path, monkeypatch):
+def test_without_redis_no_address_is_renewed(make_video_job, vera, settings, tmp_path, monkeypatch):
     settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
     monkeypatch.setattr(view, "refresh_media_url", lambda job: pytest.fail("it was read again"))
-    assert not view.renewed(film("completed"))
+    assert not view.renewed(make_video_job("completed"))
 
 
-def test_a_still_never_costs_a_request_to_the_service(film, vera, upstream, client_of, monkeypatch):
+def test_a_still_never_costs_a_request_to_the_service(
+    make_video_job, vera, upstream, client_of, monkeypatch
+):
     monkeypatch.setattr(view, "refresh_media_url", lambda job: pytest.fail("it was read again"))
     upstream(MediaGone())
     client = client_of(vera)
-    assert client.get(f"/videos/{film('completed').pk}/media/?still=1").status_code == 502
+    assert client.get(f"/videos/{make_video_job('completed').pk}/media/?still=1").status_code == 502
 
 
 @pytest.mark.parametrize("error", [UnsafeMediaAddress("http://10.0.0.1/"), MediaUnavailable("x")])
-def test_what_cannot_be_had_says_nothing_about_where_it_is(error, film, vera, upstream, client_of):
+def test_what_cannot_be_had_says_nothing_about_where_it_is(
+    error, make_video_job, vera, upstream, client_of
+):
     upstream(error)
-    answer = client_of(vera).get(f"/videos/{film('completed').pk}/media/")
+    answer = client_of(vera).get(f"/videos/{make_video_job('completed').pk}/media/")
     assert answer.status_code == 502
     assert "10.0.0.1" not in answer.content.decode()

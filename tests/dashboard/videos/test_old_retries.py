@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from tests.dashboard.videos.conftest import Film
+from tests.dashboard.videos.conftest import MakeVideoJob
 
 HTMX = {"HX-Request": "true"}
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
@@ -46,15 +46,15 @@ def failed_again(job: Job) -> None:
 
 
 def test_an_old_question_pays_for_no_failure_that_nobody_saw(
-    film: Film,
-    spend: Callable[..., Charge],
+    make_video_job: MakeVideoJob,
+    add_settled_charge: Callable[..., Charge],
     priya: Membership,
     luca: Membership,
     client_of: Callable[[Membership], Any],
 ) -> None:
     """Both have the question open; Priya retries, it fails again, Luca presses at that price."""
-    job, desk, other_desk = film("failed"), client_of(priya), client_of(luca)
-    spend(job)
+    job, desk, other_desk = make_video_job("failed"), client_of(priya), client_of(luca)
+    add_settled_charge(job)
     old = fields(other_desk.get(url(job), headers=HTMX))
     desk.post(url(job), fields(desk.get(url(job), headers=HTMX)))
     failed_again(job)
@@ -73,13 +73,13 @@ def test_an_old_question_pays_for_no_failure_that_nobody_saw(
 )
 def test_a_question_of_no_failure_is_drawn_anew(
     failed_at: str | None,
-    film: Film,
-    spend: Callable[..., Charge],
+    make_video_job: MakeVideoJob,
+    add_settled_charge: Callable[..., Charge],
     priya: Membership,
     client_of: Callable[[Membership], Any],
 ) -> None:
-    job = film("failed")
-    spend(job)
+    job = make_video_job("failed")
+    add_settled_charge(job)
     form = {"nonce": str(uuid.uuid4()), "price": "96"}
     if failed_at is not None:
         form["failed_at"] = failed_at

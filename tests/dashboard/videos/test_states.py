@@ -36,8 +36,8 @@ def state(video: Any) -> tuple[str, str]:
         ("failed", ("failed", "Failed")),
     ],
 )
-def test_a_job_at_rest_shows_its_own_state(job, shown, film):
-    assert state(video_of(film(job))) == shown
+def test_a_job_at_rest_shows_its_own_state(job, shown, make_video_job):
+    assert state(video_of(make_video_job(job))) == shown
 
 
 @pytest.mark.parametrize(
@@ -48,22 +48,22 @@ def test_a_job_at_rest_shows_its_own_state(job, shown, film):
         ("unknown", ("unknown", "Unknown")),
     ],
 )
-def test_an_open_charge_speaks_for_the_video(charge, shown, film, hold):
-    job = film("draft")
-    hold(job, charge)
+def test_an_open_charge_speaks_for_the_video(charge, shown, make_video_job, add_open_charge):
+    job = make_video_job("draft")
+    add_open_charge(job, charge)
     assert state(video_of(job)) == shown
 
 
-def test_pitfall_7_an_unknown_word_is_in_progress_and_shown_raw(film):
-    assert state(video_of(film("running", raw_status="syncing"))) == (
+def test_pitfall_7_an_unknown_word_is_in_progress_and_shown_raw(make_video_job):
+    assert state(video_of(make_video_job("running", raw_status="syncing"))) == (
         "running",
         "In progress: syncing",
     )
 
 
 @pytest.mark.parametrize("stopped", [TokenState.REVOKED, TokenState.PAUSED, TokenState.REMOVED])
-def test_a_token_that_stopped_pauses_the_watching_not_the_render(stopped, film, token):
-    job = film("running")
+def test_a_token_that_stopped_pauses_the_polling_not_the_render(stopped, make_video_job, token):
+    job = make_video_job("running")
     type(token).objects.update(state=stopped)
     video = video_of(job)
     assert state(video) == ("paused", "Paused")
@@ -72,8 +72,8 @@ def test_a_token_that_stopped_pauses_the_watching_not_the_render(stopped, film, 
     assert video.card.fresh.seen == "rendering"
 
 
-def test_a_trial_did_not_lapse(film, token):
-    job = film("running")
+def test_a_trial_did_not_lapse(make_video_job, token):
+    job = make_video_job("running")
     type(token).objects.update(state=TokenState.PAUSED)
     type(job.account).objects.update(plan=AccountPlan.TRIAL)
     story = video_of(job).story
@@ -84,30 +84,34 @@ def test_a_trial_did_not_lapse(film, token):
     assert "lapsed" not in story
 
 
-def test_the_first_of_its_kind_has_no_band(film):
-    bar = video_of(film("running")).card.bar
+def test_the_first_of_its_kind_has_no_band(make_video_job):
+    bar = video_of(make_video_job("running")).card.bar
     assert (bar.usual_width, bar.note) == (0, "first of its kind")
 
 
 @pytest.mark.parametrize(("seconds", "low", "high"), [(0, 0, 1), (39, 45, 55), (600, 85, 90)])
-def test_the_bar_of_the_first_of_its_kind_starts_empty_and_never_fills_up(seconds, low, high, film):
-    bar = video_of(film("running", started_at=ago(seconds))).card.bar
+def test_the_bar_of_the_first_of_its_kind_starts_empty_and_never_fills_up(
+    seconds, low, high, make_video_job
+):
+    bar = video_of(make_video_job("running", started_at=ago(seconds))).card.bar
     assert low <= bar.fill <= high
 
 
-def test_the_band_is_where_eight_of_ten_finished(film):
+def test_the_band_is_where_eight_of_ten_finished(make_video_job):
     for took in range(60, 160, 10):
-        film("completed", started_at=ago(1000), finished_at=ago(1000 - took))
-    bar = video_of(film("running", started_at=ago(50))).card.bar
+        make_video_job("completed", started_at=ago(1000), finished_at=ago(1000 - took))
+    bar = video_of(make_video_job("running", started_at=ago(50))).card.bar
     assert bar.note == "usually 1–2 min"
     assert 0 < bar.usual_start < bar.usual_start + bar.usual_width < 100
     assert bar.fill < bar.usual_start
 
 
-def test_past_nineteen_in_twenty_it_is_late_and_not_failed(film):
+def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
     for _ in range(5):
-        film("completed", started_at=ago(1000), finished_at=ago(940))
-    video = video_of(film("running", started_at=ago(365), looked_at=ago(11), next_look_at=ago(-19)))
+        make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
+    video = video_of(
+        make_video_job("running", started_at=ago(365), looked_at=ago(11), next_look_at=ago(-19))
+    )
     assert state(video) == ("late", "Rendering")
     assert video.story == (
         "6 min 05 s, longer than 19 in 20. It was still rendering 11 s ago. It is not failed, "
@@ -116,40 +120,40 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(film):
     assert video.card.bar.fill < 100
 
 
-def test_c7_a_parked_video_says_why_nobody_looks_any_more(film):
+def test_c7_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
     for _ in range(5):
-        film("completed", started_at=ago(1000), finished_at=ago(940))
+        make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
     parked = {
         "crashes": MAX_JOB_CRASHES,
         "look_error": POLLING_QUARANTINED_TEXT,
         "look_error_since": ago(60),
     }
-    video = video_of(film("running", started_at=ago(365), looked_at=ago(90), **parked))
+    video = video_of(make_video_job("running", started_at=ago(365), looked_at=ago(90), **parked))
     assert video.story == POLLING_QUARANTINED_TEXT
     assert (video.card.fresh.seen, video.card.fresh.tail) == ("rendering", "")
 
 
-def test_another_length_is_another_class(film):
+def test_another_length_is_another_class(make_video_job):
     for _ in range(5):
-        film("completed", wanted={"script": "word " * 900})
-    assert video_of(film("running")).card.bar.note == "first of its kind"
+        make_video_job("completed", wanted={"script": "word " * 900})
+    assert video_of(make_video_job("running")).card.bar.note == "first of its kind"
 
 
-def test_the_time_that_reelroom_slept_is_not_usual(film):
+def test_the_time_that_reelroom_slept_is_not_usual(make_video_job):
     """Started 400 s before; the last look before the end was 5 s or hours earlier."""
     for _ in range(4):
-        film("completed", started_at=ago(400), looked_at=ago(105), finished_at=ago(100))
-        film("completed", started_at=ago(9000), looked_at=ago(8940), finished_at=ago(100))
-    assert video_of(film("running")).card.bar.note == "usually 5 min"
+        make_video_job("completed", started_at=ago(400), looked_at=ago(105), finished_at=ago(100))
+        make_video_job("completed", started_at=ago(9000), looked_at=ago(8940), finished_at=ago(100))
+    assert video_of(make_video_job("running")).card.bar.note == "usually 5 min"
 
 
-def test_other_vaults_do_not_say_what_is_usual_here(film, otto):
+def test_other_tenants_do_not_say_what_is_usual_here(make_video_job, otto):
     elsewhere = TokenFactory.create(
         account=AccountFactory.create(vault=otto.team.vault), owner=otto.user
     )
     for _ in range(5):
-        film("completed", token=elsewhere)
-    assert video_of(film("running")).card.bar.note == "first of its kind"
+        make_video_job("completed", token=elsewhere)
+    assert video_of(make_video_job("running")).card.bar.note == "first of its kind"
 
 
 @pytest.mark.parametrize(
@@ -166,8 +170,8 @@ def test_the_usual_in_words(seconds, note):
     assert usual(seconds).note == note
 
 
-def test_a_failed_look_ages_what_we_know_and_changes_no_state(film):
-    job = film(
+def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):
+    job = make_video_job(
         "running",
         looked_at=ago(40),
         look_error="The service did not answer.",
@@ -179,20 +183,22 @@ def test_a_failed_look_ages_what_we_know_and_changes_no_state(film):
     assert video.card.fresh.tail.startswith("; the service has not answered since ")
 
 
-def test_a_good_look_says_when_and_when_next(film):
-    fresh = video_of(film("running")).card.fresh
+def test_a_good_poll_says_when_and_when_next(make_video_job):
+    fresh = video_of(make_video_job("running")).card.fresh
     assert (round(fresh.since), round(fresh.next)) == (4, 9)
 
 
 @pytest.mark.parametrize(
     ("now", "sent", "last"), [("12:00", "11:59", "12:14"), ("23:50", "23:49", "7 Nov 00:04")]
 )
-def test_a_lost_answer_is_said_in_full(now, sent, last, film, hold, time_machine):
+def test_a_lost_answer_is_said_in_full(
+    now, sent, last, make_video_job, add_open_charge, time_machine
+):
     here = timezone.get_current_timezone()
     today = datetime(2026, 11, 6, int(now[:2]), int(now[3:]), tzinfo=here)
     time_machine.move_to(today, tick=False)
-    job = film("draft")
-    hold(job, "unknown")
+    job = make_video_job("draft")
+    add_open_charge(job, "unknown")
     video = video_of(job)
     assert video.story == (
         f"We do not know whether 42 cr were spent. The render was sent at {sent} and the answer "
@@ -202,32 +208,37 @@ def test_a_lost_answer_is_said_in_full(now, sent, last, film, hold, time_machine
     assert (video.card.cost.is_, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
 
 
-def test_a_doubt_that_was_settled_is_told(film, spend):
-    job = film("running")
-    spend(job, 42, state="matched")
+def test_a_doubt_that_was_settled_is_told(make_video_job, add_settled_charge):
+    job = make_video_job("running")
+    add_settled_charge(job, 42, state="matched")
     assert video_of(job).story.startswith("It was charged: 42 cr, ledger ")
 
 
-def test_a_charge_that_was_never_made_leaves_its_sentence(film, hold):
-    job = film("draft")
-    hold(job, "refused", reason="It was never charged. The 46 cr held are free again.")
+def test_a_charge_that_was_never_made_leaves_its_sentence(make_video_job, add_open_charge):
+    job = make_video_job("draft")
+    add_open_charge(job, "refused", reason="It was never charged. The 46 cr held are free again.")
     assert video_of(job).story == "It was never charged. The 46 cr held are free again."
 
 
 @pytest.mark.parametrize("word", ["draft", "running", "completed"])
-def test_a_charge_that_was_called_uncharged_and_took_credits_says_so(word, film, spend):
+def test_a_charge_that_was_called_uncharged_and_took_credits_says_so(
+    word, make_video_job, add_settled_charge
+):
     """Ordered again, it is a step of its own: it did not fail, as one that was retried did."""
-    job, said = film(word), "It was called uncharged, and a debit of 42 cr was booked at 14:10 UTC."
-    spend(job, 42, state="matched", code="CHARGED-LATE", reason=said)
+    job, said = (
+        make_video_job(word),
+        "It was called uncharged, and a debit of 42 cr was booked at 14:10 UTC.",
+    )
+    add_settled_charge(job, 42, state="matched", code="CHARGED-LATE", reason=said)
     assert video_of(job).story == said
-    spend(job, 42)
+    add_settled_charge(job, 42)
     (_, *_, late, _) = video_of(job).nodes
     assert (late.state, late.quote) == ("late", said)
 
 
-def test_a_failure_says_reason_cost_and_the_price_of_again(film, spend):
-    job = film("failed")
-    spend(job)
+def test_a_failure_says_reason_cost_and_the_price_of_again(make_video_job, add_settled_charge):
+    job = make_video_job("failed")
+    add_settled_charge(job)
     video = video_of(job)
     assert video.story == (
         "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
@@ -237,20 +248,22 @@ def test_a_failure_says_reason_cost_and_the_price_of_again(film, spend):
     assert video.card.say == "“Image for scene 7 could not be made.” Not refunded."
 
 
-def test_what_is_spent_is_exact_and_what_is_held_is_said(film, spend, hold):
-    job = film("failed")
-    spend(job, 4, "faceless.scripts")
-    spend(job, 96)
+def test_what_is_spent_is_exact_and_what_is_held_is_said(
+    make_video_job, add_settled_charge, add_open_charge
+):
+    job = make_video_job("failed")
+    add_settled_charge(job, 4, "faceless.scripts")
+    add_settled_charge(job, 96)
     assert (video_of(job).spent.value, video_of(job).spent.is_) == (100, "exact")
-    hold(job, "held", operation="faceless.retry")
+    add_open_charge(job, "held", operation="faceless.retry")
     assert (video_of(job).spent.value, video_of(job).spent.is_) == (146, "held")
 
 
-def test_the_lineage_tells_every_step_with_its_cost(film, spend):
-    job = film("completed")
-    spend(job, 4, "faceless.scripts", sent_at=ago(900), body={"duration": 60})
-    spend(job, 96, sent_at=ago(800))
-    spend(job, 97, "faceless.retry", sent_at=ago(400))
+def test_the_lineage_tells_every_step_with_its_cost(make_video_job, add_settled_charge):
+    job = make_video_job("completed")
+    add_settled_charge(job, 4, "faceless.scripts", sent_at=ago(900), body={"duration": 60})
+    add_settled_charge(job, 96, sent_at=ago(800))
+    add_settled_charge(job, 97, "faceless.retry", sent_at=ago(400))
     nodes = video_of(job).nodes
     assert [(node.name, node.state, node.amount.value) for node in nodes] == [
         ("Draft", "completed", 0),
@@ -262,9 +275,9 @@ def test_the_lineage_tells_every_step_with_its_cost(film, spend):
     assert nodes[-1].meta.endswith("done in 5 min")
 
 
-def test_a_failed_run_quotes_its_reason_in_the_lineage(film, spend):
-    job = film("failed")
-    spend(job)
+def test_a_failed_run_quotes_its_reason_in_the_lineage(make_video_job, add_settled_charge):
+    job = make_video_job("failed")
+    add_settled_charge(job)
     node = video_of(job).nodes[-1]
     assert (node.quote, node.code) == ("“Image for scene 7 could not be made.”", "SCENE-IMAGE")
     assert "96 cr is what it took last time" in node.note

@@ -14,7 +14,7 @@ import pytest
 
 from proxyapi import calls, rate_limiter
 from tests.proxyapi.money.conftest import sandbox
-from tests.proxyapi.money.wire import TIMEOUT, Wire, impatient
+from tests.proxyapi.money.faulty_transport import TIMEOUT, FaultyTransport, short_timeout_client
 
 __all__ = ["sandbox"]
 
@@ -26,16 +26,16 @@ def control(sandbox: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def wire(
+def faulty_transport(
     sandbox: str,
     transactional_db: None,
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Wire]:
+) -> Iterator[FaultyTransport]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
     settings.CHARGE_IN_FLIGHT_MAX_S = TIMEOUT
     monkeypatch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)
-    with impatient(f"{sandbox}/v2", monkeypatch) as (client, wire):
+    with short_timeout_client(f"{sandbox}/v2", monkeypatch) as (client, wire):
         monkeypatch.setattr(calls, "upstream_client", lambda: client)
         yield wire

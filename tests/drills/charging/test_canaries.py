@@ -2,7 +2,7 @@
 one through every death: none gets out.
 
 Their characters are such that JSON, HTML and addresses write them otherwise. What is searched, and
-how they may be written there: tests/outlets.py, tests/leaks.py; the last figure counts it.
+how they may be written there: tests/leak_search.py, tests/leaks.py; the last figure counts it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from proxyapi.charges import admit_charge
 from proxyapi.failpoints import FAILPOINTS
 from proxyapi.models import Vault
 from proxyapi.upstream.catalog import CATALOG
-from tests.browser.canaries import hear_redis
-from tests.drills.charging import echoes
-from tests.drills.charging.hands import foundry
-from tests.drills.charging.pages import seen_by_a_team
-from tests.drills.charging.test_kills import one_round
+from tests.browser.canaries import scan_redis
+from tests.drills.charging import token_echoes
+from tests.drills.charging.team_pages import scan_team_pages
+from tests.drills.charging.test_kills import run_round
+from tests.drills.charging.worker_control import running_process_factory
 from tests.drills.figures import Figures
+from tests.leak_search import scan_all_stores
 from tests.leaks import Canaries
-from tests.outlets import look_around
+from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
-from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import carried, opened
-from tests.proxyapi.money.verdict import Verdict
-from tests.proxyapi.money.wire import Wire
+from tests.proxyapi.money.faulty_transport import FaultyTransport
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import open_sandbox_account, work_until_settled
 
 # One for each charging operation, and one for the deaths.
 TOKENS = int(os.environ.get("DRILL_CANARIES", len(OPERATIONS) + 1))
@@ -58,71 +58,80 @@ PLACES = frozenset(
 )
 
 
-class Turn(NamedTuple):
+class CanaryTurn(NamedTuple):
     number: int
     token: str
     operation: str
 
 
-class Done(NamedTuple):
+class CanaryResult(NamedTuple):
     faults: int
     echoes: int
 
 
 def test_no_token_gets_out(
-    control: httpx.Client, wire: Wire, sandbox: str, canaries: Canaries
+    control: httpx.Client, faulty_transport: FaultyTransport, sandbox: str, canaries: Canaries
 ) -> None:
     figures = Figures(f"{TOKENS} tokens")
     names = list(OPERATIONS)
-    turns = [Turn(n, made_up(), names[n % len(names)]) for n in range(TOKENS - 1)]
+    turns = [CanaryTurn(n, make_turns(), names[n % len(names)]) for n in range(TOKENS - 1)]
     control.post("reset", json={})
-    with hearing_commands(canaries):
+    with scanned_commands(canaries):
         with ThreadPoolExecutor(LANES) as pool:
-            done = list(pool.map(lambda turn: played(control, wire, turn, figures.seed), turns))
-        deaths = killed(control, sandbox)
-        pages = sum(seen_by_a_team(canaries, vault) for vault in Vault.objects.all())
-    look_around(canaries)
-    found, missed = canaries.found(), PLACES - {name for name, n in canaries.searched.items() if n}
-    figures.tell(
+            done = list(
+                pool.map(
+                    lambda turn: play_turn(control, faulty_transport, turn, figures.seed), turns
+                )
+            )
+        deaths = kill_processes(control, sandbox)
+        pages = sum(scan_team_pages(canaries, vault) for vault in Vault.objects.all())
+    scan_all_stores(canaries)
+    found, missed = (
+        canaries.leaked_tokens(),
+        PLACES - {name for name, n in canaries.searched.items() if n},
+    )
+    figures.report(
         f"{sum(one.faults for one in done)} faults, {sum(one.echoes for one in done)} answers that "
         f"quote the token, {deaths} deaths, {pages} pages",
         f"{len(FAULTS)} faults of {len(turns)} operations, {len(FAILPOINTS)} deaths",
         holds=sum(one.faults for one in done) == len(FAULTS) * len(turns)
         and deaths == len(FAILPOINTS),
     )
-    left_out = charging() - {turn.operation for turn in turns}
-    figures.tell(
-        f"{len(left_out)} of {len(charging())} charging operations left out",
+    left_out = charging_operations() - {turn.operation for turn in turns}
+    figures.report(
+        f"{len(left_out)} of {len(charging_operations())} charging operations left out",
         "0",
         holds=not left_out,
         found=sorted(left_out),
     )
-    figures.tell(
-        f"{canaries.told()}: {len(found)} found",
+    figures.report(
+        f"{canaries.scanned_summary()}: {len(found)} found",
         f"0 of {TOKENS}",
         holds=not found and len(canaries.planted) == TOKENS,
         found=found,
     )
-    figures.tell(f"{len(missed)} kinds of places left out", "0", holds=not missed, found=[*missed])
+    figures.report(
+        f"{len(missed)} kinds of places left out", "0", holds=not missed, found=[*missed]
+    )
     figures.close()
 
 
-def charging() -> set[str]:
+def charging_operations() -> set[str]:
     """By the catalog, not by what the turns are made from."""
     return {name for name, row in CATALOG.items() if row.charging}
 
 
-def made_up() -> str:
+def make_turns() -> str:
     return "sbx_" + "".join(secrets.choice(ALPHABET) for _ in range(36))
 
 
 @contextmanager
-def hearing_commands(canaries: Canaries) -> Iterator[None]:
+def scanned_commands(canaries: Canaries) -> Iterator[None]:
     # However long nobody commands anything.
     client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=None)
     with client as store, store.monitor() as monitor:
         stop = threading.Event()
-        thread = threading.Thread(target=hear_redis, args=(monitor, canaries, stop), daemon=True)
+        thread = threading.Thread(target=scan_redis, args=(monitor, canaries, stop), daemon=True)
         thread.start()
         yield
         stop.set()
@@ -130,32 +139,39 @@ def hearing_commands(canaries: Canaries) -> Iterator[None]:
         thread.join(10)
 
 
-def played(control: httpx.Client, wire: Wire, turn: Turn, seed: int) -> Done:
+def play_turn(
+    control: httpx.Client, wire: FaultyTransport, turn: CanaryTurn, seed: int
+) -> CanaryResult:
     """One token's bad days: every fault, then every answer that quotes it."""
     chance, faults, quotes = Random(f"{seed}/{turn.number}"), 0, 0  # noqa: S311
     try:
-        with opened(control, empty=False, text=turn.token) as stage:
+        with open_sandbox_account(control, empty=False, text=turn.token) as stage:
             for fault in FAULTS.values():
                 intent = OPERATIONS[turn.operation](stage)
-                fault(stage, wire, path_of(turn.operation), chance)
-                faults += carried(admit_charge(intent)).pk is not None
-                stage.lift()
-            for intent in echoes.of_charges(stage, turn.token, turn.operation, turn.number):
-                carried(admit_charge(intent), LOOKED_AT)
+                fault(stage, wire, path_pattern(turn.operation), chance)
+                faults += work_until_settled(admit_charge(intent)).pk is not None
+                stage.clear_faults()
+            for intent in token_echoes.order_charge_echoes(
+                stage, turn.token, turn.operation, turn.number
+            ):
+                work_until_settled(admit_charge(intent), LOOKED_AT)
                 quotes += 1
-            way = list(echoes.WRITINGS)[turn.number % len(echoes.WRITINGS)]
-            quotes += echoes.of_reads(stage, turn.token, way)
+            way = list(token_echoes.WRITINGS)[turn.number % len(token_echoes.WRITINGS)]
+            quotes += token_echoes.order_read_echoes(stage, turn.token, way)
     finally:
         connection.close()  # this thread's own
-    return Done(faults, quotes)
+    return CanaryResult(faults, quotes)
 
 
-def killed(control: httpx.Client, sandbox: str) -> int:
+def kill_processes(control: httpx.Client, sandbox: str) -> int:
     """Real processes with their logs at DEBUG die at every point; and a message nobody takes."""
-    verdict = Verdict()
-    with foundry(sandbox) as hands, opened(control, empty=False, text=made_up()) as stage:
+    verdict = ChargeAudit()
+    with (
+        running_process_factory(sandbox) as hands,
+        open_sandbox_account(control, empty=False, text=make_turns()) as stage,
+    ):
         charge = admit_charge(OPERATIONS["text_to_video.create"](stage))
         tasks.dispatch_charge_task.delay(str(charge.pk))
         return sum(
-            one_round(stage, hands, point, "text_to_video.create", verdict) for point in FAILPOINTS
+            run_round(stage, hands, point, "text_to_video.create", verdict) for point in FAILPOINTS
         )

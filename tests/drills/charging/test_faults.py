@@ -20,11 +20,15 @@ from django.db import connection
 from proxyapi.charges import admit_charge
 from proxyapi.models import Charge
 from tests.drills.figures import Figures
+from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
-from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import Stage, carried, opened
-from tests.proxyapi.money.verdict import Verdict
-from tests.proxyapi.money.wire import Wire
+from tests.proxyapi.money.faulty_transport import FaultyTransport
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import (
+    SandboxAccount,
+    open_sandbox_account,
+    work_until_settled,
+)
 from tests.settings import ON_POSTGRES
 
 FULL = 25
@@ -34,27 +38,31 @@ ONLY = os.environ.get("DRILL_OPERATIONS", "")  # names, separated by commas; for
 SETTLED_WITHIN = 60.0  # seconds after the fault's end
 
 
-class Part(NamedTuple):
+class FaultPart(NamedTuple):
     operation: str
     number: int
 
 
-def test_no_fault_charges_twice_or_loses_a_charge(control: httpx.Client, wire: Wire) -> None:
+def test_no_fault_charges_twice_or_loses_a_charge(
+    control: httpx.Client, faulty_transport: FaultyTransport
+) -> None:
     database = "PostgreSQL" if ON_POSTGRES else "SQLite"
-    figures, verdict = Figures(f"charging under faults, {database}"), Verdict()
+    figures, verdict = Figures(f"charging under faults, {database}"), ChargeAudit()
     names = ONLY.split(",") if ONLY else list(OPERATIONS)
-    parts = [Part(name, number) for number in range(SEEDS) for name in names]
+    parts = [FaultPart(name, number) for number in range(SEEDS) for name in names]
     control.post("reset", json={})
-    for found in in_lanes(control, wire, figures.seed, parts):
-        verdict.add(found)
-    tell(figures, verdict, len(names) * len(FAULTS))
+    for found in run_in_threads(control, faulty_transport, figures.seed, parts):
+        verdict.merge(found)
+    report_verdict(figures, verdict, len(names) * len(FAULTS))
     figures.close()
 
 
-def in_lanes(control: httpx.Client, wire: Wire, seed: int, parts: list[Part]) -> Iterable[Verdict]:
-    def played(part: Part) -> Verdict:
+def run_in_threads(
+    control: httpx.Client, wire: FaultyTransport, seed: int, parts: list[FaultPart]
+) -> Iterable[ChargeAudit]:
+    def played(part: FaultPart) -> ChargeAudit:
         try:
-            return one_part(control, wire, part, f"{seed}/{part.number}")
+            return run_part(control, wire, part, f"{seed}/{part.number}")
         finally:
             connection.close()  # this thread's own
 
@@ -62,42 +70,49 @@ def in_lanes(control: httpx.Client, wire: Wire, seed: int, parts: list[Part]) ->
         yield from pool.map(played, parts)
 
 
-def one_part(control: httpx.Client, wire: Wire, part: Part, seed: str) -> Verdict:
-    verdict = Verdict()
-    with opened(control, empty=False) as stage:
+def run_part(
+    control: httpx.Client, wire: FaultyTransport, part: FaultPart, seed: str
+) -> ChargeAudit:
+    verdict = ChargeAudit()
+    with open_sandbox_account(control, empty=False) as stage:
         chance = Random(f"{seed}/{part.operation}")  # noqa: S311
         for fault in chance.sample(list(FAULTS), len(FAULTS)):
-            once(stage, wire, fault, part.operation, chance, verdict)
-        verdict.weigh(stage, f"{part.operation}, seed {part.number}")
+            run_fault_once(stage, wire, fault, part.operation, chance, verdict)
+        verdict.check_account(stage, f"{part.operation}, seed {part.number}")
     return verdict
 
 
-def once(
-    stage: Stage, wire: Wire, fault: str, operation: str, chance: Random, verdict: Verdict
+def run_fault_once(
+    stage: SandboxAccount,
+    wire: FaultyTransport,
+    fault: str,
+    operation: str,
+    chance: Random,
+    verdict: ChargeAudit,
 ) -> None:
     intent = OPERATIONS[operation](stage)
-    already, began = stage.spent(), time.monotonic()
-    FAULTS[fault](stage, wire, path_of(operation), chance)
-    charge = carried(admit_charge(intent), SETTLED_WITHIN)
+    already, began = stage.spent_credits(), time.monotonic()
+    FAULTS[fault](stage, wire, path_pattern(operation), chance)
+    charge = work_until_settled(admit_charge(intent), SETTLED_WITHIN)
     verdict.slowest = max(verdict.slowest, time.monotonic() - began)
-    if wire.trouble is not None or not stage.are_met():
+    if wire.trouble is not None or not stage.are_faults_met():
         verdict.unmet.append(f"{operation} {fault}")
     wire.trouble = None
-    stage.lift()
+    stage.clear_faults()
     if not Charge.objects.filter(nonce=intent.nonce).exists():
         verdict.lost.append(f"{operation} {fault}")
-    verdict.judge(charge, stage.spent() - already, f"{operation} {fault}")
+    verdict.judge_charge(charge, stage.spent_credits() - already, f"{operation} {fault}")
 
 
-def tell(figures: Figures, verdict: Verdict, of_a_seed: int) -> None:
+def report_verdict(figures: Figures, verdict: ChargeAudit, of_a_seed: int) -> None:
     seeds = verdict.charges // of_a_seed
-    figures.tell(
+    figures.report(
         f"{seeds} of {FULL} seeds × {of_a_seed} pairs of a fault and an operation",
         f"{FULL} on each database",
         holds=seeds >= FULL,
     )
     for name, found in {**verdict.kinds, "without their fault": verdict.unmet}.items():
         told = f"{len(found)} {name} of {verdict.charges} charges under {len(FAULTS)} faults"
-        figures.tell(told, "0", holds=not found, found=found)
+        figures.report(told, "0", holds=not found, found=found)
     slowest = f"settled {verdict.slowest:.1f} s after the fault at the latest, with shortened waits"
-    figures.tell(slowest, "60 s", holds=verdict.slowest <= SETTLED_WITHIN)
+    figures.report(slowest, "60 s", holds=verdict.slowest <= SETTLED_WITHIN)

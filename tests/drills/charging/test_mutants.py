@@ -192,7 +192,7 @@ MUTANTS: Mapping[str, Mutant] = {
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
+def source_copy(tmp_path: Path) -> Path:
     folder = tmp_path / "reelroom"
     for name in COPIED:
         if (ROOT / name).is_dir():
@@ -203,14 +203,14 @@ def copy(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_holds_the_money_together_is_missed_when_it_is_gone(copy: Path) -> None:
+def test_what_holds_the_money_together_is_missed_when_it_is_gone(source_copy: Path) -> None:
     figures = Figures("mutants of the charging code")
     named = sorted({test for mutant in MUTANTS.values() for test in mutant.tests.split()})
-    figures.tell("without a mutation", "green", holds=outcome(copy, named) == GREEN)
-    survivors = [name for name, mutant in MUTANTS.items() if survives(copy, mutant)]
+    figures.report("without a mutation", "green", holds=run_tests(source_copy, named) == GREEN)
+    survivors = [name for name, mutant in MUTANTS.items() if survives_mutant(source_copy, mutant)]
     print(*(f"  survived: {name}" for name in survivors), sep="\n")
     killed = len(MUTANTS) - len(survivors)
-    figures.tell(
+    figures.report(
         f"{killed} of {len(MUTANTS)} mutants turned tests red",
         f"at least {KILLED_AT_LEAST:.0%}",
         holds=killed >= KILLED_AT_LEAST * len(MUTANTS),
@@ -218,18 +218,18 @@ def test_what_holds_the_money_together_is_missed_when_it_is_gone(copy: Path) -> 
     figures.close()
 
 
-def survives(copy: Path, mutant: Mutant) -> bool:
+def survives_mutant(copy: Path, mutant: Mutant) -> bool:
     path = copy / mutant.file
     whole = path.read_text()
     assert whole.count(mutant.old) == 1, mutant
     path.write_text(whole.replace(mutant.old, mutant.new))
     try:
-        return outcome(copy, mutant.tests.split()) != RED
+        return run_tests(copy, mutant.tests.split()) != RED
     finally:
         path.write_text(whole)
 
 
-def outcome(copy: Path, tests: list[str]) -> str:
+def run_tests(copy: Path, tests: list[str]) -> str:
     """How these tests end in the copy. Its tables come from the models, not the migrations.
 
     Only a test that fails is red: code that does not even start, or tables that cannot be made,

@@ -10,8 +10,8 @@ import pytest
 
 from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Charge, Job
-from tests.factories import AccountFactory, JobFactory, of_another_team
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.factories import AccountFactory, JobFactory, create_account_of_another_team
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 
 SETTINGS = {
     "type": "ai-visuals",
@@ -22,13 +22,13 @@ SETTINGS = {
 }
 
 
-def video(status: str | None, **more: object) -> dict[str, object]:
+def video_response(status: str | None, **more: object) -> dict[str, object]:
     return {"id": 7, "script": "Ice moves.", "video": {"status": status}, **more}
 
 
 @pytest.fixture
-def upstream(upstream: Upstream) -> Upstream:
-    upstream.on("GET", "/faceless/7", answer(video("draft")))
+def upstream(upstream: ScriptedUpstream) -> ScriptedUpstream:
+    upstream.respond("GET", "/faceless/7", make_response(video_response("draft")))
     return upstream
 
 
@@ -39,14 +39,14 @@ def job(db: None) -> Job:
 
 
 @pytest.fixture
-def job_of_luca(job: Job) -> Job:
+def other_teams_job(job: Job) -> Job:
     """A job of another team, on the same account at the service."""
-    account = of_another_team(job.account)
+    account = create_account_of_another_team(job.account)
     return JobFactory(account=account, remote_id="8", wanted=SETTINGS, sent=SETTINGS)
 
 
 @pytest.fixture
-def held(job: Job) -> Callable[..., Charge]:
+def make_held_charge(job: Job) -> Callable[..., Charge]:
     """Records a held charge for the job."""
 
     def make(operation: str = "faceless.render", hold: int = 106, **fields: object) -> Charge:

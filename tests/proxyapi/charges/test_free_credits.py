@@ -13,7 +13,7 @@ from django.utils import timezone
 from proxyapi.charges import dispatch_charge, transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.upstream_script import Upstream, charged, refused
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, error_response
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
@@ -24,7 +24,7 @@ def free() -> Decimal:
 
 
 @pytest.fixture
-def read_meanwhile(upstream: Upstream) -> Callable[..., list[datetime]]:
+def read_meanwhile(upstream: ScriptedUpstream) -> Callable[..., list[datetime]]:
     """A balance is asked for while a render is answered, and told before it was booked."""
 
     def answering(balance: int | None, answered: httpx.Response) -> list[datetime]:
@@ -36,25 +36,25 @@ def read_meanwhile(upstream: Upstream) -> Callable[..., list[datetime]]:
                 Account.objects.get().update_balance(Decimal(balance), asked[0])
             return answered
 
-        upstream.on(*RENDER, handle)
+        upstream.respond(*RENDER, handle)
         return asked
 
     return answering
 
 
 def test_a_balance_from_between_the_sending_and_the_booking_does_not_hide_the_cost(
-    held: Held, read_meanwhile: Callable[..., list[datetime]]
+    make_held_charge: Held, read_meanwhile: Callable[..., list[datetime]]
 ) -> None:
-    read_meanwhile(1000, charged({"id": 7}, 92, remaining=908))
-    dispatch_charge(held().pk)
+    read_meanwhile(1000, charged_response({"id": 7}, 92, remaining=908))
+    dispatch_charge(make_held_charge().pk)
     assert free() == 908
 
 
 def test_nor_when_it_is_told_after_the_charge_was_settled(
-    held: Held, job: Job, read_meanwhile: Callable[..., list[datetime]]
+    make_held_charge: Held, job: Job, read_meanwhile: Callable[..., list[datetime]]
 ) -> None:
-    asked = read_meanwhile(None, charged({"id": 7}, 92, remaining=908))
-    dispatch_charge(held().pk)
+    asked = read_meanwhile(None, charged_response({"id": 7}, 92, remaining=908))
+    dispatch_charge(make_held_charge().pk)
     assert free() == 908
     job.account.update_balance(Decimal(1000), asked[0])
     assert free() == 908
@@ -64,9 +64,9 @@ def test_nor_when_it_is_told_after_the_charge_was_settled(
 
 @pytest.mark.parametrize(("read_after", "known"), [(-5, False), (5, False), (20, True)])
 def test_what_the_ledger_settles_is_in_a_balance_that_was_asked_for_after_its_booking(
-    read_after: int, known: bool, held: Held, job: Job
+    read_after: int, known: bool, make_held_charge: Held, job: Job
 ) -> None:
-    charge, booked = held(), timezone.now() - timedelta(seconds=30)
+    charge, booked = make_held_charge(), timezone.now() - timedelta(seconds=30)
     Charge.objects.filter(pk=charge.pk).update(
         state=ChargeState.UNKNOWN, sent_at=booked - timedelta(seconds=9)
     )
@@ -77,17 +77,19 @@ def test_what_the_ledger_settles_is_in_a_balance_that_was_asked_for_after_its_bo
     assert free() == (1000 if known else 908)
 
 
-def test_what_a_402_says_is_as_of_its_sending(held: Held, upstream: Upstream) -> None:
+def test_what_a_402_says_is_as_of_its_sending(
+    make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
     """Another charge was booked after it was counted, and before it was answered."""
-    charge = held()
+    charge = make_held_charge()
 
     def handle(request: httpx.Request) -> httpx.Response:
         now = timezone.now()
         other = ChargeFactory(job__account=charge.account, state=ChargeState.SENDING, sent_at=now)
         transitions.mark_charged(other, ChargeState.CONFIRMED, Decimal(30))
-        return refused(402, "INSUFFICIENT-CREDITS", required=96, available=95)
+        return error_response(402, "INSUFFICIENT-CREDITS", required=96, available=95)
 
-    upstream.on(*RENDER, handle)
+    upstream.respond(*RENDER, handle)
     dispatch_charge(charge.pk)
     assert free() == 65
 

@@ -19,9 +19,15 @@ from proxyapi.charges import (
 )
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.operation import Evidence
+from proxyapi.upstream.operation import ExecutionEvidence
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.upstream_script import Upstream, answer, charged, history, refused
+from tests.proxyapi.scripted_upstream import (
+    ScriptedUpstream,
+    charged_response,
+    error_response,
+    history_page,
+    make_response,
+)
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
@@ -46,10 +52,10 @@ def sent(charge: Charge) -> Charge:
 
 
 def test_pitfall_13_a_clip_gets_its_id_from_the_answer_and_runs(
-    clip: Charge, upstream: Upstream
+    clip: Charge, upstream: ScriptedUpstream
 ) -> None:
     asset = {"asset": {"id": 88, "status": "draft", "url": None}}
-    upstream.on("POST", "/text-to-video", charged(asset, 6))
+    upstream.respond("POST", "/text-to-video", charged_response(asset, 6))
     assert sent(clip).state == ChargeState.CONFIRMED
     job = Job.objects.get(charges=clip)
     assert (job.remote_id, job.state, job.raw_status) == ("88", JobState.RUNNING, "draft")
@@ -66,10 +72,10 @@ def test_pitfall_13_a_clip_gets_its_id_from_the_answer_and_runs(
     ],
 )
 def test_pitfall_13_a_clip_finds_its_id_wherever_the_answer_has_it(
-    data: Any, clip: Charge, upstream: Upstream
+    data: Any, clip: Charge, upstream: ScriptedUpstream
 ) -> None:
     """The spec does not show what creating one answers."""
-    upstream.on("POST", "/text-to-video", charged(data, 6))
+    upstream.respond("POST", "/text-to-video", charged_response(data, 6))
     assert sent(clip).state == ChargeState.CONFIRMED
     job = Job.objects.get(charges=clip)
     assert (job.remote_id, job.state, job.raw_status) == ("a1", JobState.RUNNING, "draft")
@@ -79,37 +85,41 @@ def test_pitfall_13_a_clip_finds_its_id_wherever_the_answer_has_it(
     "data", [{"status": "draft", "model": {"id": 3}}, {"a": {"id": 3}, "b": {}}, [], None]
 )
 def test_a_clip_takes_no_other_things_id_for_its_own(
-    data: Any, clip: Charge, upstream: Upstream
+    data: Any, clip: Charge, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on("POST", "/text-to-video", charged(data, 6))
+    upstream.respond("POST", "/text-to-video", charged_response(data, 6))
     assert sent(clip).state == ChargeState.UNKNOWN
     assert Job.objects.get(charges=clip).remote_id is None
 
 
 def test_pitfall_15_a_clip_without_an_id_in_its_answer_is_read_back(
-    clip: Charge, upstream: Upstream
+    clip: Charge, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on("POST", "/text-to-video", charged({"asset": None}, 6))
+    upstream.respond("POST", "/text-to-video", charged_response({"asset": None}, 6))
     assert sent(clip).state == ChargeState.UNKNOWN
 
 
-def test_a_clip_whose_cost_is_not_told_runs_and_waits_for_the_ledger(
-    clip: Charge, upstream: Upstream
+def test_a_clip_without_a_reported_cost_runs_and_waits_for_the_ledger(
+    clip: Charge, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on("POST", "/text-to-video", answer({"asset": {"id": 88, "status": "draft"}}, 202))
+    upstream.respond(
+        "POST", "/text-to-video", make_response({"asset": {"id": 88, "status": "draft"}}, 202)
+    )
     assert sent(clip).state == ChargeState.UNKNOWN
     assert clip.reason.startswith("It was done.")
     assert Job.objects.get(charges=clip).state == JobState.RUNNING
 
 
-def test_a_clip_whose_cost_the_ledger_told_is_no_orphan_and_is_owed_back_when_it_fails(
-    clip: Charge, upstream: Upstream
+def test_a_clip_whose_cost_the_ledger_showed_is_identified_and_refunded_when_it_fails(
+    clip: Charge, upstream: ScriptedUpstream
 ) -> None:
     """No read shows its id; it was in the answer."""
-    upstream.on("POST", "/text-to-video", answer({"asset": {"id": 88, "status": "draft"}}, 202))
+    upstream.respond(
+        "POST", "/text-to-video", make_response({"asset": {"id": 88, "status": "draft"}}, 202)
+    )
     sent(clip)
     booked = {"credit_spend": "-6", "created_at": timezone.now().isoformat()}
-    upstream.on("GET", "/credits/history", history(booked))
+    upstream.respond("GET", "/credits/history", history_page(booked))
     reconcile_charge(clip.pk)
     clip.refresh_from_db()
     assert (clip.state, clip.cost, clip.orphan_at) == (ChargeState.MATCHED, 6, None)
@@ -148,9 +158,11 @@ def test_pitfall_44_a_failed_render_is_not_owed_back(job: Job) -> None:
     assert charge.refund_owed_at is None
 
 
-def test_a10_a_price_that_was_not_the_price_is_flagged(clip: Charge, upstream: Upstream) -> None:
+def test_a10_a_price_that_was_not_the_price_is_flagged(
+    clip: Charge, upstream: ScriptedUpstream
+) -> None:
     asset = {"asset": {"id": 88, "status": "draft"}}
-    upstream.on("POST", "/text-to-video", charged(asset, 9))
+    upstream.respond("POST", "/text-to-video", charged_response(asset, 9))
     assert sent(clip).state == ChargeState.CONFIRMED
     assert (clip.code, clip.reason) == (
         transitions.PRICE_DIFFERS,
@@ -158,22 +170,26 @@ def test_a10_a_price_that_was_not_the_price_is_flagged(clip: Charge, upstream: U
     )
 
 
-def test_pitfall_43_an_estimate_may_be_off_by_what_was_held(held: Held, upstream: Upstream) -> None:
-    upstream.on(*RENDER, charged({"id": 7}, 104))
-    charge = sent(held())
+def test_pitfall_43_an_estimate_may_be_off_by_what_was_held(
+    make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*RENDER, charged_response({"id": 7}, 104))
+    charge = sent(make_held_charge())
     assert (charge.code, charge.reason) == ("", "")
 
 
-def test_a10_a_render_that_took_nothing_is_flagged(held: Held, upstream: Upstream) -> None:
-    upstream.on(*RENDER, charged({"id": 7}, 0))
-    charge = sent(held())
+def test_a10_a_render_that_took_nothing_is_flagged(
+    make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*RENDER, charged_response({"id": 7}, 0))
+    charge = sent(make_held_charge())
     assert charge.state == ChargeState.CONFIRMED
     assert charge.code == transitions.PRICE_DIFFERS
     assert charge.reason == "The price was 96 cr, and it took 0 cr."
 
 
 def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
-    job: Job, upstream: Upstream
+    job: Job, upstream: ScriptedUpstream
 ) -> None:
     draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLONE)
     sample = Upload(field="samples[]", name="a.wav", content_type="audio/wav", content=b"RIFF")
@@ -183,8 +199,8 @@ def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
         draft, draft.member_id, "voice_clones.create", uuid.uuid4(), fifty, fifty, body=body,
         uploads=(sample,),
     )  # fmt: skip
-    upstream.on("GET", "/voice-clones/slots", answer({"available": 0, "can_buy": True}))
-    upstream.on("POST", "/voice-clones", charged({"id": 5, "status": "pending"}, 50))
+    upstream.respond("GET", "/voice-clones/slots", make_response({"available": 0, "can_buy": True}))
+    upstream.respond("POST", "/voice-clones", charged_response({"id": 5, "status": "pending"}, 50))
     charge = sent(admit_charge(create))
     form = upstream.requests[-1].content.decode()
     assert (charge.state, charge.job and charge.job.remote_id) == (ChargeState.CONFIRMED, "5")
@@ -194,10 +210,12 @@ def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
     assert Upload.objects.count() == 0
 
 
-def test_what_the_answer_alone_holds_is_kept_with_the_charge(job: Job, upstream: Upstream) -> None:
+def test_what_the_answer_alone_holds_is_kept_with_the_charge(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
     found = [{"id": 3, "title": "Tides", "volume": 880}]
-    upstream.on("GET", "/ideas", answer([]))
-    upstream.on("POST", "/ideas/discover", charged(found, 15, status=200))
+    upstream.respond("GET", "/ideas", make_response([]))
+    upstream.respond("POST", "/ideas/discover", charged_response(found, 15, status=200))
     body = {"keyword": "tides", "network": "youtube"}
     fifteen, nonce = Decimal(15), uuid.uuid4()
     search = ChargeIntent(
@@ -207,9 +225,9 @@ def test_what_the_answer_alone_holds_is_kept_with_the_charge(job: Job, upstream:
     assert (charge.state, charge.result) == (ChargeState.CONFIRMED, found)
 
 
-def test_pitfall_36_a_fruitless_search_costs_nothing(job: Job, upstream: Upstream) -> None:
-    upstream.on("GET", "/ideas", answer([]))
-    upstream.on("POST", "/ideas/discover", charged([], 0, status=200))
+def test_pitfall_36_a_fruitless_search_costs_nothing(job: Job, upstream: ScriptedUpstream) -> None:
+    upstream.respond("GET", "/ideas", make_response([]))
+    upstream.respond("POST", "/ideas/discover", charged_response([], 0, status=200))
     body = {"keyword": "xkcdq", "network": "youtube"}
     nonce, fifteen = uuid.uuid4(), Decimal(15)
     search = ChargeIntent(
@@ -227,24 +245,24 @@ BUSY: dict[str, Any] = {
 
 
 def test_pitfall_83_busy_may_be_the_trace_of_our_own_lost_render(
-    job: Job, held: Held, upstream: Upstream
+    job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     lost = timezone.now()
     fields = {"state": ChargeState.REFUSED, "sent_at": lost, "lost_at": lost}
     ChargeFactory(job=job, **fields)
-    upstream.on(*RENDER, refused(**BUSY))
-    charge = sent(held())
+    upstream.respond(*RENDER, error_response(**BUSY))
+    charge = sent(make_held_charge())
     job.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
     assert f"lost at {lost:%H:%M} UTC; it is watched now" in charge.reason
     assert job.state == JobState.RUNNING
 
 
-def test_pitfall_84_busy_without_a_lost_render_is_watched_and_charged_nothing(
-    job: Job, held: Held, upstream: Upstream
+def test_pitfall_84_busy_without_a_lost_render_is_polled_and_charged_nothing(
+    job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on(*RENDER, refused(**BUSY))
-    charge = sent(held())
+    upstream.respond(*RENDER, error_response(**BUSY))
+    charge = sent(make_held_charge())
     job.refresh_from_db()
     assert charge.reason.endswith("Nothing was charged. It is watched now.")
     assert job.state == JobState.RUNNING
@@ -254,9 +272,9 @@ def test_pitfall_84_busy_without_a_lost_render_is_watched_and_charged_nothing(
 def test_every_charging_operation_names_its_evidence() -> None:
     charging = {row.evidence for row in CATALOG.values() if row.charging}
     assert charging == {
-        Evidence.STATUS,
-        Evidence.SCRIPT,
-        Evidence.LEDGER,
-        Evidence.IDEAS,
-        Evidence.SLOTS,
+        ExecutionEvidence.STATUS,
+        ExecutionEvidence.SCRIPT,
+        ExecutionEvidence.LEDGER,
+        ExecutionEvidence.IDEAS,
+        ExecutionEvidence.SLOTS,
     }

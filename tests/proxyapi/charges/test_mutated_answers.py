@@ -16,22 +16,27 @@ from hypothesis import HealthCheck, given, settings
 from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.models import Charge, Job, Token, Upload
 from proxyapi.upstream.catalog import CATALOG
+from tests.external_state import empty_external_state
 from tests.factories import AccountFactory, JobFactory, TokenFactory
-from tests.proxyapi import spec_says
-from tests.proxyapi.charges.conftest import SETTINGS, video
-from tests.proxyapi.mutated import EXAMPLES, SENT, Mutated, answers
-from tests.proxyapi.upstream_script import Upstream, answer, charged
-from tests.stores import empty_stores
+from tests.proxyapi import spec_oracle
+from tests.proxyapi.charges.conftest import SETTINGS, video_response
+from tests.proxyapi.mutated_responses import (
+    DISPATCH_EXAMPLES,
+    EXAMPLES,
+    MutatedResponse,
+    mutated_responses,
+)
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
 
 pytestmark = pytest.mark.django_db
 MANY = settings(
-    max_examples=max(2, EXAMPLES // SENT),
+    max_examples=max(2, EXAMPLES // DISPATCH_EXAMPLES),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 CREDITS = {"credits": {"cost": 4, "remaining": 900}}
 
 
-class Deed(NamedTuple):
+class ChargingCase(NamedTuple):
     """A charging operation as it is asked for, and the `data` of a true answer to it."""
 
     operation: str
@@ -43,33 +48,47 @@ class Deed(NamedTuple):
     field: str = ""  # of a file that goes with it
 
 
-SCRIPT = {**video("draft"), "script": "Ice flows."}
+SCRIPT = {**video_response("draft"), "script": "Ice flows."}
 BOARD = {"id": 7, "scenes": [{"id": 1}], "video": {"status": "rendering"}}
 ASSET = {"asset": {"id": 88, "status": "draft", "url": None}}
 CLONE = {"id": 5, "status": "pending", "preview_url": None}
 DEEDS = (
-    Deed("faceless.scripts", "PUT", "/faceless/7/scripts", SCRIPT),
-    Deed("faceless.render", "POST", "/faceless/7/render", video("rendering")),
-    Deed("faceless.retry", "POST", "/faceless/7/retry", video("rendering"), state="failed"),
-    Deed("faceless.export", "POST", "/faceless/7/export", video("completed"), state="completed"),
-    Deed("faceless.scrape_script", "POST", "/faceless/7/scrape-script", SCRIPT),
-    Deed("b_roll.scripts", "PUT", "/b-roll/7/scripts", SCRIPT),
-    Deed("b_roll.render", "POST", "/b-roll/7/render", video("rendering")),
-    Deed("ai_visuals.scripts", "PUT", "/ai-visuals/7/scripts", SCRIPT),
-    Deed("ai_visuals.render", "POST", "/ai-visuals/7/render", video("rendering")),
-    Deed("ai_visuals.upload", "POST", "/ai-visuals/7/assets/upload", {"id": 3}, field="file"),
-    Deed("ai_visuals.regenerate", "POST", "/ai-visuals/7/assets/3/regenerate", {"id": 3}),
-    Deed("url_to_video.scrape_script", "POST", "/url-to-video/7/scrape-script", SCRIPT),
-    Deed("url_to_video.scripts", "PUT", "/url-to-video/7/scripts", SCRIPT),
-    Deed("url_to_video.render", "POST", "/url-to-video/7/render", video("rendering")),
-    Deed("text_to_video.create", "POST", "/text-to-video", ASSET, "clip"),
-    Deed("text_to_scene.prompt", "POST", "/text-to-scene/7/prompt", BOARD, "storyboard"),
-    Deed("text_to_scene.clips", "POST", "/text-to-scene/7/clips", BOARD, "storyboard"),
-    Deed("text_to_scene.render", "POST", "/text-to-scene/7/render", BOARD, "storyboard"),
-    Deed("voice_clones.create", "POST", "/voice-clones", CLONE, "clone", field="samples[]"),
-    Deed("ideas.discover", "POST", "/ideas/discover", [{"id": 3, "title": "Tides"}], None),
-    Deed("characters.preview", "POST", "/characters/7/preview", {"previews": [{}]}, "character"),
-    Deed("characters.train", "POST", "/characters/7/train", {"id": 7}, "character"),
+    ChargingCase("faceless.scripts", "PUT", "/faceless/7/scripts", SCRIPT),
+    ChargingCase("faceless.render", "POST", "/faceless/7/render", video_response("rendering")),
+    ChargingCase(
+        "faceless.retry", "POST", "/faceless/7/retry", video_response("rendering"), state="failed"
+    ),
+    ChargingCase(
+        "faceless.export",
+        "POST",
+        "/faceless/7/export",
+        video_response("completed"),
+        state="completed",
+    ),
+    ChargingCase("faceless.scrape_script", "POST", "/faceless/7/scrape-script", SCRIPT),
+    ChargingCase("b_roll.scripts", "PUT", "/b-roll/7/scripts", SCRIPT),
+    ChargingCase("b_roll.render", "POST", "/b-roll/7/render", video_response("rendering")),
+    ChargingCase("ai_visuals.scripts", "PUT", "/ai-visuals/7/scripts", SCRIPT),
+    ChargingCase("ai_visuals.render", "POST", "/ai-visuals/7/render", video_response("rendering")),
+    ChargingCase(
+        "ai_visuals.upload", "POST", "/ai-visuals/7/assets/upload", {"id": 3}, field="file"
+    ),
+    ChargingCase("ai_visuals.regenerate", "POST", "/ai-visuals/7/assets/3/regenerate", {"id": 3}),
+    ChargingCase("url_to_video.scrape_script", "POST", "/url-to-video/7/scrape-script", SCRIPT),
+    ChargingCase("url_to_video.scripts", "PUT", "/url-to-video/7/scripts", SCRIPT),
+    ChargingCase(
+        "url_to_video.render", "POST", "/url-to-video/7/render", video_response("rendering")
+    ),
+    ChargingCase("text_to_video.create", "POST", "/text-to-video", ASSET, "clip"),
+    ChargingCase("text_to_scene.prompt", "POST", "/text-to-scene/7/prompt", BOARD, "storyboard"),
+    ChargingCase("text_to_scene.clips", "POST", "/text-to-scene/7/clips", BOARD, "storyboard"),
+    ChargingCase("text_to_scene.render", "POST", "/text-to-scene/7/render", BOARD, "storyboard"),
+    ChargingCase("voice_clones.create", "POST", "/voice-clones", CLONE, "clone", field="samples[]"),
+    ChargingCase("ideas.discover", "POST", "/ideas/discover", [{"id": 3, "title": "Tides"}], None),
+    ChargingCase(
+        "characters.preview", "POST", "/characters/7/preview", {"previews": [{}]}, "character"
+    ),
+    ChargingCase("characters.train", "POST", "/characters/7/train", {"id": 7}, "character"),
 )
 CREATES = ("text_to_video.create", "voice_clones.create")
 
@@ -86,16 +105,20 @@ def token(db: None) -> Token:
 
 
 @pytest.fixture
-def reads(upstream: Upstream) -> Upstream:
+def reads(upstream: ScriptedUpstream) -> ScriptedUpstream:
     """What is read before a charging operation, as the service shows it."""
-    upstream.on("GET", "/text-to-scene/7", answer({"id": 7, "video": {"status": "draft"}}))
-    upstream.on("GET", "/voice-clones/slots", answer({"available": 1, "can_buy": True, "cost": 4}))
-    upstream.on("GET", "/ideas", answer([]))
-    upstream.on("GET", "/characters/7", answer({"id": 7, "status": "draft"}))
+    upstream.respond(
+        "GET", "/text-to-scene/7", make_response({"id": 7, "video": {"status": "draft"}})
+    )
+    upstream.respond(
+        "GET", "/voice-clones/slots", make_response({"available": 1, "can_buy": True, "cost": 4})
+    )
+    upstream.respond("GET", "/ideas", make_response([]))
+    upstream.respond("GET", "/characters/7", make_response({"id": 7, "status": "draft"}))
     return upstream
 
 
-def job_of(deed: Deed, token: Token) -> Job | None:
+def job_of(deed: ChargingCase, token: Token) -> Job | None:
     if deed.kind is None:
         return None
     rows = {"token": token, "account": token.account, "wanted": SETTINGS, "sent": SETTINGS}
@@ -103,7 +126,7 @@ def job_of(deed: Deed, token: Token) -> Job | None:
     return JobFactory.create(kind=deed.kind, state=deed.state, remote_id=remote, **rows)
 
 
-def sent(deed: Deed, job: Job | None, token: Token) -> Charge:
+def sent(deed: ChargingCase, job: Job | None, token: Token) -> Charge:
     path = {"asset": "3"} if "/assets/3/" in deed.path else {}
     body = {} if deed.operation == "faceless.retry" else {"name": "Thea"}
     file = Upload(field=deed.field, name="a", content_type="image/png", content=b"PNG")
@@ -119,18 +142,18 @@ def sent(deed: Deed, job: Job | None, token: Token) -> Charge:
 
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.operation)
 def test_b6_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
-    deed: Deed, token: Token, reads: Upstream
+    deed: ChargingCase, token: Token, reads: ScriptedUpstream
 ) -> None:
     job = job_of(deed, token)
-    reads.on("GET", "/faceless/7", answer(video(deed.state)))
+    reads.respond("GET", "/faceless/7", make_response(video_response(deed.state)))
 
     @MANY
-    @given(answers(deed.data, CREDITS))
-    def each(answered: Mutated) -> None:
+    @given(mutated_responses(deed.data, CREDITS))
+    def each(answered: MutatedResponse) -> None:
         with transaction.atomic():
-            empty_stores()
+            empty_external_state()
             reads.requests.clear()
-            reads.on(deed.method, deed.path, answered.response)
+            reads.respond(deed.method, deed.path, answered.response)
             charge = sent(deed, job, token)
             judge(deed, charge, answered)
             assert sum(request.method != "GET" for request in reads.requests) == 1
@@ -141,26 +164,26 @@ def test_b6_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
 
 @pytest.mark.parametrize("operation", CREATES)
 def test_b6_an_answer_that_names_what_another_job_is_already_is_read_back(
-    operation: str, token: Token, reads: Upstream
+    operation: str, token: Token, reads: ScriptedUpstream
 ) -> None:
     deed = next(deed for deed in DEEDS if deed.operation == operation)
     named = deed.data.get("asset", deed.data)["id"]
     rows = {"token": token, "account": token.account, "kind": deed.kind}
     JobFactory.create(remote_id=str(named), **rows)
-    reads.on(deed.method, deed.path, charged(deed.data, 4))
+    reads.respond(deed.method, deed.path, charged_response(deed.data, 4))
     charge = sent(deed, job_of(deed, token), token)
     assert (charge.state, charge.cost) == ("unknown", None)
     assert charge.job and charge.job.remote_id is None
 
 
-def judge(deed: Deed, charge: Charge, answered: Mutated) -> None:
+def judge(deed: ChargingCase, charge: Charge, answered: MutatedResponse) -> None:
     assert charge.state in ("confirmed", "unknown")
     is_told = charge.state == "confirmed"
     assert charge.account.held_credits() == (0 if is_told else charge.hold)
-    assert charge.cost == (spec_says.cost(answered.top) if is_told else None)
+    assert charge.cost == (spec_oracle.reported_cost(answered.top) if is_told else None)
     if is_told and charge.job and deed.operation in CREATES:
         assert charge.job.remote_id
     if is_told and charge.job and deed.data is SCRIPT:
-        assert charge.job.wanted["script"] == spec_says.at(answered.top, "data", "script")
+        assert charge.job.wanted["script"] == spec_oracle.value_at(answered.top, "data", "script")
     if answered.is_plain and deed.operation not in CREATES and deed.data is not SCRIPT:
         assert is_told, "what it shows is not asked for, and its cost is told"

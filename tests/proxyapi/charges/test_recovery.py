@@ -25,19 +25,19 @@ from proxyapi.models import (
 )
 from proxyapi.models.charge import NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
+from tests.external_state import empty_external_state
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
-from tests.proxyapi.upstream_script import Upstream, charged
-from tests.stores import empty_stores
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
 
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
 
 
 @pytest.fixture
-def sent(held: Held, upstream: Upstream) -> Charge:
+def sent_charge(make_held_charge: Held, upstream: ScriptedUpstream) -> Charge:
     """A render that was answered: its charge and its job are in the log."""
-    upstream.on(*RENDER, charged({"id": 7}, 92))
-    charge = held()
+    upstream.respond(*RENDER, charged_response({"id": 7}, 92))
+    charge = make_held_charge()
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED
@@ -51,26 +51,26 @@ def forget() -> None:
     Job.objects.all().delete()
 
 
-def posts(upstream: Upstream) -> int:
+def posts(upstream: ScriptedUpstream) -> int:
     return sum(request.method != "GET" for request in upstream.requests)
 
 
-def test_a_charge_that_is_gone_comes_back_with_its_video_and_its_cost(sent, upstream):
+def test_a_charge_that_is_gone_comes_back_with_its_video_and_its_cost(sent_charge, upstream):
     forget()
     report = recovery.recover_if_restored()
     assert report is not None
-    assert (report.recovered, report.lost) == ([str(sent.pk)], [])
+    assert (report.recovered, report.lost) == ([str(sent_charge.pk)], [])
     charge = Charge.objects.get()
-    assert (charge.pk, charge.state, charge.cost) == (sent.pk, ChargeState.MATCHED, 92)
+    assert (charge.pk, charge.state, charge.cost) == (sent_charge.pk, ChargeState.MATCHED, 92)
     assert (Job.objects.get().remote_id, Job.objects.get().state) == ("7", JobState.RUNNING)
     assert posts(upstream) == 0
 
 
 def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debit(
-    held, upstream, django_capture_on_commit_callbacks
+    make_held_charge, upstream, django_capture_on_commit_callbacks
 ):
     upstream.on(*RENDER, httpx.ReadError)
-    charge = held()
+    charge = make_held_charge()
     dispatch_charge(charge.pk)
     with django_capture_on_commit_callbacks(execute=True):
         transitions.release_hold(
@@ -84,59 +84,59 @@ def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debi
     assert Charge.objects.get().is_assumed_uncharged
 
 
-def test_a_charge_that_is_held_again_is_not_sent_again(sent, upstream):
-    Charge.objects.filter(pk=sent.pk).update(
+def test_a_charge_that_is_held_again_is_not_sent_again(sent_charge, upstream):
+    Charge.objects.filter(pk=sent_charge.pk).update(
         state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
-    dispatch_charge(sent.pk)
-    sent.refresh_from_db()
-    assert (sent.state, sent.cost) == (ChargeState.MATCHED, 92)
+    dispatch_charge(sent_charge.pk)
+    sent_charge.refresh_from_db()
+    assert (sent_charge.state, sent_charge.cost) == (ChargeState.MATCHED, 92)
     assert posts(upstream) == 0
 
 
-def test_a_second_press_on_the_restored_page_is_refused(sent, held, upstream):
+def test_a_second_press_on_the_restored_page_is_refused(sent_charge, make_held_charge, upstream):
     Charge.objects.all().delete()
     Job.objects.update(state=JobState.DRAFT)
-    again = held()
+    again = make_held_charge()
     dispatch_charge(again.pk)
     again.refresh_from_db()
     assert (again.state, again.reason) == (ChargeState.REFUSED, recovery.SUPERSEDED_REASON)
-    assert Charge.objects.get(pk=sent.pk).state == ChargeState.MATCHED
+    assert Charge.objects.get(pk=sent_charge.pk).state == ChargeState.MATCHED
     assert posts(upstream) == 0
 
 
-def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent, upstream):
+def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent_charge, upstream):
     """The newest record was lost with Redis; the record of the attempt was not."""
-    Charge.objects.filter(pk=sent.pk).update(
+    Charge.objects.filter(pk=sent_charge.pk).update(
         state=ChargeState.HELD, tries=0, sent_at=None, cost=None, effect_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
     charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.get_or_create_current().id))
-    dispatch_charge(sent.pk)
-    sent.refresh_from_db()
-    assert (sent.state, sent.code) == (ChargeState.UNKNOWN, recovery.RESTORED_CODE)
+    dispatch_charge(sent_charge.pk)
+    sent_charge.refresh_from_db()
+    assert (sent_charge.state, sent_charge.code) == (ChargeState.UNKNOWN, recovery.RESTORED_CODE)
     assert posts(upstream) == 0
 
 
-def test_a_recovery_is_made_once(sent):
+def test_a_recovery_is_made_once(sent_charge):
     forget()
     assert recovery.recover_at_startup() is not None
     assert recovery.recover_at_startup() is None
     assert recovery.recover_if_restored() is None
 
 
-def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent):
+def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent_charge):
     forget()
     first = DatabaseEpoch.objects.get_or_create_current()
     recovery.recover_at_startup()
     DatabaseEpoch.objects.exclude(number=first.number).delete()
     Charge.objects.all().delete()
     assert recovery.recover_at_startup() is not None
-    assert Charge.objects.get().pk == sent.pk
+    assert Charge.objects.get().pk == sent_charge.pk
 
 
-def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent):
+def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent_charge):
     forget()
     Token.objects.all().delete()
     report = recovery.recover_if_restored()
@@ -148,9 +148,9 @@ def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent):
     assert DatabaseEpoch.objects.get_or_create_current().report["lost"] == [told]
 
 
-def test_another_token_of_the_account_takes_the_place_of_one_that_is_gone(sent):
+def test_another_token_of_the_account_takes_the_place_of_one_that_is_gone(sent_charge):
     forget()
-    other = TokenFactory.create(account=sent.account)
+    other = TokenFactory.create(account=sent_charge.account)
     Token.objects.exclude(pk=other.pk).delete()
     recovery.recover_if_restored()
     assert Charge.objects.get().token == other
@@ -168,12 +168,12 @@ def test_without_the_log_nothing_that_waits_is_sent(db, upstream):
     assert (held.state, held.reason) == (ChargeState.UNKNOWN, recovery.MAYBE_SENT_REASON)
 
 
-def test_the_log_of_another_installation_proves_nothing(sent, held):
+def test_the_log_of_another_installation_proves_nothing(sent_charge, make_held_charge):
     """A backup of the production, restored on a machine for trials that has a log of its own."""
     Charge.objects.all().delete()
     Job.objects.update(state=JobState.DRAFT)
     DatabaseEpoch.objects.update(id=uuid.uuid4())
-    waiting = held()
+    waiting = make_held_charge()
     recovery.recover_at_startup()
     waiting.refresh_from_db()
     assert waiting.state in (ChargeState.UNKNOWN, ChargeState.REFUSED)
@@ -184,7 +184,7 @@ def test_a_new_installation_has_nothing_to_recover(db):
     assert recovery.recover_at_startup() is None
 
 
-def test_a_redis_that_was_emptied_is_no_older_database(sent):
+def test_a_redis_that_was_emptied_is_no_older_database(sent_charge):
     files = charge_log.newest_record_on_disk()
     with_redis = charge_log.newest_record()
     assert files == with_redis
@@ -193,7 +193,7 @@ def test_a_redis_that_was_emptied_is_no_older_database(sent):
     assert recovery.recover_at_startup() is None
 
 
-def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoration(sent):
+def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoration(sent_charge):
     token = TokenFactory.create(account=AccountFactory.create())
     change = TopUpChange.objects.create(
         account=token.account, token=token, member=token.owner, nonce=uuid.uuid4(), seen={},
@@ -205,9 +205,9 @@ def test_a_change_of_the_top_up_that_was_not_sent_is_not_sent_after_a_restoratio
     assert (change.state, change.reason) == ("refused", recovery.TOP_UP_LOST_REASON)
 
 
-def test_without_redis_nothing_is_sent(held, upstream, settings):
+def test_without_redis_nothing_is_sent(make_held_charge, upstream, settings):
     settings.REDIS_URL = "unix:///nonexistent/socket"
-    charge = held()
+    charge = make_held_charge()
     with pytest.raises(RateLimiterUnavailable):
         recovery.recover_if_restored()
     dispatch_charge(charge.pk)
@@ -216,12 +216,12 @@ def test_without_redis_nothing_is_sent(held, upstream, settings):
     assert upstream.requests == []
 
 
-def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent, held):
+def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent_charge, make_held_charge):
     Charge.objects.all().delete()
     Job.objects.update(state=JobState.DRAFT)
-    empty_stores()
+    empty_external_state()
     charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.get_or_create_current().id))
-    waiting = held()
+    waiting = make_held_charge()
     out = StringIO()
     call_command("after_restore", stdout=out)
     assert "has every charge of the log" in out.getvalue()
@@ -231,7 +231,7 @@ def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent, held):
     assert waiting.state == ChargeState.UNKNOWN
 
 
-def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent, settings):
+def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent_charge, settings):
     folder = settings.CHARGE_LOG_DIR
     (today,) = folder.glob("*.jsonl")
     assert today.stat().st_mode & 0o077 == 0
@@ -245,11 +245,11 @@ def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent, settings)
     assert len(charge_log.load_log_records()) == known
 
 
-def test_a_full_disk_stops_no_charge(held, upstream, settings):
+def test_a_full_disk_stops_no_charge(make_held_charge, upstream, settings):
     settings.CHARGE_LOG_DIR.parent.mkdir(parents=True, exist_ok=True)
     settings.CHARGE_LOG_DIR.write_text("a file where the folder should be")
-    upstream.on(*RENDER, charged({"id": 7}, 92))
-    charge = held()
+    upstream.on(*RENDER, charged_response({"id": 7}, 92))
+    charge = make_held_charge()
     try:
         dispatch_charge(charge.pk)
     finally:

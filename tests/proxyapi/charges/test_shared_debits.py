@@ -18,8 +18,8 @@ from proxyapi.models import Account, Charge, ChargeState, Job, LedgerEntry
 from proxyapi.rate_limiter import Permit
 from proxyapi.refusals import StaleData
 from tests.factories import ChargeFactory, JobFactory, UserFactory
-from tests.proxyapi.charges.conftest import video
-from tests.proxyapi.upstream_script import Upstream, answer, history
+from tests.proxyapi.charges.conftest import video_response
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, history_page, make_response
 
 LEDGER = ("GET", "/credits/history")
 LedgerOf = Callable[..., None]
@@ -54,60 +54,60 @@ def read_back(*charges: Charge) -> list[str]:
 
 
 @pytest.fixture
-def ledger_of(upstream: Upstream) -> Callable[..., None]:
+def scripted_ledger(upstream: ScriptedUpstream) -> Callable[..., None]:
     def shown(*rows: dict[str, str]) -> None:
         for number in range(7, 16):
-            upstream.on("GET", f"/faceless/{number}", answer(video("failed")))
-        upstream.on(*LEDGER, history(*rows))
+            upstream.respond("GET", f"/faceless/{number}", make_response(video_response("failed")))
+        upstream.respond(*LEDGER, history_page(*rows))
 
     return shown
 
 
 def test_one_debit_settles_neither_of_two_lost_charges_that_may_both_have_made_it(
-    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+    job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
 ) -> None:
-    ledger_of(debit())
-    states = read_back(lost(job), lost(job_of_luca))
+    scripted_ledger(debit())
+    states = read_back(lost(job), lost(other_teams_job))
     assert states == [ChargeState.UNKNOWN, ChargeState.UNKNOWN]
 
 
-def test_two_debits_settle_both(job: Job, job_of_luca: Job, ledger_of: LedgerOf) -> None:
-    ledger_of(debit(), debit(seconds_ago=35))
-    charges = lost(job), lost(job_of_luca)
+def test_two_debits_settle_both(job: Job, other_teams_job: Job, scripted_ledger: LedgerOf) -> None:
+    scripted_ledger(debit(), debit(seconds_ago=35))
+    charges = lost(job), lost(other_teams_job)
     assert read_back(*charges) == [ChargeState.MATCHED, ChargeState.MATCHED]
     places = LedgerEntry.objects.filter(charge__in=charges).values_list("position", flat=True)
     assert sorted(places) == [0, 1]
 
 
 def test_a_debit_that_settled_one_teams_charge_is_none_of_another_teams(
-    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+    job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
 ) -> None:
-    ledger_of(debit())
+    scripted_ledger(debit())
     assert read_back(lost(job)) == [ChargeState.MATCHED]
-    assert read_back(lost(job_of_luca)) == [ChargeState.REFUSED]
+    assert read_back(lost(other_teams_job)) == [ChargeState.REFUSED]
 
 
 @pytest.mark.parametrize("is_mirrored", [True, False])
 def test_the_debit_of_a_charge_that_was_answered_settles_no_other_teams(
-    is_mirrored: bool, job: Job, job_of_luca: Job, ledger_of: LedgerOf
+    is_mirrored: bool, job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
 ) -> None:
     """Not either while the mirror of its own team does not show it yet."""
-    ledger_of(debit())
+    scripted_ledger(debit())
     answered = confirmed(job)
     if is_mirrored:
         read_back(lost(job, hold=4, quote=4))  # reads the ledger; this one was never charged
         assert LedgerEntry.objects.get(charge=answered).position == 0
     end = ChargeState.REFUSED if is_mirrored else ChargeState.UNKNOWN
-    charge = lost(job_of_luca)
+    charge = lost(other_teams_job)
     assert read_back(charge) == [end]
     assert not LedgerEntry.objects.filter(charge=charge).exists()
 
 
 def test_what_is_kept_for_another_team_is_let_go_once_its_mirror_shows_it(
-    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+    job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
 ) -> None:
-    ledger_of(debit(), debit(seconds_ago=35))
-    answered, charge = confirmed(job), lost(job_of_luca)
+    scripted_ledger(debit(), debit(seconds_ago=35))
+    answered, charge = confirmed(job), lost(other_teams_job)
     assert read_back(charge) == [ChargeState.MATCHED]
     read_back(lost(job, hold=4, quote=4))
     places = LedgerEntry.objects.filter(charge__in=(answered, charge)).values_list(
@@ -117,14 +117,14 @@ def test_what_is_kept_for_another_team_is_let_go_once_its_mirror_shows_it(
 
 
 def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
-    job: Job, job_of_luca: Job, ledger_of: LedgerOf
+    job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
 ) -> None:
-    ledger_of(debit())
-    charge = lost(job_of_luca)
+    scripted_ledger(debit())
+    charge = lost(other_teams_job)
     assert read_back(lost(job), charge)[1] == ChargeState.UNKNOWN
     first = Charge.objects.get(job=job)
     settle_with_entry(first, LedgerEntry.objects.get(account=job.account), job.member_id)
-    entry = LedgerEntry.objects.get(account=job_of_luca.account)
+    entry = LedgerEntry.objects.get(account=other_teams_job.account)
     with pytest.raises(StaleData) as refusal:
         settle_with_entry(charge, entry, UserFactory().pk)
     assert "another team" in refusal.value.sentence
@@ -136,8 +136,8 @@ def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
 def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
     seed: int,
     job: Job,
-    job_of_luca: Job,
-    ledger_of: LedgerOf,
+    other_teams_job: Job,
+    scripted_ledger: LedgerOf,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Charges of both teams, fewer debits than charges, mirrors of which one is ahead."""
@@ -145,12 +145,12 @@ def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
     chance = Random(seed)  # noqa: S311 - not for cryptography
     jobs = [
         JobFactory(account=one.account, token=one.token, remote_id=str(number))
-        for number, one in enumerate((job, job_of_luca) * 3, start=10)
+        for number, one in enumerate((job, other_teams_job) * 3, start=10)
     ]
     charges = [chance.choice((lost, confirmed))(one) for one in jobs]
     rows = [debit(seconds_ago=39 - number) for number in range(chance.randrange(1, 6))]
     for step in range(12):
-        ledger_of(*rows[: 1 + step // 2])
+        scripted_ledger(*rows[: 1 + step // 2])
         if chance.random() < 0.5:
             ledger.mirror_entries(Account.objects.get(pk=chance.choice(jobs).account_id))
         else:

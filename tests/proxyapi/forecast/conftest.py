@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from proxyapi.forecast import DailyCredits
-from proxyapi.sandbox import money, top_up
-from proxyapi.sandbox.clock import Clock, ClockState
+from proxyapi.sandbox import billing, top_up
+from proxyapi.sandbox.clock import ClockState, SandboxClock
 from proxyapi.sandbox.records import Account, TopUp
 from proxyapi.sandbox.world import World
 
 
-class Lived(NamedTuple):
+class SimulatedMoves(NamedTuple):
     """After each movement: the balance, and the top-ups so far; then the spends it refused."""
 
     balances: list[int]
@@ -25,11 +25,11 @@ class Lived(NamedTuple):
         return self.balances[-1]
 
 
-class Rules:
+class SandboxTopUpRules:
     """A world with one account in it, moved by the modules that the sandbox's routes move it by."""
 
     def __init__(self, balance: int, monthly: int, units: int | None, *, pays: bool = True) -> None:
-        self.world = World(seed=7, clock=Clock("frozen"))
+        self.world = World(seed=7, clock=SandboxClock("frozen"))
         self.world.accounts.put(
             Account(
                 id=1,
@@ -55,7 +55,7 @@ class Rules:
 
     @property
     def top_up(self) -> TopUp:
-        return top_up.preference(self.world, 1)
+        return top_up.get_preference(self.world, 1)
 
     def move(self, at: datetime, credits: int, *, via_api: bool = True) -> bool:
         """One movement as the routes make it; False when it is refused."""
@@ -63,16 +63,18 @@ class Rules:
         if credits < 0 and -credits > self.account.balance:
             return False
         source = "api" if via_api else "web"
-        money.book(self.world, self.account, credits, "Spend", "video", "Debit", source=source)
+        billing.book_entry(
+            self.world, self.account, credits, "Spend", "video", "Debit", source=source
+        )
         if via_api and credits < 0:
-            top_up.consider(self.world, 1)
+            top_up.top_up_if_due(self.world, 1)
         return True
 
     def topped_up(self) -> int:
         return sum(entry.source == "billing" for entry in self.world.entries)
 
-    def live(self, moves: Iterable[tuple[datetime, int, bool]]) -> Lived:
-        lived = Lived([], [], [])
+    def run_moves(self, moves: Iterable[tuple[datetime, int, bool]]) -> SimulatedMoves:
+        lived = SimulatedMoves([], [], [])
         for number, (at, credits, via_api) in enumerate(moves):
             if not self.move(at, credits, via_api=via_api):
                 lived.refused.append(number)
@@ -81,7 +83,7 @@ class Rules:
         return lived
 
 
-def charges(day: DailyCredits, at: datetime) -> list[tuple[datetime, int, bool]]:
+def day_movements(day: DailyCredits, at: datetime) -> list[tuple[datetime, int, bool]]:
     """A day of the forecast, charge by charge: spend outside the API first."""
     whole, rest = divmod(day.api_spend, day.charge_size)
     api = [-day.charge_size] * whole + [-rest] * bool(rest)

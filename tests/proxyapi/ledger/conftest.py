@@ -16,16 +16,16 @@ from proxyapi import calls
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Permit
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 
-START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
-Confirmed = Callable[..., Charge]
+LEDGER_START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+MakeConfirmedCharge = Callable[..., Charge]
 HISTORY = ("GET", "/credits/history")
 
 
-def line(amount: object = "-4", minute: float = 0, **words: Any) -> dict[str, Any]:
+def ledger_row(amount: object = "-4", minute: float = 0, **words: Any) -> dict[str, Any]:
     """A row in the service's words, so many minutes after the ledger's start."""
-    booked = START + timedelta(minutes=minute)
+    booked = LEDGER_START + timedelta(minutes=minute)
     return {
         "label": "Script generation",
         "content_type": "content-prompt",
@@ -37,7 +37,7 @@ def line(amount: object = "-4", minute: float = 0, **words: Any) -> dict[str, An
 
 
 @dataclass
-class Book:
+class ScriptedLedger:
     """The service's ledger. `before_page` runs before each answer, as an insert while paging."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -48,12 +48,12 @@ class Book:
     before_page: Callable[[], None] = lambda: None
     cut_after: int | None = None  # pages, then the line breaks
 
-    def add(self, *rows: dict[str, Any], web: bool = False) -> None:
+    def add_row(self, *rows: dict[str, Any], web: bool = False) -> None:
         if web:
             self.web |= set(range(len(self.rows), len(self.rows) + len(rows)))
         self.rows += rows
 
-    def history(self, request: httpx.Request) -> httpx.Response:
+    def history_response(self, request: httpx.Request) -> httpx.Response:
         self.before_page()
         if self.cut_after is not None and len(self.pages) >= self.cut_after:
             raise httpx.ReadError("the wire broke")
@@ -65,11 +65,11 @@ class Book:
         if asked.get("order", "DESC") != "ASC":
             rows = rows[::-1]
         shown = rows[size * (page - 1) : size * page]
-        return answer(shown, total=len(rows), per_page=size, current_page=page)
+        return make_response(shown, total=len(rows), per_page=size, current_page=page)
 
-    def me(self, request: httpx.Request) -> httpx.Response:
+    def me_response(self, request: httpx.Request) -> httpx.Response:
         beside = {"total": 12_000, "extra": 250}  # what they are to it is not shown
-        return answer({"id": 7, "credits": {"remaining": str(self.balance), **beside}})
+        return make_response({"id": 7, "credits": {"remaining": str(self.balance), **beside}})
 
     def all_pages(self) -> list[int]:
         """The pages that were asked of the whole ledger."""
@@ -84,21 +84,21 @@ def account(db: None) -> Account:
 
 
 @pytest.fixture
-def book(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Book:
+def scripted_ledger(upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch) -> ScriptedLedger:
     """The ledger that the upstream shows; requests are not counted here."""
     monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
-    book = Book()
-    upstream.on(*HISTORY, book.history)
-    upstream.on("GET", "/me", book.me)
+    book = ScriptedLedger()
+    upstream.respond(*HISTORY, book.history_response)
+    upstream.respond("GET", "/me", book.me_response)
     return book
 
 
 @pytest.fixture
-def confirmed(account: Account) -> Confirmed:
+def make_confirmed_charge(account: Account) -> MakeConfirmedCharge:
     """A charge that was answered, so many minutes after the ledger's start."""
 
     def make(cost: object = 4, minute: float = 0, **fields: Any) -> Charge:
-        sent_at = START + timedelta(minutes=minute)
+        sent_at = LEDGER_START + timedelta(minutes=minute)
         token = account.tokens.get()
         job = JobFactory(account=account, token=token, remote_id=uuid.uuid4().hex)
         given = {
@@ -115,46 +115,48 @@ def confirmed(account: Account) -> Confirmed:
 
 
 @pytest.fixture
-def owed(confirmed: Confirmed) -> Confirmed:
+def make_owed_clip(make_confirmed_charge: MakeConfirmedCharge) -> MakeConfirmedCharge:
     """A text-to-video that failed, and is to be given back."""
 
     def make(cost: object = 30, minute: float = 0) -> Charge:
-        failed_at = START + timedelta(minutes=minute + 3)
-        return confirmed(cost, minute, operation="text_to_video.create", refund_owed_at=failed_at)
+        failed_at = LEDGER_START + timedelta(minutes=minute + 3)
+        return make_confirmed_charge(
+            cost, minute, operation="text_to_video.create", refund_owed_at=failed_at
+        )
 
     return make
 
 
-def lost_retry(confirmed: Confirmed, **fields: Any) -> Charge:
+def make_lost_retry(confirmed: MakeConfirmedCharge, **fields: Any) -> Charge:
     """Sent a few seconds after a charge of the first minute; nobody knows what became of it."""
     given = {"operation": "faceless.retry", "hold": Decimal(4), "quote": Decimal(4)}
-    sent_at = START + timedelta(seconds=66)
+    sent_at = LEDGER_START + timedelta(seconds=66)
     lost = {"state": ChargeState.UNKNOWN, "settled_at": None, "sent_at": sent_at}
     return confirmed(None, **{**given, **lost, **fields})
 
 
-def read_to(account: Account, read_at: datetime) -> None:
+def mark_read_to(account: Account, read_at: datetime) -> None:
     LedgerMirror.objects.update_or_create(account=account, defaults={"read_at": read_at, "low": 0})
 
 
-def row(
+def make_mirrored_row(
     account: Account, position: int, seconds: int, via_api: bool | None = True, amount: int = -4
 ) -> LedgerEntry:
     """A mirrored row, so many seconds after the ledger's start."""
-    happened_at = START + timedelta(seconds=seconds)
+    happened_at = LEDGER_START + timedelta(seconds=seconds)
     return LedgerEntry.objects.create(
         account=account, position=position, credit_spend=str(amount), amount=Decimal(amount),
         happened_at=happened_at, booked_at=happened_at.isoformat(), via_api=via_api,
     )  # fmt: skip
 
 
-def matches() -> list[tuple[int, str]]:
+def matched_positions() -> list[tuple[int, str]]:
     """Positions that have a charge, with the confidence."""
     rows = LedgerEntry.objects.filter(charge__isnull=False).order_by("position")
     return list(rows.values_list("position", "confidence"))
 
 
-def mirrored(account: Account) -> list[str]:
+def mirrored_amounts(account: Account) -> list[str]:
     """The mirrored amounts in the service's words, by position."""
     entries = LedgerEntry.objects.filter(account=account).order_by("position")
     assert [entry.position for entry in entries] == list(

@@ -14,11 +14,11 @@ from proxyapi.ledger import api_view_alignment, lost_charge_lookup, matching, mi
 from proxyapi.ledger.lost_charge_lookup import LOOKUP_MARGIN, MirrorCoverage
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from tests.proxyapi.ledger.conftest import (
-    START,
-    Confirmed,
-    lost_retry,
-    read_to,
-    row,
+    LEDGER_START,
+    MakeConfirmedCharge,
+    make_lost_retry,
+    make_mirrored_row,
+    mark_read_to,
 )
 
 HOUR = timedelta(hours=1)
@@ -38,11 +38,11 @@ def seen(charge: Charge) -> MirrorCoverage:
 
 
 def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
-    account: Account, confirmed: Confirmed
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    lost = lost_retry(confirmed)
-    read_to(account, START + HOUR)
-    row(account, 0, seconds=68)
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    make_mirrored_row(account, 0, seconds=68)
     LedgerMirror.objects.filter(pk=account.pk).update(
         api_problem=api_view_alignment.API_VIEW_MISMATCH
     )
@@ -53,12 +53,12 @@ def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
     assert lost.state == ChargeState.UNKNOWN
 
 
-def test_a_rewrite_that_is_found_between_reading_and_deciding_clears_nothing(
-    account: Account, confirmed: Confirmed
+def test_a_conflict_found_between_reading_and_deciding_clears_nothing(
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    lost = lost_retry(confirmed)
-    read_to(account, START + HOUR)
-    row(account, 0, seconds=68)
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    make_mirrored_row(account, 0, seconds=68)
     sight = seen(lost)
     LedgerMirror.objects.filter(pk=account.pk).update(problem="Row 0 reads differently.")
     assert lost_charge_lookup.has_possible_debit(lost)
@@ -68,36 +68,47 @@ def test_a_rewrite_that_is_found_between_reading_and_deciding_clears_nothing(
 
 
 def test_a_debit_that_is_kept_for_another_charge_is_no_free_use(
-    account: Account, confirmed: Confirmed
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     searched = {"operation": "ideas.discover"}
-    confirmed(15, minute=1, settled_at=START + timedelta(seconds=170), **searched)
-    lost = lost_retry(confirmed, hold=Decimal(15), quote=Decimal(15), effect_at=START, **searched)
-    read_to(account, START + timedelta(seconds=169))
-    row(account, 0, seconds=100, amount=-15)
+    make_confirmed_charge(
+        15, minute=1, settled_at=LEDGER_START + timedelta(seconds=170), **searched
+    )
+    lost = make_lost_retry(
+        make_confirmed_charge,
+        hold=Decimal(15),
+        quote=Decimal(15),
+        effect_at=LEDGER_START,
+        **searched,
+    )
+    mark_read_to(account, LEDGER_START + timedelta(seconds=169))
+    make_mirrored_row(account, 0, seconds=100, amount=-15)
     decide_charge(lost, True, {}, seen(lost))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
 
 
 def test_a_debit_by_a_clock_that_is_behind_ours_is_no_free_use(
-    account: Account, confirmed: Confirmed
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     fields = {"operation": "ideas.discover", "hold": Decimal(15), "quote": Decimal(15)}
-    lost = lost_retry(confirmed, effect_at=START, **fields)
-    read_to(account, START + HOUR)
-    row(account, 0, seconds=56, amount=-15)
+    lost = make_lost_retry(make_confirmed_charge, effect_at=LEDGER_START, **fields)
+    mark_read_to(account, LEDGER_START + HOUR)
+    make_mirrored_row(account, 0, seconds=56, amount=-15)
     decide_charge(lost, True, {}, seen(lost))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
 
 
-def test_it_takes_no_debit_while_an_equal_one_is_not_told(
-    account: Account, confirmed: Confirmed
+def test_it_takes_no_debit_while_an_equal_one_is_unattributed(
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    lost = lost_retry(confirmed)
-    read_to(account, START + HOUR)
-    own, other = row(account, 0, seconds=67, via_api=None), row(account, 1, seconds=75)
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    own, other = (
+        make_mirrored_row(account, 0, seconds=67, via_api=None),
+        make_mirrored_row(account, 1, seconds=75),
+    )
     decide_charge(lost, False, {}, MirrorCoverage(timezone.now(), is_complete=False))
     lost.refresh_from_db()
     assert lost.state == ChargeState.UNKNOWN
@@ -109,13 +120,13 @@ def test_it_takes_no_debit_while_an_equal_one_is_not_told(
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_not_told(
-    told: bool, account: Account, confirmed: Confirmed
+def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_unattributed(
+    told: bool, account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(4, minute=1)
-    lost = lost_retry(confirmed)
-    read_to(account, START + HOUR)
-    row(account, 0, seconds=240)
-    row(account, 1, seconds=300, amount=-5, via_api=told or None)
+    make_confirmed_charge(4, minute=1)
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    make_mirrored_row(account, 0, seconds=240)
+    make_mirrored_row(account, 1, seconds=300, amount=-5, via_api=told or None)
     assert lost_charge_lookup.find_proving_debit(lost, matching.match_entries(account)) is None
     assert LedgerEntry.objects.filter(charge__isnull=False).exists() is told

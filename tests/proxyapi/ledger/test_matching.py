@@ -7,14 +7,20 @@ from datetime import timedelta
 from proxyapi import ledger
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from tests.factories import UserFactory
-from tests.proxyapi.ledger.conftest import START, Book, Confirmed, line, matches
+from tests.proxyapi.ledger.conftest import (
+    LEDGER_START,
+    MakeConfirmedCharge,
+    ScriptedLedger,
+    ledger_row,
+    matched_positions,
+)
 
 
 def test_an_exact_debit_in_time_is_certain(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    charge = confirmed(4)
-    book.add(line(-4), line(-5))
+    charge = make_confirmed_charge(4)
+    scripted_ledger.add_row(ledger_row(-4), ledger_row(-5))
     ledger.mirror_entries(account)
     entry = LedgerEntry.objects.get(position=0)
     assert (entry.charge_id, entry.confidence) == (charge.pk, "certain")
@@ -26,95 +32,97 @@ def test_an_exact_debit_in_time_is_certain(
 
 
 def test_the_sums_of_the_day_know_the_match(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    charge = confirmed(4)
-    book.add(line(-4))
+    charge = make_confirmed_charge(4)
+    scripted_ledger.add_row(ledger_row(-4))
     ledger.mirror_entries(account)
     row = DailyBreakdown.objects.get()
     assert (row.is_matched, row.member_id) == (True, charge.member_id)
 
 
 def test_law_2_one_debit_never_settles_two_charges(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(4)
-    confirmed(4)
-    book.add(line(-4))
+    make_confirmed_charge(4)
+    make_confirmed_charge(4)
+    scripted_ledger.add_row(ledger_row(-4))
     ledger.mirror_entries(account)
-    assert matches() == [(0, "likely")]
+    assert matched_positions() == [(0, "likely")]
 
 
 def test_pitfall_62_twins_have_a_charge_each_and_say_that_they_are_twins(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    charges = {confirmed(4).pk for _ in range(3)}
-    book.add(*[line(-4) for _ in range(5)])
+    charges = {make_confirmed_charge(4).pk for _ in range(3)}
+    scripted_ledger.add_row(*[ledger_row(-4) for _ in range(5)])
     ledger.mirror_entries(account)
-    assert [sure for _, sure in matches()] == ["likely"] * 3
+    assert [sure for _, sure in matched_positions()] == ["likely"] * 3
     assert set(LedgerEntry.objects.values_list("charge", flat=True)) == {*charges, None}
     assert "5 equal debits and 3 equal charges" in LedgerEntry.objects.get(position=4).reason
 
 
 def test_a_charge_takes_the_debit_of_its_own_time_before_an_outsiders(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(4, minute=1)
-    book.add(line(-4, minute=0.95), line(-4, minute=1.02), line(-4, minute=2))
+    make_confirmed_charge(4, minute=1)
+    scripted_ledger.add_row(
+        ledger_row(-4, minute=0.95), ledger_row(-4, minute=1.02), ledger_row(-4, minute=2)
+    )
     ledger.mirror_entries(account)
-    assert matches() == [(1, "likely")]
+    assert matched_positions() == [(1, "likely")]
 
 
 def test_as_many_as_possible_find_theirs(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     slow = timedelta(seconds=60)
-    confirmed(4, minute=0, settled_at=START + slow)
-    confirmed(4, minute=0.5)
-    book.add(line(-4, minute=0.5), line(-4, minute=0.9))
+    make_confirmed_charge(4, minute=0, settled_at=LEDGER_START + slow)
+    make_confirmed_charge(4, minute=0.5)
+    scripted_ledger.add_row(ledger_row(-4, minute=0.5), ledger_row(-4, minute=0.9))
     ledger.mirror_entries(account)
-    assert len(matches()) == 2
+    assert len(matched_positions()) == 2
 
 
 def test_a6_web_spend_is_never_a_charges(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(4)
-    book.add(line(-4), web=True)
+    make_confirmed_charge(4)
+    scripted_ledger.add_row(ledger_row(-4), web=True)
     ledger.mirror_entries(account)
-    assert matches() == []
+    assert matched_positions() == []
 
 
 def test_a_label_that_its_kind_never_has_comes_last(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     """pitfall_67: what is known for certain of an operation helps to tell it from others."""
-    confirmed(4)
-    book.add(line(-4))
+    make_confirmed_charge(4)
+    scripted_ledger.add_row(ledger_row(-4))
     ledger.mirror_entries(account)
-    confirmed(4, minute=60)
-    book.add(line(-4, 60, content_type="idea"), line(-4, 60.02))
+    make_confirmed_charge(4, minute=60)
+    scripted_ledger.add_row(ledger_row(-4, 60, content_type="idea"), ledger_row(-4, 60.02))
     ledger.mirror_entries(account)
-    assert matches() == [(0, "certain"), (2, "likely")]
+    assert matched_positions() == [(0, "certain"), (2, "likely")]
 
 
 def test_a_debit_far_off_its_time_is_taken_when_it_stands_alone(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(96)
-    book.add(line(-96, minute=-6), line(-4, minute=1))
+    make_confirmed_charge(96)
+    scripted_ledger.add_row(ledger_row(-96, minute=-6), ledger_row(-4, minute=1))
     ledger.mirror_entries(account)
-    assert matches() == [(0, "likely")]
+    assert matched_positions() == [(0, "likely")]
     assert "outside of its time" in LedgerEntry.objects.get(position=0).reason
 
 
 def test_a_cost_that_differs_from_its_debit_is_flagged(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    charge = confirmed(94)
-    book.add(line(-96))
+    charge = make_confirmed_charge(94)
+    scripted_ledger.add_row(ledger_row(-96))
     ledger.mirror_entries(account)
-    assert matches() == [(0, "weak")]
+    assert matched_positions() == [(0, "weak")]
     found = [
         one for one in ledger.build_reconciliation(account).differences if one.charge == charge
     ]
@@ -124,16 +132,16 @@ def test_a_cost_that_differs_from_its_debit_is_flagged(
 
 
 def test_a_charge_without_any_debit_is_told(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(94)
-    book.add(line(-7))
+    make_confirmed_charge(94)
+    scripted_ledger.add_row(ledger_row(-7))
     ledger.mirror_entries(account)
     assert [one.amount for one in ledger.build_reconciliation(account).differences] == [94]
 
 
 def test_a_weak_match_waits_until_nothing_better_can_come(
-    account: Account, book: Book, confirmed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     """The debit of a charge of just now may still be booked."""
     now = LedgerMirror(account=account).read_at
@@ -141,69 +149,73 @@ def test_a_weak_match_waits_until_nothing_better_can_come(
     from django.utils import timezone
 
     sent_at = timezone.now() - timedelta(seconds=20)
-    confirmed(94, sent_at=sent_at, settled_at=sent_at)
-    book.add(line(-96, created_at=sent_at.isoformat()))
+    make_confirmed_charge(94, sent_at=sent_at, settled_at=sent_at)
+    scripted_ledger.add_row(ledger_row(-96, created_at=sent_at.isoformat()))
     ledger.mirror_entries(account)
-    assert matches() == []
+    assert matched_positions() == []
 
 
 def test_pitfall_45_a_refund_is_counted_once_when_the_ledger_shows_it(
-    account: Account, book: Book, owed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
-    charge = owed(30)
-    book.add(line(-30))
+    charge = make_owed_clip(30)
+    scripted_ledger.add_row(ledger_row(-30))
     ledger.mirror_entries(account)
     assert [one.pk for one in ledger.build_reconciliation(account).refunds_owed] == [charge.pk]
-    book.add(line(30, minute=5, transaction_type="Refund"))
+    scripted_ledger.add_row(ledger_row(30, minute=5, transaction_type="Refund"))
     ledger.mirror_entries(account)
     ledger.mirror_entries(account)
     charge.refresh_from_db()
-    assert charge.refunded_at == START + timedelta(minutes=5)
-    assert matches() == [(0, "certain"), (1, "certain")]
+    assert charge.refunded_at == LEDGER_START + timedelta(minutes=5)
+    assert matched_positions() == [(0, "certain"), (1, "certain")]
     kept = ledger.build_reconciliation(account)
     assert (kept.refunds_owed, kept.refunded, kept.matched) == ([], 30, 30)
 
 
 def test_a_top_up_of_the_same_amount_is_no_refund(
-    account: Account, book: Book, owed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
-    owed(100)
-    book.add(line(-100), line(100, minute=5, content_type="top-up", label="Top-up"))
+    make_owed_clip(100)
+    scripted_ledger.add_row(
+        ledger_row(-100), ledger_row(100, minute=5, content_type="top-up", label="Top-up")
+    )
     ledger.mirror_entries(account)
-    assert matches() == [(0, "certain")]
+    assert matched_positions() == [(0, "certain")]
 
 
 def test_a_refund_before_the_debit_is_somebody_elses(
-    account: Account, book: Book, owed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
-    owed(30)
-    book.add(line(30, minute=0, transaction_type="Refund"), line(-30))
+    make_owed_clip(30)
+    scripted_ledger.add_row(ledger_row(30, minute=0, transaction_type="Refund"), ledger_row(-30))
     ledger.mirror_entries(account)
-    assert matches() == [(1, "certain")]
+    assert matched_positions() == [(1, "certain")]
 
 
 def test_two_refunds_of_one_amount_go_to_two_charges(
-    account: Account, book: Book, owed: Confirmed
+    account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
-    owed(30, minute=0)
-    owed(30, minute=20)
-    book.add(line(-30), line(-30, minute=20))
-    book.add(*[line(30, minute=25, transaction_type="Refund") for _ in range(3)])
+    make_owed_clip(30, minute=0)
+    make_owed_clip(30, minute=20)
+    scripted_ledger.add_row(ledger_row(-30), ledger_row(-30, minute=20))
+    scripted_ledger.add_row(
+        *[ledger_row(30, minute=25, transaction_type="Refund") for _ in range(3)]
+    )
     ledger.mirror_entries(account)
-    assert [sure for _, sure in matches()] == ["certain", "certain", "likely", "likely"]
+    assert [sure for _, sure in matched_positions()] == ["certain", "certain", "likely", "likely"]
     assert LedgerEntry.objects.get(position=4).charge_id is None
 
 
-def test_a_row_that_the_service_rewrote_looks_for_its_charge_anew(
-    account: Account, book: Book, confirmed: Confirmed
+def test_a_row_that_the_service_rewrote_is_matched_anew(
+    account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    confirmed(4)
-    book.add(line(-4))
+    make_confirmed_charge(4)
+    scripted_ledger.add_row(ledger_row(-4))
     ledger.mirror_entries(account)
-    book.rows[0] = line(-5)
+    scripted_ledger.rows[0] = ledger_row(-5)
     ledger.mirror_entries(account)
     ledger.accept_all_upstream_versions(
         account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
     )
     ledger.mirror_entries(account)
-    assert matches() == [(0, "weak")]
+    assert matched_positions() == [(0, "weak")]

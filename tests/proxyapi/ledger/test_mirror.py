@@ -7,92 +7,102 @@ import pytest
 from proxyapi import ledger
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
-from tests.proxyapi.ledger.conftest import Book, line, mirrored
+from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row, mirrored_amounts
 
 
 def numbered(low: int, high: int) -> list[dict[str, str]]:
-    return [line(-number - 1, number) for number in range(low, high)]
+    return [ledger_row(-number - 1, number) for number in range(low, high)]
 
 
-def shown(book: Book) -> list[str]:
+def shown(book: ScriptedLedger) -> list[str]:
     return [row["credit_spend"] for row in book.rows]
 
 
-def test_an_empty_ledger_is_whole(account: Account, book: Book) -> None:
+def test_an_empty_ledger_is_whole(account: Account, scripted_ledger: ScriptedLedger) -> None:
     assert ledger.mirror_entries(account)
-    assert book.all_pages() == [1]
+    assert scripted_ledger.all_pages() == [1]
 
 
-def test_the_newest_rows_come_first_and_every_page_once(account: Account, book: Book) -> None:
-    book.add(*numbered(0, 223))
+def test_the_newest_rows_come_first_and_every_page_once(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    scripted_ledger.add_row(*numbered(0, 223))
     assert ledger.mirror_entries(account)
-    assert book.all_pages() == [1, 5, 4, 3, 2, 1]
-    assert mirrored(account) == shown(book)
+    assert scripted_ledger.all_pages() == [1, 5, 4, 3, 2, 1]
+    assert mirrored_amounts(account) == shown(scripted_ledger)
 
 
-def test_an_up_to_date_mirror_asks_one_page(account: Account, book: Book) -> None:
-    book.add(*numbered(0, 200))
+def test_an_up_to_date_mirror_asks_one_page(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    scripted_ledger.add_row(*numbered(0, 200))
     ledger.mirror_entries(account)
-    book.pages.clear()
+    scripted_ledger.pages.clear()
     assert ledger.mirror_entries(account)
-    assert book.pages == [(4, "")]
+    assert scripted_ledger.pages == [(4, "")]
     assert LedgerEntry.objects.count() == 200
 
 
-def test_new_rows_are_read_on_from_the_last_known_one(account: Account, book: Book) -> None:
-    book.add(*numbered(0, 100))
+def test_new_rows_are_read_on_from_the_last_known_one(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    scripted_ledger.add_row(*numbered(0, 100))
     ledger.mirror_entries(account)
-    book.add(*numbered(100, 210))
-    book.pages.clear()
+    scripted_ledger.add_row(*numbered(100, 210))
+    scripted_ledger.pages.clear()
     assert ledger.mirror_entries(account)
-    assert book.all_pages() == [2, 3, 4, 5]
-    assert mirrored(account) == shown(book)
+    assert scripted_ledger.all_pages() == [2, 3, 4, 5]
+    assert mirrored_amounts(account) == shown(scripted_ledger)
 
 
-def test_pitfall_62_equal_rows_are_two_rows(account: Account, book: Book) -> None:
+def test_pitfall_62_equal_rows_are_two_rows(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
     """pitfall_61: there is no id to tell them by; each has its place."""
-    book.add(*[line("-4") for _ in range(120)])
+    scripted_ledger.add_row(*[ledger_row("-4") for _ in range(120)])
     ledger.mirror_entries(account)
-    assert mirrored(account) == ["-4"] * 120
+    assert mirrored_amounts(account) == ["-4"] * 120
 
 
 def test_pitfall_63_rows_that_arrive_while_paging_shift_nothing(
-    account: Account, book: Book
+    account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
-    book.add(*numbered(0, 175))
-    book.before_page = lambda: book.add(*numbered(len(book.rows), len(book.rows) + 3))
+    scripted_ledger.add_row(*numbered(0, 175))
+    scripted_ledger.before_page = lambda: scripted_ledger.add_row(
+        *numbered(len(scripted_ledger.rows), len(scripted_ledger.rows) + 3)
+    )
     ledger.mirror_entries(account)
-    book.before_page = lambda: None
+    scripted_ledger.before_page = lambda: None
     ledger.mirror_entries(account)
-    assert mirrored(account) == shown(book)
+    assert mirrored_amounts(account) == shown(scripted_ledger)
 
 
 @pytest.mark.parametrize("after", range(1, 7))
 def test_reading_that_was_cut_off_goes_on_where_it_was(
-    account: Account, book: Book, after: int
+    account: Account, scripted_ledger: ScriptedLedger, after: int
 ) -> None:
-    book.add(*numbered(0, 223))
-    book.cut_after = after
+    scripted_ledger.add_row(*numbered(0, 223))
+    scripted_ledger.cut_after = after
     with pytest.raises(errors.UpstreamError):
         while True:
             ledger.mirror_entries(account)
-            book.add(line("-9"))
-    book.cut_after = None
+            scripted_ledger.add_row(ledger_row("-9"))
+    scripted_ledger.cut_after = None
     assert ledger.mirror_entries(account)
-    assert mirrored(account) == shown(book)
-    assert len(book.all_pages()) <= 8 + after
+    assert mirrored_amounts(account) == shown(scripted_ledger)
+    assert len(scripted_ledger.all_pages()) <= 8 + after
 
 
-def test_days_are_summed_as_rows_come(account: Account, book: Book) -> None:
-    book.add(line("-4"), line("-0.68"), line("100"))
+def test_days_are_summed_as_rows_come(account: Account, scripted_ledger: ScriptedLedger) -> None:
+    scripted_ledger.add_row(ledger_row("-4"), ledger_row("-0.68"), ledger_row("100"))
     ledger.mirror_entries(account)
     amounts = sorted(DailyBreakdown.objects.values_list("amount", flat=True))
     assert [str(amount) for amount in amounts] == ["-4.6800", "100.0000"]
 
 
-def test_how_far_it_is_can_be_told(account: Account, book: Book) -> None:
-    book.add(*numbered(0, 223))
-    book.cut_after = 5  # two of the view source=api among them
+def test_its_progress_is_reported(account: Account, scripted_ledger: ScriptedLedger) -> None:
+    scripted_ledger.add_row(*numbered(0, 223))
+    scripted_ledger.cut_after = 5  # two of the view source=api among them
     with pytest.raises(errors.UpstreamError):
         ledger.mirror_entries(account)
     row = LedgerMirror.objects.get()

@@ -15,13 +15,13 @@ import pytest
 
 from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
-from proxyapi.upstream.client import Client
+from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.secret import Secret
-from proxyapi.upstream.trust import trusted
+from proxyapi.upstream.tls import shared_ssl_context
 from tests.conftest import asks_database
-from tests.factories import JobFactory, UserFactory, VaultFactory
-from tests.outlets import searched
-from tests.proxyapi.money.stage import PAID, SETTINGS, Stage
+from tests.factories import JobFactory, TenantFactory, UserFactory
+from tests.leak_search import searched_for_leaks
+from tests.proxyapi.money.sandbox_account import ACCOUNT_DATA, SETTINGS, SandboxAccount
 
 STARTS_WITHIN = 20.0  # seconds
 
@@ -32,9 +32,9 @@ def _no_token_gets_out(request: pytest.FixtureRequest) -> Iterator[None]:
     if not asks_database(request.node):
         yield
         return
-    with searched(request) as canaries:
+    with searched_for_leaks(request) as canaries:
         yield
-    assert canaries.found() == []
+    assert canaries.leaked_tokens() == []
 
 
 @pytest.fixture(scope="session")
@@ -71,14 +71,16 @@ def free_port() -> int:
 @pytest.fixture
 def control(sandbox: str) -> Iterator[httpx.Client]:
     """The sandbox's control plane, on an empty world."""
-    with httpx.Client(base_url=f"{sandbox}/_sandbox/", verify=trusted(), timeout=30) as client:
+    with httpx.Client(
+        base_url=f"{sandbox}/_sandbox/", verify=shared_ssl_context(), timeout=30
+    ) as client:
         client.post("reset", json={})
         yield client
 
 
 @pytest.fixture
 def account(control: httpx.Client) -> dict[str, Any]:
-    return dict(control.post("accounts", json=PAID).json())
+    return dict(control.post("accounts", json=ACCOUNT_DATA).json())
 
 
 @pytest.fixture
@@ -86,9 +88,9 @@ def token(
     db: None, sandbox: str, account: dict[str, Any], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Token]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
-    with Client(f"{sandbox}/v2") as client:
+    with UpstreamClient(f"{sandbox}/v2") as client:
         monkeypatch.setattr(calls, "upstream_client", lambda: client)
-        token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(account["token"]))
+        token = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(account["token"]))
         tokens.refresh_account_profile(token.account)
         token.account.refresh_from_db()
         yield token
@@ -116,15 +118,15 @@ def money(control: httpx.Client, account: dict[str, Any]) -> Callable[[], dict[s
 
 
 @pytest.fixture
-def stage(
+def sandbox_account(
     control: httpx.Client, account: dict[str, Any], sandbox: str, token: Token, settings: Any
-) -> Iterator[Stage]:
+) -> Iterator[SandboxAccount]:
     """The account with everything priced, and waits that a test can wait for."""
     settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
     settings.CHARGE_IN_FLIGHT_MAX_S = 0.2
     assert control.put("settings", json=SETTINGS).is_success
     bearer = {"Authorization": f"Bearer {account['token']}"}
     with httpx.Client(
-        base_url=f"{sandbox}/v2", headers=bearer, verify=trusted(), timeout=30
+        base_url=f"{sandbox}/v2", headers=bearer, verify=shared_ssl_context(), timeout=30
     ) as direct:
-        yield Stage(control, direct, account["account_id"], token)
+        yield SandboxAccount(control, direct, account["account_id"], token)

@@ -17,26 +17,32 @@ from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from tests.contract.staging import PAGE, PROMPT, png, wav
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.money.stage import Stage
+from tests.proxyapi.money.sandbox_account import SandboxAccount
 
-READY = {"voice_id": 2114, "genre_id": 41, "script": "The sea is salty, and for long was not."}
+READY_SETTINGS = {
+    "voice_id": 2114,
+    "genre_id": 41,
+    "script": "The sea is salty, and for long was not.",
+}
 SCRIPT = {"topic": "why the sea has tides", "duration": 30}
 NUMBER = count()  # no two deeds alike: the sandbox takes a repetition for a blind retry
-Maker = Callable[[Stage], ChargeIntent]
+Maker = Callable[[SandboxAccount], ChargeIntent]
 
 
-def video(stage: Stage, kind: str, state: JobState = JobState.DRAFT) -> Job:
+def make_video(stage: SandboxAccount, kind: str, state: JobState = JobState.DRAFT) -> Job:
     """A draft of that type with all that a render needs, upstream and here."""
-    remote = str(stage.data("POST", "/faceless", json={"type": kind, "title": "Tides"})["id"])
-    stage.data("PATCH", f"/faceless/{remote}", json=READY)
+    remote = str(
+        stage.response_data("POST", "/faceless", json={"type": kind, "title": "Tides"})["id"]
+    )
+    stage.response_data("PATCH", f"/faceless/{remote}", json=READY_SETTINGS)
     if kind == "url-based":
-        stage.data("POST", f"/faceless/{remote}/scrape-images", json={"url": PAGE})
-    wanted = {"type": kind, "title": "Tides", **READY}
-    return job(stage, JobKind.FACELESS, remote, state, wanted=wanted, sent=wanted)
+        stage.response_data("POST", f"/faceless/{remote}/scrape-images", json={"url": PAGE})
+    wanted = {"type": kind, "title": "Tides", **READY_SETTINGS}
+    return make_job(stage, JobKind.FACELESS, remote, state, wanted=wanted, sent=wanted)
 
 
-def job(
-    stage: Stage,
+def make_job(
+    stage: SandboxAccount,
     kind: JobKind,
     remote: str | None,
     state: JobState = JobState.DRAFT,
@@ -49,8 +55,8 @@ def job(
     )  # fmt: skip
 
 
-def intent(
-    job: Job | None, operation: str, quote: object, stage: Stage, **more: Any
+def make_intent(
+    job: Job | None, operation: str, quote: object, stage: SandboxAccount, **more: Any
 ) -> ChargeIntent:
     price = Decimal(str(quote))
     exact = operation in pricing.EXACT_PRICE_OPERATIONS
@@ -67,36 +73,38 @@ def intent(
     )
 
 
-def scripts(operation: str, kind: str) -> Maker:
-    def made(stage: Stage) -> ChargeIntent:
+def make_script_intent(operation: str, kind: str) -> Maker:
+    def made(stage: SandboxAccount) -> ChargeIntent:
         scrapes = operation.endswith("scrape_script")
         body = {"url": PAGE, "duration": 30} if scrapes else SCRIPT
-        return intent(video(stage, kind), operation, 4, stage, body=body)
+        return make_intent(make_video(stage, kind), operation, 4, stage, body=body)
 
     return made
 
 
-def render(operation: str, kind: str) -> Maker:
-    def made(stage: Stage) -> ChargeIntent:
-        draft = video(stage, kind)
-        price = stage.data("GET", f"/faceless/{draft.remote_id}/estimate")["cost"]
-        return intent(draft, operation, price, stage)
+def make_render_intent(operation: str, kind: str) -> Maker:
+    def made(stage: SandboxAccount) -> ChargeIntent:
+        draft = make_video(stage, kind)
+        price = stage.response_data("GET", f"/faceless/{draft.remote_id}/estimate")["cost"]
+        return make_intent(draft, operation, price, stage)
 
     return made
 
 
-def rendered(stage: Stage, word: str, state: JobState) -> tuple[Job, dict[str, Any]]:
+def make_rendered_video(
+    stage: SandboxAccount, word: str, state: JobState
+) -> tuple[Job, dict[str, Any]]:
     """A video that was rendered to that end, and what we know of its charge."""
-    done = video(stage, "ai-visuals", state)
+    done = make_video(stage, "ai-visuals", state)
     path = f"/faceless/{done.remote_id}"
     words = {"kind": "faceless", "id": int(done.remote_id or 0), "statuses": ["rendering", word]}
     if word == "failed":
         stage.control.post("outcomes", json=words)
-    known(stage, f"{path}/render", job=done)
-    return done, stage.shown(path, word)
+    send_known_charge(stage, f"{path}/render", job=done)
+    return done, stage.wait_for_status(path, word)
 
 
-def known(stage: Stage, path: str, body: object = None, **fields: Any) -> None:
+def send_known_charge(stage: SandboxAccount, path: str, body: object = None, **fields: Any) -> None:
     """Send a charge of ours, which is answered at once."""
     sent_at = timezone.now()
     answer = stage.direct.post(path, json=body) if body else stage.direct.post(path)
@@ -108,114 +116,118 @@ def known(stage: Stage, path: str, body: object = None, **fields: Any) -> None:
     ChargeFactory(state=ChargeState.CONFIRMED, quote=cost, **{"job": None, **on, **fields})
 
 
-def retry(stage: Stage) -> ChargeIntent:
-    failed, _ = rendered(stage, "failed", JobState.FAILED)
-    price = stage.data("GET", f"/faceless/{failed.remote_id}/estimate")["cost"]
-    return intent(failed, "faceless.retry", price, stage)
+def retry(stage: SandboxAccount) -> ChargeIntent:
+    failed, _ = make_rendered_video(stage, "failed", JobState.FAILED)
+    price = stage.response_data("GET", f"/faceless/{failed.remote_id}/estimate")["cost"]
+    return make_intent(failed, "faceless.retry", price, stage)
 
 
-def export(stage: Stage) -> ChargeIntent:
-    done, _ = rendered(stage, "completed", JobState.COMPLETED)
-    return intent(done, "faceless.export", 5, stage, body={"caption_effect": "karaoke"})
+def export(stage: SandboxAccount) -> ChargeIntent:
+    done, _ = make_rendered_video(stage, "completed", JobState.COMPLETED)
+    return make_intent(done, "faceless.export", 5, stage, body={"caption_effect": "karaoke"})
 
 
-def regenerate(stage: Stage) -> ChargeIntent:
-    done, shown = rendered(stage, "completed", JobState.COMPLETED)
+def regenerate(stage: SandboxAccount) -> ChargeIntent:
+    done, shown = make_rendered_video(stage, "completed", JobState.COMPLETED)
     path = {"asset": str(shown["assets"][0]["id"])}
-    return intent(done, "ai_visuals.regenerate", 2, stage, path=path)
+    return make_intent(done, "ai_visuals.regenerate", 2, stage, path=path)
 
 
-def upload(stage: Stage) -> ChargeIntent:
+def upload(stage: SandboxAccount) -> ChargeIntent:
     file = Upload(field="file", name="own.png", content_type="image/png", content=png())
-    return intent(video(stage, "ai-visuals"), "ai_visuals.upload", 0, stage, uploads=(file,))
+    return make_intent(
+        make_video(stage, "ai-visuals"), "ai_visuals.upload", 0, stage, uploads=(file,)
+    )
 
 
-def clip(stage: Stage) -> ChargeIntent:
+def clip(stage: SandboxAccount) -> ChargeIntent:
     body = {"model": "brook", "prompt": f"{PROMPT}, take {next(NUMBER)}"}
-    price = stage.data("GET", "/text-to-video/estimate", params={"model": "brook"})["cost"]
-    draft = job(stage, JobKind.CLIP, None, wanted=body)
-    return intent(draft, "text_to_video.create", price, stage, body=body)
+    price = stage.response_data("GET", "/text-to-video/estimate", params={"model": "brook"})["cost"]
+    draft = make_job(stage, JobKind.CLIP, None, wanted=body)
+    return make_intent(draft, "text_to_video.create", price, stage, body=body)
 
 
-def storyboard(stage: Stage, mode: str) -> Job:
-    remote = str(stage.data("POST", "/text-to-scene", json={"mode": mode})["id"])
+def storyboard(stage: SandboxAccount, mode: str) -> Job:
+    remote = str(stage.response_data("POST", "/text-to-scene", json={"mode": mode})["id"])
     if mode == "manual":
         scene = {"raw_video_prompt": PROMPT}
-        stage.data("POST", f"/text-to-scene/{remote}/scenes", json=scene)
-    return job(stage, JobKind.STORYBOARD, remote)
+        stage.response_data("POST", f"/text-to-scene/{remote}/scenes", json=scene)
+    return make_job(stage, JobKind.STORYBOARD, remote)
 
 
-def scenes(stage: Stage) -> ChargeIntent:
+def scenes(stage: SandboxAccount) -> ChargeIntent:
     board = storyboard(stage, "wizard")
-    return intent(board, "text_to_scene.prompt", 4, stage, body={"prompt": PROMPT})
+    return make_intent(board, "text_to_scene.prompt", 4, stage, body={"prompt": PROMPT})
 
 
-def of_storyboard(operation: str) -> Maker:
-    def made(stage: Stage) -> ChargeIntent:
+def make_storyboard_intent(operation: str) -> Maker:
+    def made(stage: SandboxAccount) -> ChargeIntent:
         board = storyboard(stage, "manual")
-        price = stage.data("GET", f"/text-to-scene/{board.remote_id}/estimate")["cost"]
-        return intent(board, operation, price, stage)
+        price = stage.response_data("GET", f"/text-to-scene/{board.remote_id}/estimate")["cost"]
+        return make_intent(board, operation, price, stage)
 
     return made
 
 
-def clone(stage: Stage) -> ChargeIntent:
-    price = stage.data("GET", "/voice-clones/slots")["cost"]
+def clone(stage: SandboxAccount) -> ChargeIntent:
+    price = stage.response_data("GET", "/voice-clones/slots")["cost"]
     name = f"Thea {next(NUMBER)}"
     body = {"terms": True, "name": name, "gender": "female", "purchase_addon": True}
     samples = tuple(
         Upload(field="samples[]", name=f"{n}.wav", content_type="audio/wav", content=wav(0.2))
         for n in range(2)
     )
-    draft = job(stage, JobKind.CLONE, None, wanted={"name": name})
-    return intent(draft, "voice_clones.create", price, stage, body=body, uploads=samples)
+    draft = make_job(stage, JobKind.CLONE, None, wanted={"name": name})
+    return make_intent(draft, "voice_clones.create", price, stage, body=body, uploads=samples)
 
 
-def ideas(stage: Stage) -> ChargeIntent:
+def ideas(stage: SandboxAccount) -> ChargeIntent:
     body = {"keyword": f"night trains {next(NUMBER)}", "network": "youtube"}
     if next(NUMBER) % 4 < 2:  # searched before: the service charges again, and finds nothing new
-        known(stage, "/ideas/discover", body, operation="ideas.discover")
-    return intent(None, "ideas.discover", 15, stage, body=body)
+        send_known_charge(stage, "/ideas/discover", body, operation="ideas.discover")
+    return make_intent(None, "ideas.discover", 15, stage, body=body)
 
 
-def preview(stage: Stage) -> ChargeIntent:
-    body = {"genre_id": stage.data("GET", "/characters/genres")[0]["id"]}
-    return intent(character(stage), "characters.preview", 3, stage, body=body)
+def preview(stage: SandboxAccount) -> ChargeIntent:
+    body = {"genre_id": stage.response_data("GET", "/characters/genres")[0]["id"]}
+    return make_intent(character(stage), "characters.preview", 3, stage, body=body)
 
 
-def train(stage: Stage) -> ChargeIntent:
+def train(stage: SandboxAccount) -> ChargeIntent:
     person = character(stage)
-    genre = stage.data("GET", "/characters/genres")[0]["id"]
+    genre = stage.response_data("GET", "/characters/genres")[0]["id"]
     path = f"/characters/{person.remote_id}/preview"
-    previews = stage.data("POST", path, json={"genre_id": genre})["previews"]
+    previews = stage.response_data("POST", path, json={"genre_id": genre})["previews"]
     body = {"preview_id": previews[0]["id"], "name": "Mira", "age": 34, "gender": "female"}
-    return intent(person, "characters.train", 10, stage, body=body)
+    return make_intent(person, "characters.train", 10, stage, body=body)
 
 
-def character(stage: Stage) -> Job:
+def character(stage: SandboxAccount) -> Job:
     files = {"image": ("mira.png", png(), "image/png")}
-    return job(stage, JobKind.CHARACTER, str(stage.data("POST", "/characters", files=files)["id"]))
+    return make_job(
+        stage, JobKind.CHARACTER, str(stage.response_data("POST", "/characters", files=files)["id"])
+    )
 
 
 OPERATIONS: Mapping[str, Maker] = {
-    "faceless.scripts": scripts("faceless.scripts", "ai-visuals"),
-    "faceless.render": render("faceless.render", "ai-visuals"),
+    "faceless.scripts": make_script_intent("faceless.scripts", "ai-visuals"),
+    "faceless.render": make_render_intent("faceless.render", "ai-visuals"),
     "faceless.retry": retry,
     "faceless.export": export,
-    "faceless.scrape_script": scripts("faceless.scrape_script", "url-based"),
-    "b_roll.scripts": scripts("b_roll.scripts", "b-roll"),
-    "b_roll.render": render("b_roll.render", "b-roll"),
-    "ai_visuals.scripts": scripts("ai_visuals.scripts", "ai-visuals"),
-    "ai_visuals.render": render("ai_visuals.render", "ai-visuals"),
+    "faceless.scrape_script": make_script_intent("faceless.scrape_script", "url-based"),
+    "b_roll.scripts": make_script_intent("b_roll.scripts", "b-roll"),
+    "b_roll.render": make_render_intent("b_roll.render", "b-roll"),
+    "ai_visuals.scripts": make_script_intent("ai_visuals.scripts", "ai-visuals"),
+    "ai_visuals.render": make_render_intent("ai_visuals.render", "ai-visuals"),
     "ai_visuals.upload": upload,
     "ai_visuals.regenerate": regenerate,
-    "url_to_video.scrape_script": scripts("url_to_video.scrape_script", "url-based"),
-    "url_to_video.scripts": scripts("url_to_video.scripts", "url-based"),
-    "url_to_video.render": render("url_to_video.render", "url-based"),
+    "url_to_video.scrape_script": make_script_intent("url_to_video.scrape_script", "url-based"),
+    "url_to_video.scripts": make_script_intent("url_to_video.scripts", "url-based"),
+    "url_to_video.render": make_render_intent("url_to_video.render", "url-based"),
     "text_to_video.create": clip,
     "text_to_scene.prompt": scenes,
-    "text_to_scene.clips": of_storyboard("text_to_scene.clips"),
-    "text_to_scene.render": of_storyboard("text_to_scene.render"),
+    "text_to_scene.clips": make_storyboard_intent("text_to_scene.clips"),
+    "text_to_scene.render": make_storyboard_intent("text_to_scene.render"),
     "voice_clones.create": clone,
     "ideas.discover": ideas,
     "characters.preview": preview,
@@ -223,6 +235,6 @@ OPERATIONS: Mapping[str, Maker] = {
 }
 
 
-def path_of(operation: str) -> str:
+def path_pattern(operation: str) -> str:
     """The pattern of the operation's path, for a fault."""
     return "/v2" + re.sub(r"{\w+}", "*", CATALOG[operation].path)

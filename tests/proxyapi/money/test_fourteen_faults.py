@@ -11,11 +11,11 @@ import pytest
 
 from proxyapi import calls
 from proxyapi.charges import admit_charge
+from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
-from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import Stage, carried
-from tests.proxyapi.money.verdict import Verdict
-from tests.proxyapi.money.wire import Wire, impatient
+from tests.proxyapi.money.faulty_transport import FaultyTransport, short_timeout_client
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 SEED = int(os.environ.get("DRILL_SEED", "4"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
@@ -23,23 +23,29 @@ DRAW = [(fault, CHANCE.choice(sorted(OPERATIONS))) for fault in FAULTS]
 
 
 @pytest.fixture
-def wire(stage: Stage, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
-    with impatient(f"{sandbox}/v2", monkeypatch) as (client, wire):
+def faulty_transport(
+    sandbox_account: SandboxAccount, sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FaultyTransport]:
+    with short_timeout_client(f"{sandbox}/v2", monkeypatch) as (client, wire):
         monkeypatch.setattr(calls, "upstream_client", lambda: client)
         yield wire
 
 
 @pytest.mark.parametrize(("fault", "operation"), DRAW)
 def test_law_2_holds_under_every_fault(
-    fault: str, operation: str, stage: Stage, wire: Wire, settings: Any
+    fault: str,
+    operation: str,
+    sandbox_account: SandboxAccount,
+    faulty_transport: FaultyTransport,
+    settings: Any,
 ) -> None:
-    verdict, chance = Verdict(), Random(f"{SEED}/{fault}/{operation}")  # noqa: S311
-    intent = OPERATIONS[operation](stage)
-    already = stage.spent()
-    FAULTS[fault](stage, wire, path_of(operation), chance)
-    charge = carried(admit_charge(intent))
-    assert wire.trouble is None
-    assert stage.are_met()
-    verdict.judge(charge, stage.spent() - already, f"{fault} {operation}")
-    verdict.weigh(stage, operation)
+    verdict, chance = ChargeAudit(), Random(f"{SEED}/{fault}/{operation}")  # noqa: S311
+    intent = OPERATIONS[operation](sandbox_account)
+    already = sandbox_account.spent_credits()
+    FAULTS[fault](sandbox_account, faulty_transport, path_pattern(operation), chance)
+    charge = work_until_settled(admit_charge(intent))
+    assert faulty_transport.trouble is None
+    assert sandbox_account.are_faults_met()
+    verdict.judge_charge(charge, sandbox_account.spent_credits() - already, f"{fault} {operation}")
+    verdict.check_account(sandbox_account, operation)
     assert verdict.problems == []

@@ -6,23 +6,27 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.drills.charging.hands import Hands, foundry
-from tests.drills.charging.test_kills import one_round
-from tests.proxyapi.money.stage import Stage
-from tests.proxyapi.money.verdict import Verdict
+from tests.drills.charging.test_kills import run_round
+from tests.drills.charging.worker_control import WorkerControl, running_process_factory
+from tests.proxyapi.money.charge_audit import ChargeAudit
+from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 
 @pytest.fixture
-def hands(transactional_db: None, sandbox: str, stage: Stage) -> Iterator[Hands]:
-    with foundry(sandbox) as hands:
+def worker_control(
+    transactional_db: None, sandbox: str, sandbox_account: SandboxAccount
+) -> Iterator[WorkerControl]:
+    with running_process_factory(sandbox) as hands:
         yield hands
 
 
 @pytest.mark.slow
-def test_law_2_holds_when_processes_are_killed(stage: Stage, hands: Hands) -> None:
+def test_law_2_holds_when_processes_are_killed(
+    sandbox_account: SandboxAccount, worker_control: WorkerControl
+) -> None:
     """Slow: each round starts and kills real processes."""
-    verdict = Verdict()
+    verdict = ChargeAudit()
     for point in ("intent", "sent", "answered", "reconcile"):
-        assert one_round(stage, hands, point, "text_to_video.create", verdict)
-    verdict.weigh(stage, "kills")
+        assert run_round(sandbox_account, worker_control, point, "text_to_video.create", verdict)
+    verdict.check_account(sandbox_account, "kills")
     assert verdict.problems == []

@@ -9,8 +9,8 @@ import pytest
 from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
-from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import Stage, carried
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 CREATES = {"text_to_video.create", "voice_clones.create"}
 GIFTS = {"ai_visuals.upload"}  # what the sandbox never charges
@@ -21,82 +21,88 @@ def test_no_charging_operation_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_answer_that_comes_confirms_at_its_cost(operation: str, stage: Stage) -> None:
-    intent = OPERATIONS[operation](stage)
-    already = stage.spent()
-    charge = carried(admit_charge(intent))
+def test_an_answer_that_comes_confirms_at_its_cost(
+    operation: str, sandbox_account: SandboxAccount
+) -> None:
+    intent = OPERATIONS[operation](sandbox_account)
+    already = sandbox_account.spent_credits()
+    charge = work_until_settled(admit_charge(intent))
     assert charge.reason == ""
     assert charge.state == (ChargeState.MATCHED if operation in GIFTS else ChargeState.CONFIRMED), (
         charge.reason
     )
-    assert charge.cost == stage.spent() - already
+    assert charge.cost == sandbox_account.spent_credits() - already
     assert charge.effect_at is not None
     assert Upload.objects.count() == 0
-    assert stage.money()["double_charges"] == []
+    assert sandbox_account.account_money()["double_charges"] == []
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_answer_that_is_lost_is_read_back_and_counted_once(operation: str, stage: Stage) -> None:
-    intent = OPERATIONS[operation](stage)
-    already = stage.spent()
-    stage.fault(path_of(operation), "close", "after")
-    charge = carried(admit_charge(intent))
+def test_an_answer_that_is_lost_is_read_back_and_counted_once(
+    operation: str, sandbox_account: SandboxAccount
+) -> None:
+    intent = OPERATIONS[operation](sandbox_account)
+    already = sandbox_account.spent_credits()
+    sandbox_account.set_fault(path_pattern(operation), "close", "after")
+    charge = work_until_settled(admit_charge(intent))
     assert charge.state == ChargeState.MATCHED
-    assert charge.cost == stage.spent() - already
+    assert charge.cost == sandbox_account.spent_credits() - already
     assert (charge.orphan_at is not None) == (operation in CREATES)
-    assert stage.money()["double_charges"] == []
+    assert sandbox_account.account_money()["double_charges"] == []
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_what_never_started_is_free_again(operation: str, stage: Stage) -> None:
-    intent = OPERATIONS[operation](stage)
-    already = stage.spent()
-    stage.fault(path_of(operation), "close", "before")
-    charge = carried(admit_charge(intent))
+def test_what_never_started_is_free_again(operation: str, sandbox_account: SandboxAccount) -> None:
+    intent = OPERATIONS[operation](sandbox_account)
+    already = sandbox_account.spent_credits()
+    sandbox_account.set_fault(path_pattern(operation), "close", "before")
+    charge = work_until_settled(admit_charge(intent))
     assert charge.state == ChargeState.REFUSED
-    assert stage.spent() == already
+    assert sandbox_account.spent_credits() == already
     assert charge.account.held_credits() == Decimal(0)
 
 
 def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
-    stage: Stage,
+    sandbox_account: SandboxAccount,
 ) -> None:
     """a8: its id was in the lost answer alone; nothing is sent again by itself."""
-    intent = OPERATIONS["text_to_video.create"](stage)
-    stage.fault("/v2/text-to-video", "close", "after")
-    charge = carried(admit_charge(intent))
+    intent = OPERATIONS["text_to_video.create"](sandbox_account)
+    sandbox_account.set_fault("/v2/text-to-video", "close", "after")
+    charge = work_until_settled(admit_charge(intent))
     job = Job.objects.get()
     assert charge.orphan_at
-    assert charge.cost == stage.spent() == intent.quote
+    assert charge.cost == sandbox_account.spent_credits() == intent.quote
     assert (job.state, job.remote_id) == (JobState.DRAFT, None)
-    assert stage.posts("/text-to-video") == 1
-    again = OPERATIONS["text_to_video.create"](stage)
-    anew = carried(admit_charge(again))
+    assert sandbox_account.count_posts("/text-to-video") == 1
+    again = OPERATIONS["text_to_video.create"](sandbox_account)
+    anew = work_until_settled(admit_charge(again))
     assert anew.state == ChargeState.CONFIRMED
     assert Charge.objects.count() == 2
 
 
 def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
-    stage: Stage,
+    sandbox_account: SandboxAccount,
 ) -> None:
     """An outage takes several answers at once: which debit is whose does not matter then. One that
     was sent in a later second than another's debit waits until the other is told.
     """
-    charges = [admit_charge(OPERATIONS["text_to_video.create"](stage)) for _ in range(3)]
+    charges = [admit_charge(OPERATIONS["text_to_video.create"](sandbox_account)) for _ in range(3)]
     for charge in charges:
-        stage.fault("/v2/text-to-video", "close", "after")
+        sandbox_account.set_fault("/v2/text-to-video", "close", "after")
         dispatch_charge(charge.pk)
     for charge in (*reversed(charges), *charges):
-        carried(charge, seconds=5)
+        work_until_settled(charge, seconds=5)
     assert {charge.state for charge in charges} == {ChargeState.MATCHED}
-    assert sum(charge.cost or 0 for charge in Charge.objects.all()) == stage.spent()
+    assert (
+        sum(charge.cost or 0 for charge in Charge.objects.all()) == sandbox_account.spent_credits()
+    )
 
 
 def test_a_clip_that_was_lost_and_one_that_never_started_wait_for_a_person(
-    stage: Stage,
+    sandbox_account: SandboxAccount,
 ) -> None:
-    charges = [admit_charge(OPERATIONS["text_to_video.create"](stage)) for _ in range(2)]
+    charges = [admit_charge(OPERATIONS["text_to_video.create"](sandbox_account)) for _ in range(2)]
     for charge, when in zip(charges, ("before", "after"), strict=True):
-        stage.fault("/v2/text-to-video", "close", when)
+        sandbox_account.set_fault("/v2/text-to-video", "close", when)
         dispatch_charge(charge.pk)
-    assert {carried(charge, 2).state for charge in charges} == {ChargeState.UNKNOWN}
+    assert {work_until_settled(charge, 2).state for charge in charges} == {ChargeState.UNKNOWN}

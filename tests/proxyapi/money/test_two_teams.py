@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from proxyapi import rate_limiter
-from tests.proxyapi.money.stage import Stage
-from tests.proxyapi.money.two_teams import joined_by_another_team, play, weigh
-from tests.proxyapi.money.verdict import Verdict
+from tests.proxyapi.money.charge_audit import ChargeAudit
+from tests.proxyapi.money.sandbox_account import SandboxAccount
+from tests.proxyapi.money.two_teams import add_other_team, check_mirrors, play_round
 
 SEED = os.environ.get("DRILL_SEED", "19")
 
@@ -18,14 +18,14 @@ SEED = os.environ.get("DRILL_SEED", "19")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(2))
 def test_no_debit_settles_charges_of_two_teams(
-    number: int, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    number: int, sandbox_account: SandboxAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slow: answers are waited for in vain."""
     monkeypatch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)
-    verdict, chance = Verdict(), Random(f"{SEED}/{number}")  # noqa: S311
-    with joined_by_another_team(stage) as other:
+    verdict, chance = ChargeAudit(), Random(f"{SEED}/{number}")  # noqa: S311
+    with add_other_team(sandbox_account) as other:
         for _ in range(3):
-            play((stage, other), chance, verdict)
-        weigh((stage, other), verdict)
+            play_round((sandbox_account, other), chance, verdict)
+        check_mirrors((sandbox_account, other), verdict)
     assert verdict.problems == []
     assert verdict.charges == 6

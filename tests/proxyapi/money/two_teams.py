@@ -16,20 +16,20 @@ from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Account, Charge, LedgerEntry
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import Priority
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.operation import Evidence
+from proxyapi.upstream.catalog import get_operation
+from proxyapi.upstream.operation import ExecutionEvidence
 from proxyapi.upstream.secret import Secret
-from proxyapi.upstream.trust import trusted
-from tests.factories import UserFactory, VaultFactory
-from tests.proxyapi.money.doubts import decide
-from tests.proxyapi.money.operations import OPERATIONS, path_of
-from tests.proxyapi.money.stage import ENDED, Stage, carried
-from tests.proxyapi.money.verdict import Verdict
+from proxyapi.upstream.tls import shared_ssl_context
+from tests.factories import TenantFactory, UserFactory
+from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
+from tests.proxyapi.money.charge_audit import ChargeAudit
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount, work_until_settled
 
 # But for the one that is made ready by a preview outside the portal, whose debit may be anybody's.
 DRAWN = sorted(set(OPERATIONS) - {"characters.train"})
 # A debit alone proves these, so it may be anybody's.
-BY_DEBIT = [name for name in OPERATIONS if operation(name).evidence is Evidence.LEDGER]
+BY_DEBIT = [name for name in OPERATIONS if get_operation(name).evidence is ExecutionEvidence.LEDGER]
 LOST = (
     *(("close", "before"), ("reset", "before"), ("close", "after"), ("reset", "after")),
     *(("half_body", "after"), ("malformed_json", "after"), ("drop_meta", "after")),
@@ -38,20 +38,22 @@ SETTLED_WITHIN = 20.0  # seconds, where nothing is to be told apart
 
 
 @contextmanager
-def joined_by_another_team(stage: Stage) -> Iterator[Stage]:
+def add_other_team(stage: SandboxAccount) -> Iterator[SandboxAccount]:
     """Another team adds another token of the account."""
     made = stage.control.post(f"accounts/{stage.account_id}/tokens", json={}).json()
-    token = tokens.store_token(VaultFactory(), UserFactory().pk, Secret(made["token"]))
+    token = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(made["token"]))
     tokens.refresh_account_profile(token.account)
     token.account.refresh_from_db()
     bearer = {"Authorization": f"Bearer {made['token']}"}
     with httpx.Client(
-        base_url=stage.direct.base_url, headers=bearer, verify=trusted(), timeout=30
+        base_url=stage.direct.base_url, headers=bearer, verify=shared_ssl_context(), timeout=30
     ) as direct:
-        yield Stage(stage.control, direct, stage.account_id, token)
+        yield SandboxAccount(stage.control, direct, stage.account_id, token)
 
 
-def play(teams: tuple[Stage, Stage], chance: Random, verdict: Verdict) -> int:
+def play_round(
+    teams: tuple[SandboxAccount, SandboxAccount], chance: Random, verdict: ChargeAudit
+) -> int:
     """Each team charges once, and one or both answers get lost; what reading cannot tell apart, a
     person decides. Answers how often one did."""
     stage, names = teams[0], [chance.choice(DRAWN) for _ in teams]
@@ -59,32 +61,32 @@ def play(teams: tuple[Stage, Stage], chance: Random, verdict: Verdict) -> int:
     if chance.random() < 0.25:  # one debit, and nothing tells whose it is
         names, faults = [chance.choice(BY_DEBIT)] * 2, [("close", "before"), ("close", "after")]
     intents = [OPERATIONS[name](team) for name, team in zip(names, teams, strict=True)]
-    already, aside = stage.spent(), [team.aside for team in teams]
+    already, aside = stage.spent_credits(), [team.aside for team in teams]
     charges = [admit_charge(intent) for intent in intents]
     for name, charge, fault in zip(names, charges, faults, strict=True):
         if fault is not None:
-            stage.fault(path_of(name), *fault)
+            stage.set_fault(path_pattern(name), *fault)
         dispatch_charge(charge.pk)
         charge.refresh_from_db()
-        stage.lift()
+        stage.clear_faults()
     for _ in range(2):  # as the beat does: a team's debit is told once its own mirror shows it
         for team, charge in chance.sample(list(zip(teams, charges, strict=True)), 2):
-            carried(charge, 2)
+            work_until_settled(charge, 2)
             ledger.mirror_entries(team.token.account, Priority.PERSON, 5)
     assert aside == [team.aside for team in teams]
     ended = 0
     for team in teams:
-        ended += len(decide(team)[0])
+        ended += len(decide_ambiguous(team)[0])
         for charge in charges:  # what a person ended may decide the other one
             charge.refresh_from_db()
-            carried(charge, 1)
+            work_until_settled(charge, 1)
     for charge in charges:
-        carried(charge, SETTLED_WITHIN)
-    judge(charges, stage.spent() - already, " and ".join(names), verdict)
+        work_until_settled(charge, SETTLED_WITHIN)
+    judge_round(charges, stage.spent_credits() - already, " and ".join(names), verdict)
     return ended
 
 
-def judge(charges: list[Charge], taken: Decimal, what: str, verdict: Verdict) -> None:
+def judge_round(charges: list[Charge], taken: Decimal, what: str, verdict: ChargeAudit) -> None:
     """Of two charges on one account only the sum of what was taken is known."""
     verdict.charges += len(charges)
     ours = sum(
@@ -93,15 +95,15 @@ def judge(charges: list[Charge], taken: Decimal, what: str, verdict: Verdict) ->
     )
     states = ", ".join(f"{charge.state} {charge.cost}" for charge in charges)
     told = f"{what}: {states}, the sandbox took {taken}"
-    if any(charge.state not in ENDED for charge in charges):
+    if any(charge.state not in FINAL_STATES for charge in charges):
         verdict.open.append(told)
     elif ours != taken:
         (verdict.false_failed if ours < taken else verdict.unexplained).append(told)
 
 
-def weigh(teams: tuple[Stage, Stage], verdict: Verdict) -> None:
+def check_mirrors(teams: tuple[SandboxAccount, SandboxAccount], verdict: ChargeAudit) -> None:
     """Both mirrors show the sandbox's ledger, and each debit in it has one charge at most."""
-    books = teams[0].money()
+    books = teams[0].account_money()
     verdict.double += [str(charge) for charge in books["double_charges"]]
     for team in teams:
         account = Account.objects.get(pk=team.token.account_id)

@@ -12,7 +12,7 @@ from proxyapi import top_up
 from proxyapi.models import Account, Token, TopUpChange
 from proxyapi.top_up import TopUpSetting
 from tests.factories import AccountFactory, TokenFactory
-from tests.proxyapi.upstream_script import Upstream, answer
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 
 PATH = "/account/auto-topup"
 ON = TopUpSetting(True, "dynamic-credits", None, 20)
@@ -26,8 +26,8 @@ def preference(setting: TopUpSetting = ON, failures: int = 0) -> dict[str, Any]:
 
 
 @pytest.fixture
-def upstream(upstream: Upstream) -> Upstream:
-    upstream.on("GET", PATH, answer(preference()))
+def upstream(upstream: ScriptedUpstream) -> ScriptedUpstream:
+    upstream.respond("GET", PATH, make_response(preference()))
     return upstream
 
 
@@ -42,7 +42,7 @@ def token(account: Account) -> Token:
 
 
 @pytest.fixture
-def asked(token: Token) -> Callable[..., TopUpChange]:
+def requested_change(token: Token) -> Callable[..., TopUpChange]:
     """A change that a person asked for, not sent yet."""
 
     def ask(wanted: TopUpSetting = MORE, seen: TopUpSetting = ON) -> TopUpChange:

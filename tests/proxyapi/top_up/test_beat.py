@@ -11,12 +11,12 @@ from django.utils import timezone
 from dashboard.celery import app
 from proxyapi import tasks
 from proxyapi.models import Account, AutoTopUp, Token, TopUpChange, TopUpChangeState
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 from tests.proxyapi.top_up.conftest import MORE, OFF, PATH, preference
-from tests.proxyapi.upstream_script import Upstream, answer
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tasks that were rung for, by name and id."""
     rung: list[str] = []
     for task in (tasks.save_top_up_task, tasks.refresh_top_up_task):
@@ -29,27 +29,27 @@ def test_beat_knows_it() -> None:
     assert (entry["task"], entry["schedule"]) == (tasks.sweep_top_ups.name, 15.0)
 
 
-def test_it_rings_for_what_is_due_and_for_nothing_else(
-    asked: Callable[..., TopUpChange], account: Account, rung: list[str]
+def test_it_enqueues_what_is_due_and_nothing_else(
+    requested_change: Callable[..., TopUpChange], account: Account, enqueued: list[str]
 ) -> None:
-    change, now = asked(), timezone.now()
+    change, now = requested_change(), timezone.now()
     save, read = (
         f"{tasks.save_top_up_task.name} {change.pk}",
         f"{tasks.refresh_top_up_task.name} {account.pk}",
     )
     tasks.sweep_top_ups()
-    assert rung == [save, read]
+    assert enqueued == [save, read]
     AutoTopUp.objects.create(account=account, due_at=now + timedelta(minutes=4))
     TopUpChange.objects.update(state=TopUpChangeState.SENDING, due_at=now + timedelta(minutes=2))
     tasks.sweep_top_ups()
-    assert rung == [save, read]
+    assert enqueued == [save, read]
 
 
-def test_a_lost_doorbell_costs_time_and_not_the_change(
-    asked: Callable[..., TopUpChange], token: Token, upstream: Upstream
+def test_a_lost_task_message_costs_time_and_not_the_change(
+    requested_change: Callable[..., TopUpChange], token: Token, upstream: ScriptedUpstream
 ) -> None:
-    upstream.on("PUT", PATH, answer(preference(MORE)))
-    change = asked()
+    upstream.respond("PUT", PATH, make_response(preference(MORE)))
+    change = requested_change()
     tasks.save_top_up_task(str(change.pk))
     tasks.refresh_top_up_task(str(token.account_id))
     change.refresh_from_db()
@@ -58,11 +58,13 @@ def test_a_lost_doorbell_costs_time_and_not_the_change(
 
 
 def test_pitfall_77_switched_off_by_three_failures_no_beat_and_no_reading_switches_it_on(
-    account: Account, token: Token, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    account: Account, token: Token, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for task in (tasks.save_top_up_task, tasks.refresh_top_up_task):
         monkeypatch.setattr(task, "delay", task.run)
-    upstream.on("GET", PATH, answer(preference()), answer(preference(OFF, failures=3)))
+    upstream.respond(
+        "GET", PATH, make_response(preference()), make_response(preference(OFF, failures=3))
+    )
     for _ in range(3):
         AutoTopUp.objects.update(due_at=timezone.now())
         tasks.sweep_top_ups()

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from proxyapi.upstream import envelope
-from proxyapi.upstream.catalog import CATALOG, Body, operation
-from proxyapi.upstream.errors import AnswerLost, Outcome, Unsendable
-from proxyapi.upstream.reply import Allowance, Credits, Reply
+from proxyapi.upstream.catalog import CATALOG, RequestBody, get_operation
+from proxyapi.upstream.errors import ErrorOutcome, ResponseLost, UnsendableRequest
+from proxyapi.upstream.reply import RateLimitStatus, Reply, ReplyCredits
 from proxyapi.upstream.secret import Secret
 
 BASE = "https://api.example.test/v2"
@@ -28,20 +28,20 @@ HOSTILE = [
 
 
 def build(name: str, base: str = BASE, **parts: Any) -> httpx.Request:
-    return envelope.build(base, operation(name), TOKEN, **parts)
+    return envelope.build_request(base, get_operation(name), TOKEN, **parts)
 
 
 def read(
     body: Any, name: str = "faceless.get", status: int = 200, headers: dict[str, str] | None = None
 ) -> Reply:
     raw = body if isinstance(body, bytes) else json_module.dumps(body).encode()
-    return envelope.read(operation(name), status, headers or {}, raw)
+    return envelope.parse_response(get_operation(name), status, headers or {}, raw)
 
 
 @pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
 def test_every_row_makes_its_request(row):
     path = {name: f"{name}-1" for name in row.parameters}
-    request = envelope.build(BASE, row, TOKEN, path=path)
+    request = envelope.build_request(BASE, row, TOKEN, path=path)
     expected = row.path
     for name in row.parameters:
         expected = expected.replace(f"{{{name}}}", f"{name}-1")
@@ -52,16 +52,16 @@ def test_every_row_makes_its_request(row):
 def test_no_path_parameter_leads_anywhere_else(value):
     """Each hostile value as each parameter of each row (proof G2)."""
     for row in CATALOG.values():
-        for hostile in row.parameters:
-            path = dict.fromkeys(row.parameters, "1") | {hostile: value}
-            with pytest.raises(Unsendable) as caught:
-                envelope.build(BASE, row, TOKEN, path=path)
+        for hostile in row.path_parameters:
+            path = dict.fromkeys(row.path_parameters, "1") | {hostile: value}
+            with pytest.raises(UnsendableRequest) as caught:
+                envelope.build_request(BASE, row, TOKEN, path=path)
             assert len(value) < 3 or value not in str(caught.value)
 
 
 @pytest.mark.parametrize("path", [{}, {"id": 1, "more": 2}, {"faceless": 1}, {"id": True}])
 def test_the_path_needs_exactly_its_parameters(path):
-    with pytest.raises(Unsendable):
+    with pytest.raises(UnsendableRequest):
         build("faceless.get", path=path)
 
 
@@ -86,7 +86,7 @@ def test_the_version_stays_in_the_path(base):
 )  # fmt: skip
 def test_a_base_address_that_could_mislead_is_refused(base):
     with pytest.raises(ValueError, match=r"^The address of the video service"):
-        envelope.base(base)
+        envelope.parse_base_url(base)
 
 
 def test_only_our_own_headers_go_out():
@@ -101,9 +101,9 @@ def test_only_our_own_headers_go_out():
 
 @pytest.mark.parametrize("text", ["a\r\nX: y", "a\0", "tök", " a", "", "x" * 513])
 def test_a_token_that_no_header_can_hold_is_never_sent_and_never_quoted(text):
-    with pytest.raises(Unsendable) as caught:
-        envelope.build(BASE, operation("me.get"), Secret(text))
-    assert caught.value.outcome is Outcome.NOT_SENT
+    with pytest.raises(UnsendableRequest) as caught:
+        envelope.build_request(BASE, get_operation("me.get"), Secret(text))
+    assert caught.value.outcome is ErrorOutcome.NOT_SENT
     assert len(text) < 3 or text not in str(caught.value)
 
 
@@ -115,7 +115,7 @@ def test_the_query_is_encoded_and_leaves_out_none():
 
 
 def test_a_query_beyond_all_measure_is_not_sent():
-    with pytest.raises(Unsendable):
+    with pytest.raises(UnsendableRequest):
         build("ideas.list", query={"keyword": "x" * 5000})
 
 
@@ -130,7 +130,7 @@ def test_a_query_beyond_all_measure_is_not_sent():
     ],
 )
 def test_a_body_that_does_not_fit_is_not_sent(name, parts):
-    with pytest.raises(Unsendable):
+    with pytest.raises(UnsendableRequest):
         build(name, **parts)
 
 
@@ -154,7 +154,7 @@ def test_samples_go_as_a_form_with_booleans_as_text():
 def test_an_upload_may_name_a_url_instead_of_a_file():
     parts: dict[str, Any] = {"path": {"faceless": 1}, "json": {"url": "https://example.test/a.png"}}
     assert build("ai_visuals.upload", **parts).headers["content-type"] == "application/json"
-    assert operation("ai_visuals.upload").body is Body.MULTIPART
+    assert get_operation("ai_visuals.upload").body is RequestBody.MULTIPART
 
 
 def test_an_answer_becomes_a_reply():
@@ -166,11 +166,11 @@ def test_an_answer_becomes_a_reply():
     }  # fmt: skip
     reply = read(body, "faceless.render", 202, headers)
     assert reply.data == {"id": 7, "rate": Decimal("0.68")}
-    assert reply.credits == Credits(Decimal("42.50"), Decimal(1000))
-    assert reply.allowance == Allowance(30, 28)
+    assert reply.credits == ReplyCredits(Decimal("42.50"), Decimal(1000))
+    assert reply.rate_limit == RateLimitStatus(30, 28)
     assert (reply.status, reply.message) == (202, "Render started")
-    assert set(reply.answer.headers) == {"x-ratelimit-limit", "x-ratelimit-remaining"}
-    assert json_module.loads(reply.answer.body) == body
+    assert set(reply.raw_response.headers) == {"x-ratelimit-limit", "x-ratelimit-remaining"}
+    assert json_module.loads(reply.raw_response.body) == body
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_no_content_is_a_reply_too():
 )  # fmt: skip
 def test_a_2xx_that_cannot_be_read_is_a_lost_answer(body):
     """Not a refusal: what it answers was probably done."""
-    with pytest.raises(AnswerLost) as caught:
+    with pytest.raises(ResponseLost) as caught:
         read(body, "faceless.render", 202)
-    assert (caught.value.outcome, caught.value.status) == (Outcome.UNKNOWN, 202)
+    assert (caught.value.outcome, caught.value.status) == (ErrorOutcome.UNKNOWN, 202)
     assert not caught.value.retry_safe
 
 
@@ -214,11 +214,11 @@ def test_numbers_that_would_ruin_us_are_nothing():
 def test_an_answer_packed_by_a_proxy_is_unpacked_and_a_bomb_is_not():
     packed = {"Content-Encoding": "gzip"}
     assert read(gzip.compress(b'{"data": 1}'), headers=packed).data == 1
-    with pytest.raises(AnswerLost):
+    with pytest.raises(ResponseLost):
         read(gzip.compress(b" " * 50_000_000 + b"{}"), headers=packed)
-    with pytest.raises(AnswerLost):
+    with pytest.raises(ResponseLost):
         read(b"no gzip", headers=packed)
-    with pytest.raises(AnswerLost):
+    with pytest.raises(ResponseLost):
         read(b"{}", headers={"Content-Encoding": "br"})
 
 

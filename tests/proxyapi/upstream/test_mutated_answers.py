@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from proxyapi.upstream import envelope
 from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.errors import Outcome, UpstreamError
+from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 from proxyapi.upstream.reply import Reply
 
 EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "300"))
@@ -57,9 +57,9 @@ statuses = some.integers(100, 599) | some.sampled_from([200, 201, 202, 204, 402,
 def test_any_answer_is_a_reply_or_an_error_of_ours(row, status, head, body, data):
     cut = body[: data.draw(some.integers(0, len(body)))] if data.draw(some.booleans()) else body
     try:
-        reply = envelope.read(row, status, head, cut)
+        reply = envelope.parse_response(row, status, head, cut)
     except UpstreamError as error:
-        assert not 200 <= status < 300 or error.outcome is Outcome.UNKNOWN
+        assert not 200 <= status < 300 or error.outcome is ErrorOutcome.UNKNOWN
         assert error.user_message.endswith(".")
         assert str(error).startswith(row.name)
         assert error.retry_after is None or 0 <= error.retry_after <= 3600

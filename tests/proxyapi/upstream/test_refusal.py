@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from proxyapi.upstream import envelope, errors
-from proxyapi.upstream.catalog import operation
-from proxyapi.upstream.errors import Outcome, UpstreamError
+from proxyapi.upstream.catalog import get_operation
+from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 
 DATE = "Fri, 20 Nov 2026 12:00:00 GMT"
 DATE_UNIX = 1795176000
@@ -21,7 +21,7 @@ def refused(status: int, body: Any = b"", name: str = "faceless.render", **heade
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {key.replace("_", "-"): value for key, value in headers.items()}
     with pytest.raises(UpstreamError) as caught:
-        envelope.read(operation(name), status, named, raw)
+        envelope.parse_response(get_operation(name), status, named, raw)
     return caught.value
 
 
@@ -35,7 +35,7 @@ def coded(code: str, message: str = "", **more: Any) -> dict[str, Any]:
         ("GEN-UNAUTHORIZED", 401, errors.Unauthorized),
         ("GEN-FORBIDDEN", 403, errors.Forbidden),
         ("GEN-NOT-FOUND", 404, errors.NotFound),
-        ("GEN-WRONG-ARGS", 400, errors.WrongArguments),
+        ("GEN-WRONG-ARGS", 400, errors.BadRequest),
         ("SUBSCRIPTION-REQUIRED", 403, errors.SubscriptionRequired),
         ("PAID-SUBSCRIPTION-REQUIRED", 403, errors.PaidSubscriptionRequired),
         ("INSUFFICIENT-CREDITS", 402, errors.InsufficientCredits),
@@ -50,7 +50,7 @@ def test_each_code_of_the_spec_is_its_error(code, status, kind):
     """pitfall_82."""
     error = refused(status, coded(code))
     assert type(error) is kind
-    assert (error.code, error.status, error.outcome) == (code, status, Outcome.REFUSED)
+    assert (error.code, error.status, error.outcome) == (code, status, ErrorOutcome.REFUSED)
     assert not error.retry_safe
 
 
@@ -59,13 +59,13 @@ def test_each_code_of_the_spec_is_its_error(code, status, kind):
     [
         (403, "A script is required before rendering.", errors.ScriptMissing),
         (403, "Voice was not provided.", errors.VoiceMissing),
-        (403, "Voice not found", errors.VoiceUnknown),
-        (403, "The video is processing currently, try again once finished", errors.Busy),
-        (403, "This video is currently being processed.", errors.Busy),
+        (403, "Voice not found", errors.VoiceNotFound),
+        (403, "The video is processing currently, try again once finished", errors.ResourceBusy),
+        (403, "This video is currently being processed.", errors.ResourceBusy),
         (422, "A genre is required for AI visuals and AI clips.", errors.GenreMissing),
         (422, "A saved payment method is required.", errors.PaymentMethodMissing),
         (403, "Something new", errors.Forbidden),
-        (422, "Something new", errors.Invalid),
+        (422, "Something new", errors.ValidationFailed),
     ],
 )
 @pytest.mark.parametrize("code", ["GEN-FORBIDDEN", ""])
@@ -96,24 +96,24 @@ def test_what_stops_a_token_is_taken_from_prose_only_where_there_is_no_code(
 @pytest.mark.parametrize(
     ("status", "kind", "outcome"),
     [
-        (400, errors.WrongArguments, Outcome.REFUSED),
-        (401, errors.TurnedAway, Outcome.REFUSED),
-        (402, errors.InsufficientCredits, Outcome.REFUSED),
-        (403, errors.Forbidden, Outcome.REFUSED),
-        (404, errors.NotFound, Outcome.REFUSED),
-        (405, errors.MethodNotAllowed, Outcome.REFUSED),
-        (409, errors.Conflict, Outcome.REFUSED),
-        (413, errors.Refused, Outcome.REFUSED),
-        (422, errors.Invalid, Outcome.REFUSED),
-        (429, errors.RateLimited, Outcome.NOT_SENT),
-        (500, errors.ServerError, Outcome.UNKNOWN),
-        (502, errors.ServerError, Outcome.UNKNOWN),
-        (504, errors.ServerError, Outcome.UNKNOWN),
-        (301, errors.Redirected, Outcome.UNKNOWN),
-        (303, errors.Redirected, Outcome.UNKNOWN),
-        (408, errors.Unexpected, Outcome.UNKNOWN),
-        (499, errors.Unexpected, Outcome.UNKNOWN),
-        (100, errors.Unexpected, Outcome.UNKNOWN),
+        (400, errors.BadRequest, ErrorOutcome.REFUSED),
+        (401, errors.ProxyUnauthorized, ErrorOutcome.REFUSED),
+        (402, errors.InsufficientCredits, ErrorOutcome.REFUSED),
+        (403, errors.Forbidden, ErrorOutcome.REFUSED),
+        (404, errors.NotFound, ErrorOutcome.REFUSED),
+        (405, errors.MethodNotAllowed, ErrorOutcome.REFUSED),
+        (409, errors.Conflict, ErrorOutcome.REFUSED),
+        (413, errors.Refused, ErrorOutcome.REFUSED),
+        (422, errors.ValidationFailed, ErrorOutcome.REFUSED),
+        (429, errors.RateLimited, ErrorOutcome.NOT_SENT),
+        (500, errors.ServerError, ErrorOutcome.UNKNOWN),
+        (502, errors.ServerError, ErrorOutcome.UNKNOWN),
+        (504, errors.ServerError, ErrorOutcome.UNKNOWN),
+        (301, errors.UnexpectedRedirect, ErrorOutcome.UNKNOWN),
+        (303, errors.UnexpectedRedirect, ErrorOutcome.UNKNOWN),
+        (408, errors.UnexpectedStatus, ErrorOutcome.UNKNOWN),
+        (499, errors.UnexpectedStatus, ErrorOutcome.UNKNOWN),
+        (100, errors.UnexpectedStatus, ErrorOutcome.UNKNOWN),
     ],
 )
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"[1]", b'{"error": 7, "errors": 3}'])
@@ -124,8 +124,8 @@ def test_with_nothing_to_read_the_status_decides(status, kind, outcome, body):
 
 
 def test_a_fault_of_the_service_is_unknown_whatever_its_code_says():
-    assert refused(500, coded("INSUFFICIENT-CREDITS")).outcome is Outcome.UNKNOWN
-    assert refused(403, coded("GEN-API-ERROR")).outcome is Outcome.UNKNOWN
+    assert refused(500, coded("INSUFFICIENT-CREDITS")).outcome is ErrorOutcome.UNKNOWN
+    assert refused(403, coded("GEN-API-ERROR")).outcome is ErrorOutcome.UNKNOWN
 
 
 def test_an_unverified_email_is_a_409_without_words_in_the_account_area():

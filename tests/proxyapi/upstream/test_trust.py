@@ -8,8 +8,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from proxyapi.upstream.client import AsyncClient, Client
-from proxyapi.upstream.trust import trusted
+from proxyapi.upstream.client import AsyncUpstreamClient, UpstreamClient
+from proxyapi.upstream.tls import shared_ssl_context
 
 API = "https://api.example/v2"
 
@@ -17,15 +17,15 @@ API = "https://api.example/v2"
 def test_they_are_read_once_for_all_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     read = Mock(wraps=ssl.create_default_context)
     monkeypatch.setattr(ssl, "create_default_context", read)
-    trusted.cache_clear()
+    shared_ssl_context.cache_clear()
 
     async def both() -> None:
         for _ in range(2):
-            async with AsyncClient(API):
+            async with AsyncUpstreamClient(API):
                 pass
 
     for _ in range(2):
-        with Client(API):
+        with UpstreamClient(API):
             pass
     asyncio.run(both())
 
@@ -33,5 +33,5 @@ def test_they_are_read_once_for_all_clients(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_they_judge_the_host_and_its_certificate() -> None:
-    assert trusted().verify_mode is ssl.CERT_REQUIRED
-    assert trusted().check_hostname
+    assert shared_ssl_context().verify_mode is ssl.CERT_REQUIRED
+    assert shared_ssl_context().check_hostname

@@ -11,8 +11,8 @@ from tests.sandbox.media.films_on_disk import SMALL, film
 
 
 @pytest.fixture(scope="session")
-def fox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fox_film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One small film that several tests only look at."""
     path = tmp_path_factory.mktemp("films") / "fox.mp4"
-    films.make(film(), path, height=SMALL)
+    films.make_film(film(), path, height=SMALL)
     return path

@@ -22,7 +22,7 @@ PROMPT = "A whale swims under the ice at dusk"
 def made(folder: Path, **wanted: object) -> Path:
     path = folder / "clip.mp4"
     values = {"prompt": PROMPT, "seconds": 2, "resolution": "144p", "seed": 5, **wanted}
-    clips.make(Clip(**values), path)  # type: ignore[arg-type]
+    clips.make_clip(Clip(**values), path)  # type: ignore[arg-type]
     return path
 
 
@@ -64,9 +64,9 @@ def test_only_a_clip_with_audio_has_an_audio_stream(tmp_path: Path) -> None:
 def test_every_place_has_a_sound_of_its_own(prompt: str) -> None:
     from proxyapi.sandbox.media import ambience
 
-    heard = ambience.listen(prompt, "cinematic", 3, 2.0)
-    again = ambience.listen(prompt, "cinematic", 3, 2.0)
-    other = ambience.listen("wind over the desert", "cinematic", 3, 2.0)
+    heard = ambience.render_ambience(prompt, "cinematic", 3, 2.0)
+    again = ambience.render_ambience(prompt, "cinematic", 3, 2.0)
+    other = ambience.render_ambience("wind over the desert", "cinematic", 3, 2.0)
     assert heard.shape == (2, 88_200) and np.array_equal(heard, again)
     assert np.abs(heard - other).max() > 0.05
 
@@ -78,9 +78,9 @@ def test_the_same_clip_is_the_same_file_and_another_seed_is_another(tmp_path: Pa
 
 
 def test_what_is_named_first_is_what_is_seen_and_the_prompt_chooses_the_hand() -> None:
-    assert clips.hand("A lighthouse, watercolor") == "watercolor"
-    assert clips.hand("A 8-bit castle") == "pixel-art"
-    assert clips.hand("A castle") == "cinematic"
+    assert clips.genre_of_prompt("A lighthouse, watercolor") == "watercolor"
+    assert clips.genre_of_prompt("A 8-bit castle") == "pixel-art"
+    assert clips.genre_of_prompt("A castle") == "cinematic"
 
 
 def test_without_the_extra_there_is_a_plain_clip(monkeypatch, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_clip_begins_and_ends_with_its_references(tmp_path: Path) -> None:
     assert seen[-1].mean() < 30 < seen[0].mean() - 10
 
 
-def test_a_promised_picture_that_nobody_looked_at_is_seen_all_the_same(tmp_path: Path) -> None:
+def test_a_promised_picture_that_nobody_fetched_is_shown_all_the_same(tmp_path: Path) -> None:
     portrait = {"kind": "portraits", "genre": "anime", "seed": 4, "photo": ""}
     still = {"kind": "stills", "genre": "noir", "text": "A fox at night", "seed": 2}
     begun = [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from proxyapi.sandbox.media import cut, cut_reel, cuts, encode, films, grades, stills
+from proxyapi.sandbox.media import cut, cut_reel, cuts, encode, films, photo_effects, stills
 from tests.sandbox.media.films_on_disk import SMALL, film, length, pictures, sound
 
 SIZE = (256, 144)
@@ -66,7 +66,7 @@ def test_a_film_is_as_large_as_its_resolution_says(
     assert written == [size]
 
 
-def test_manners_do_not_look_alike(tmp_path: Path) -> None:
+def test_film_kinds_differ(tmp_path: Path) -> None:
     asset = {"seed": 1, "roll": 0, "still": STILL}
     shown = [luma(reel(tmp_path, manner)) for manner in ("scenes", "clips", "footage")]
     shown.append(luma(reel(tmp_path, "page", asset, colour="c98a1b")))
@@ -102,18 +102,18 @@ def test_only_a_re_rolled_scene_is_drawn_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n", b"GIF89a broken", b"<svg/>"])
 def test_a_picture_that_cannot_be_read_is_drawn_instead(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(data)
-    assert grades.opened(tmp_path / "a.png") is None
+    assert photo_effects.open_picture(tmp_path / "a.png") is None
     asset = {"seed": 1, "roll": 0, "file": "a.png"}
     assert luma(reel(tmp_path, "page", asset)).std() > 10
 
 
 def test_a_picture_too_large_to_be_one_is_not_opened(tmp_path: Path) -> None:
     Image.new("1", (9000, 9000)).save(tmp_path / "a.png")
-    assert grades.opened(tmp_path / "a.png") is None
+    assert photo_effects.open_picture(tmp_path / "a.png") is None
 
 
-def test_a_film_that_was_uploaded_gives_its_first_frame(tmp_path: Path, fox: Path) -> None:
-    shown = grades.opened(fox)
+def test_a_film_that_was_uploaded_gives_its_first_frame(tmp_path: Path, fox_film: Path) -> None:
+    shown = photo_effects.open_picture(fox_film)
     assert shown is not None
     assert shown.size == (256, 144)
 

@@ -11,43 +11,43 @@ import pytest
 from PIL import Image
 
 from proxyapi.sandbox.media import films, reel
-from proxyapi.sandbox.media.storyline import tell
+from proxyapi.sandbox.media.storyline import build_storyline
 from tests.sandbox.media.films_on_disk import SMALL, film, length, pictures, sound
 
 
-def test_a_film_is_h264_and_aac_in_an_mp4_whose_index_comes_first(fox: Path) -> None:
-    with av.open(str(fox)) as file:
+def test_a_film_is_h264_and_aac_in_an_mp4_whose_index_comes_first(fox_film: Path) -> None:
+    with av.open(str(fox_film)) as file:
         video, audio = file.streams.video[0], file.streams.audio[0]
         assert (video.codec_context.name, audio.codec_context.name) == ("h264", "aac")
         assert video.codec_context.pix_fmt == "yuv420p"
         assert (video.width, video.height) == (256, 144)
-    start = fox.read_bytes()
+    start = fox_film.read_bytes()
     assert start.index(b"moov") < start.index(b"mdat")
 
 
-def test_its_length_is_that_of_the_narration(fox: Path) -> None:
-    told = tell(film(), 30)
-    assert length(fox) == pytest.approx(told.seconds, abs=0.1)
-    longer = tell(film("A red fox walks home. The moon is up. " * 4), 30)
+def test_its_length_is_that_of_the_narration(fox_film: Path) -> None:
+    told = build_storyline(film(), 30)
+    assert length(fox_film) == pytest.approx(told.seconds, abs=0.1)
+    longer = build_storyline(film("A red fox walks home. The moon is up. " * 4), 30)
     assert longer.seconds == pytest.approx(4 * told.seconds, rel=0.15)
 
 
 def test_a_fixed_length_is_kept_unless_the_narration_is_longer(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     clip = film("A whale in the sea", narrated=False, captioned=False, seconds=4.0)
-    assert films.make(clip, path, height=SMALL) == pytest.approx(4.0, abs=0.05)
-    assert tell(film("one two three four five six seven", seconds=1.0), 30).seconds > 1.5
+    assert films.make_film(clip, path, height=SMALL) == pytest.approx(4.0, abs=0.05)
+    assert build_storyline(film("one two three four five six seven", seconds=1.0), 30).seconds > 1.5
 
 
-def test_neither_end_is_black(fox: Path) -> None:
-    seen = pictures(fox)
+def test_neither_end_is_black(fox_film: Path) -> None:
+    seen = pictures(fox_film)
     for picture in (seen[0], seen[-1]):
         assert picture.mean() > 20
         assert picture.std() > 10
 
 
-def test_neither_end_is_silent(fox: Path) -> None:
-    heard = np.abs(sound(fox)).max(axis=0)
+def test_neither_end_is_silent(fox_film: Path) -> None:
+    heard = np.abs(sound(fox_film)).max(axis=0)
     third_of_a_second = 44_100 * 3 // 10
     assert heard[:third_of_a_second].max() > 0.05
     assert heard[-third_of_a_second:].max() > 0.02
@@ -55,17 +55,17 @@ def test_neither_end_is_silent(fox: Path) -> None:
 
 def test_nothing_clips_at_full_volume(tmp_path: Path) -> None:
     path = tmp_path / "loud.mp4"
-    films.make(film(volume="high", genre="synthwave"), path, height=SMALL)
+    films.make_film(film(volume="high", genre="synthwave"), path, height=SMALL)
     assert np.abs(sound(path)).max() < 0.99
 
 
 def test_the_same_film_has_the_same_pictures_and_another_seed_has_others(
-    fox: Path, tmp_path: Path
+    fox_film: Path, tmp_path: Path
 ) -> None:
     again, other = tmp_path / "again.mp4", tmp_path / "other.mp4"
-    films.make(film(), again, height=SMALL)
-    films.make(film(seed=4), other, height=SMALL)
-    first, second, third = pictures(fox), pictures(again), pictures(other)
+    films.make_film(film(), again, height=SMALL)
+    films.make_film(film(seed=4), other, height=SMALL)
+    first, second, third = pictures(fox_film), pictures(again), pictures(other)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     assert not np.array_equal(first[20], third[20])
 
@@ -93,13 +93,13 @@ def test_nothing_is_left_behind_when_a_film_fails(
 
     monkeypatch.setattr(reel, "write", burn)
     with pytest.raises(RuntimeError, match="tore"):
-        films.make(film(), tmp_path / "torn.mp4", height=SMALL)
+        films.make_film(film(), tmp_path / "torn.mp4", height=SMALL)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_still_is_a_picture_of_the_film(tmp_path: Path) -> None:
     path = tmp_path / "fox.jpg"
-    films.still(film(), path, at=99, height=SMALL)
+    films.write_film_still(film(), path, at=99, height=SMALL)
     with Image.open(path) as picture:
         assert (picture.format, picture.size) == ("JPEG", (256, 144))
         assert np.asarray(picture).std() > 10
@@ -110,5 +110,5 @@ def test_what_a_killed_maker_left_is_cleared_away(tmp_path: Path) -> None:
     for partial in (left, busy):
         partial.touch()
     os.utime(left, (1, 1))
-    films.make(film("Go."), tmp_path / "fox.mp4", height=64)
+    films.make_film(film("Go."), tmp_path / "fox.mp4", height=64)
     assert {path.name for path in tmp_path.iterdir()} == {"fox.mp4", ".fox-2b.mp4"}

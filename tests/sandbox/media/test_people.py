@@ -29,7 +29,7 @@ def photo(folder: Path, clothes: tuple[int, int, int]) -> str:
 
 def drawn(folder: Path, **wanted: object) -> np.ndarray:
     path = folder / "face.png"
-    portraits.make(Portrait(**{"seed": 4, **wanted}), path)  # type: ignore[arg-type]
+    portraits.make_portrait(Portrait(**{"seed": 4, **wanted}), path)  # type: ignore[arg-type]
     return np.asarray(Image.open(path).convert("RGB"), np.int32)
 
 
@@ -48,8 +48,10 @@ def test_a_portrait_is_a_png_and_the_same_each_time(tmp_path: Path) -> None:
 
 
 def test_the_clothes_take_the_colour_of_the_photo(tmp_path: Path) -> None:
-    blue = complexions.of(tmp_path / photo(tmp_path, (30, 60, 190)), "cinematic", 1)
-    red = complexions.of(tmp_path / photo(tmp_path, (190, 40, 40)), "cinematic", 1)
+    blue = complexions.complexion_of_photo(
+        tmp_path / photo(tmp_path, (30, 60, 190)), "cinematic", 1
+    )
+    red = complexions.complexion_of_photo(tmp_path / photo(tmp_path, (190, 40, 40)), "cinematic", 1)
     assert blue.clothes[2] > red.clothes[2] + 40
     assert red.clothes[0] > blue.clothes[0] + 40
     assert blue.skin == red.skin and blue.hair == red.hair
@@ -79,7 +81,7 @@ def test_a_cloned_voice_says_its_name_and_speaks_in_its_own_way(tmp_path: Path) 
     path = tmp_path / "voice.wav"
     said = []
     for gender, seed in (("female", 1), ("male", 1), ("female", 2)):
-        seconds = samples.make(Sample("Nora {x}", gender, "en", seed), path)
+        seconds = samples.make_sample(Sample("Nora {x}", gender, "en", seed), path)
         length, sound = heard(path)
         assert seconds == pytest.approx(length) and 5 < length < 15
         assert 0.5 < np.abs(sound).max() < 0.95
@@ -91,7 +93,7 @@ def test_a_cloned_voice_says_its_name_and_speaks_in_its_own_way(tmp_path: Path) 
 def test_without_the_extra_a_voice_hums(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "proxyapi.sandbox.media.speech", None)
     monkeypatch.delattr("proxyapi.sandbox.media.speech", raising=False)
-    samples.make(Sample("Nora"), path := tmp_path / "voice.wav")
+    samples.make_sample(Sample("Nora"), path := tmp_path / "voice.wav")
     length, sound = heard(path)
     assert length == pytest.approx(3, abs=0.1) and np.abs(sound).max() > 0.2
 

@@ -11,11 +11,11 @@ from PIL import Image
 from proxyapi.sandbox.media import films, reel, scenes
 from proxyapi.sandbox.media.captions import Captions
 from proxyapi.sandbox.media.encode import FRAME_RATE
-from proxyapi.sandbox.media.fonts import fitting
-from proxyapi.sandbox.media.reading import read, theme
+from proxyapi.sandbox.media.fonts import fitting_typeface
 from proxyapi.sandbox.media.settings import SETTINGS
-from proxyapi.sandbox.media.storyline import tell
+from proxyapi.sandbox.media.storyline import build_storyline
 from proxyapi.sandbox.media.subjects import SUBJECTS
+from proxyapi.sandbox.media.text_analysis import read_scene, read_theme
 from proxyapi.sandbox.media.titles import Titles
 from proxyapi.sandbox.media.vocabulary import SETTING_WORDS, SUBJECT_WORDS
 from tests.sandbox.media.films_on_disk import SMALL, film, pictures
@@ -28,7 +28,7 @@ LONG = "Unbelievably long captions wander across extraordinarily narrow frames, 
 def test_captions_stay_inside_the_frame(position: str, ratio: str) -> None:
     size = films.frame_size(ratio, 180)
     shown = film(LONG + "Donaudampfschiff" * 6, caption_position=position, aspect_ratio=ratio)
-    told = tell(shown, Captions.letters(size))
+    told = build_storyline(shown, Captions.letters(size))
     captions = Captions(shown, told.phrases, size)
     for number in range(len(told.phrases)):
         left, top, right, bottom = captions.box(number)
@@ -44,7 +44,7 @@ def test_captions_leave_the_watermark_free(position: str, corner: str, ratio: st
     size = films.frame_size(ratio, 360)
     chosen = {"caption_position": position, "watermark": "Northlight", "watermark_position": corner}
     shown = film(LONG, aspect_ratio=ratio, **chosen)
-    told = tell(shown, Captions.letters(size))
+    told = build_storyline(shown, Captions.letters(size))
     captions, mark = Captions(shown, told.phrases, size), Titles(shown, size)
     assert mark.mark is not None
     above = mark._place(mark.mark, min(size) * 0.036)[1]
@@ -59,7 +59,7 @@ def test_captions_stand_where_they_were_asked_to() -> None:
     tops = {}
     for position in films.CAPTION_POSITIONS:
         shown = film(caption_position=position)
-        tops[position] = Captions(shown, tell(shown, 30).phrases, size).box(0)[1]
+        tops[position] = Captions(shown, build_storyline(shown, 30).phrases, size).box(0)[1]
     assert tops["top"] < tops["center"] < tops["bottom"]
 
 
@@ -75,17 +75,17 @@ def test_every_caption_effect_draws_something_bright(effect: str) -> None:
 @pytest.mark.parametrize("transition", films.TRANSITIONS)
 def test_every_transition_shows_both_scenes_in_full_colour(transition: str, tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    films.make(
+    films.make_film(
         film("A fox at night. A lighthouse by day. " * 2, transition=transition), path, height=96
     )
     assert all(picture.std() > 5 for picture in pictures(path))
 
 
 @pytest.mark.parametrize("genre", films.GENRES)
-def test_every_genre_has_its_own_look(genre: str) -> None:
-    drawn = scenes.draw("A fox in the forest", genre, 1, (192, 108)).image
+def test_every_genre_has_its_own_style(genre: str) -> None:
+    drawn = scenes.draw_scene("A fox in the forest", genre, 1, (192, 108)).image
     others = [
-        scenes.draw("A fox in the forest", name, 1, (192, 108)).image for name in films.GENRES
+        scenes.draw_scene("A fox in the forest", name, 1, (192, 108)).image for name in films.GENRES
     ]
     alike = [np.abs(np.asarray(drawn, float) - np.asarray(other, float)).mean() for other in others]
     assert sorted(alike)[0] == 0
@@ -96,17 +96,19 @@ def test_every_genre_has_its_own_look(genre: str) -> None:
 def test_every_subject_can_be_seen_in_each_of_its_homes(subject: str) -> None:
     word = SUBJECT_WORDS[subject][0]
     for home in SUBJECTS[subject].homes:
-        reading = theme("", f"{word} {SETTING_WORDS[home][0] if home in SETTING_WORDS else ''}", 1)
+        reading = read_theme(
+            "", f"{word} {SETTING_WORDS[home][0] if home in SETTING_WORDS else ''}", 1
+        )
         assert SUBJECTS[reading.subject].homes
-        picture = scenes.draw(word, "anime", 2, (96, 64), reading)
+        picture = scenes.draw_scene(word, "anime", 2, (96, 64), reading)
         assert picture.image.size == picture.near.size == (96, 64)
         assert np.asarray(picture.near).max() == 255
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_setting_fills_the_picture_upright_too(setting: str) -> None:
-    around = theme("", SETTING_WORDS.get(setting, ("shapes",))[0], 1)
-    picture = scenes.draw("", "cinematic", 5, (64, 112), around)
+    around = read_theme("", SETTING_WORDS.get(setting, ("shapes",))[0], 1)
+    picture = scenes.draw_scene("", "cinematic", 5, (64, 112), around)
     assert np.asarray(picture.image.convert("L")).std() > 4
 
 
@@ -121,23 +123,23 @@ def test_every_setting_fills_the_picture_upright_too(setting: str) -> None:
     ],
 )
 def test_a_scene_shows_what_its_words_name(text: str, setting: str, subject: str) -> None:
-    reading = read(text, 1, theme("", text, 1))
+    reading = read_scene(text, 1, read_theme("", text, 1))
     assert (reading.setting, reading.subject) == (setting, subject)
 
 
 def test_a_scene_that_names_nothing_stays_in_the_film() -> None:
-    around = theme("How lighthouses survive", "The sea is rough.", 1)
-    readings = [read("And so it goes.", seed, around) for seed in range(20)]
+    around = read_theme("How lighthouses survive", "The sea is rough.", 1)
+    readings = [read_scene("And so it goes.", seed, around) for seed in range(20)]
     assert {reading.setting for reading in readings} == {"sea"}
     assert {reading.subject for reading in readings} == {"", "lighthouse"}
 
 
 def test_a_font_that_lacks_letters_gives_way() -> None:
     for slug in films.FONTS:
-        typeface = fitting(slug, "Füchse — “süß”")
+        typeface = fitting_typeface(slug, "Füchse — “süß”")
         assert "chse" in typeface.drawable("Füchse — “süß”")
-    assert fitting("aileron", "plain words").name == ""
-    assert fitting("aileron", "plain words").drawable("wow 🚀") == "wow "
+    assert fitting_typeface("aileron", "plain words").name == ""
+    assert fitting_typeface("aileron", "plain words").drawable("wow 🚀") == "wow "
 
 
 def test_a_watermark_is_on_every_frame() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from proxyapi.sandbox.media import films
 from proxyapi.sandbox.media.speech import speak, voice
-from proxyapi.sandbox.media.storyline import tell
+from proxyapi.sandbox.media.storyline import build_storyline
 from tests.sandbox.media.films_on_disk import SMALL, film, pictures
 
 SCRIPTS = {
@@ -28,25 +28,27 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_any_script_becomes_a_film(script: str, tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    assert films.make(film(script), path, height=SMALL) > 0.5
+    assert films.make_film(film(script), path, height=SMALL) > 0.5
     assert pictures(path)[-1].std() > 5
 
 
 def test_an_empty_script_tells_its_title() -> None:
-    assert [word.text for phrase in tell(film(""), 30).phrases for word in phrase.words] == [
+    assert [
+        word.text for phrase in build_storyline(film(""), 30).phrases for word in phrase.words
+    ] == [
         "A",
         "fox",
     ]
 
 
 def test_without_script_and_title_there_is_a_short_film() -> None:
-    told = tell(film("", title=""), 30)
+    told = build_storyline(film("", title=""), 30)
     assert told.seconds == 3.0
     assert len(told.scenes) == 1
 
 
 def test_words_are_heard_in_order_and_inside_the_film() -> None:
-    told = tell(film("In 1998, 3 foxes — all red — ran 12.5 km to St. Ives."), 24)
+    told = build_storyline(film("In 1998, 3 foxes — all red — ran 12.5 km to St. Ives."), 24)
     words = [word for phrase in told.phrases for word in phrase.words]
     starts = [word.start for word in words]
     assert starts == sorted(starts)
@@ -59,13 +61,13 @@ def test_words_are_heard_in_order_and_inside_the_film() -> None:
 
 def test_a_word_is_shown_when_it_is_heard() -> None:
     """The only sound of the second sentence begins where its caption begins."""
-    told = tell(film("Fox. Moon.", volume="off"), 24)
+    told = build_storyline(film("Fox. Moon.", volume="off"), 24)
     starts = [at for at, _ in told.speech]
     assert [phrase.start for phrase in told.phrases] == pytest.approx(starts, abs=0.06)
 
 
 def test_scenes_follow_each_other_without_a_gap() -> None:
-    told = tell(film("The fox went out. " * 12), 24)
+    told = build_storyline(film("The fox went out. " * 12), 24)
     assert len(told.scenes) >= 3
     assert all(before.end == after.start for before, after in itertools.pairwise(told.scenes))
     assert told.scenes[-1].end == told.seconds

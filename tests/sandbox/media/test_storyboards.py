@@ -11,7 +11,7 @@ from PIL import Image
 
 from proxyapi.sandbox.media import clips, storyboard, storyboards
 from proxyapi.sandbox.media.board_reel import BoardReel
-from proxyapi.sandbox.media.reading import read
+from proxyapi.sandbox.media.text_analysis import read_scene
 from tests.sandbox.media.films_on_disk import length, pictures, sound
 
 SIZE = (192, 108)
@@ -83,11 +83,11 @@ def test_a_chain_is_one_travel(tmp_path: Path) -> None:
 
 def test_the_camera_that_films_is_not_in_the_picture() -> None:
     told = "Medium shot: a fox in the forest; the camera tracks alongside, blue dusk."
-    assert clips.plot(told) == "Medium shot: a fox in the forest;  , blue dusk."
-    assert clips.plot("Camera rises over the sea. A boat.") == " . A boat."
-    assert clips.plot("An old camera on a desk") == "An old camera on a desk"
+    assert clips.without_camera_words(told) == "Medium shot: a fox in the forest;  , blue dusk."
+    assert clips.without_camera_words("Camera rises over the sea. A boat.") == " . A boat."
+    assert clips.without_camera_words("An old camera on a desk") == "An old camera on a desk"
     assert (
-        clips.plot("Aerial shot: the storm; a slow orbit, dusk.")
+        clips.without_camera_words("Aerial shot: the storm; a slow orbit, dusk.")
         == "Aerial shot: the storm;  , dusk."
     )
 
@@ -110,4 +110,4 @@ def test_a_scene_that_names_no_place_stays_where_the_storyboard_plays(tmp_path: 
         assert (boat[0].setting, between[0].setting) == ("sea", "sea")
     named = storyboard.Storyboard([scene("A boat at sea"), scene("A train in the desert")])
     told = BoardReel(named, SIZE, tmp_path).readings[1]
-    assert read("A train in the desert", told[1], told[0]).setting == "desert"
+    assert read_scene("A train in the desert", told[1], told[0]).setting == "desert"

@@ -14,16 +14,16 @@ from tests.sandbox.media.films_on_disk import film, length, pictures
 
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_media_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "proxyapi.sandbox.media.reel", None)
     monkeypatch.delattr("proxyapi.sandbox.media.reel", raising=False)
 
 
-@pytest.mark.usefixtures("bare")
+@pytest.mark.usefixtures("without_media_extra")
 @pytest.mark.parametrize("ratio", films.ASPECT_RATIOS)
 def test_a_film_is_made_by_the_standard_library(ratio: str, tmp_path: Path) -> None:
     path = tmp_path / "plain.mp4"
-    seconds = films.make(film("word " * 40, aspect_ratio=ratio, genre="synthwave"), path)
+    seconds = films.make_film(film("word " * 40, aspect_ratio=ratio, genre="synthwave"), path)
     assert seconds == pytest.approx(40 / 2.6, abs=0.2)
     with av.open(str(path)) as file:
         assert file.streams.video[0].codec_context.name == "h264"
@@ -31,10 +31,10 @@ def test_a_film_is_made_by_the_standard_library(ratio: str, tmp_path: Path) -> N
     assert path.stat().st_size < 400_000
 
 
-@pytest.mark.usefixtures("bare")
+@pytest.mark.usefixtures("without_media_extra")
 def test_every_frame_of_it_can_be_decoded_and_scenes_differ(tmp_path: Path) -> None:
     path = tmp_path / "plain.mp4"
-    films.make(film("word " * 40), path)
+    films.make_film(film("word " * 40), path)
     seen = pictures(path)
     assert len(seen) == 77
     assert np.array_equal(seen[0], seen[29])
@@ -42,10 +42,10 @@ def test_every_frame_of_it_can_be_decoded_and_scenes_differ(tmp_path: Path) -> N
     assert seen[0].std() > 20
 
 
-@pytest.mark.usefixtures("bare")
+@pytest.mark.usefixtures("without_media_extra")
 def test_a_still_says_what_it_needs(tmp_path: Path) -> None:
     with pytest.raises(films.MediaUnavailable, match="media extra"):
-        films.still(film(), tmp_path / "fox.jpg")
+        films.write_film_still(film(), tmp_path / "fox.jpg")
     assert list(tmp_path.iterdir()) == []
 
 

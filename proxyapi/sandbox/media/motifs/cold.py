@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxyapi.sandbox.media.motifs.growth import mountain_range
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 
 
@@ -11,14 +11,14 @@ def ice_far(stage: Stage) -> None:
     canvas, colours = stage.canvas, stage.colours
     mountain_range(stage, stage.horizon + 0.01, 0.22, 0.8, 0.2, snow=1.0)
     wall = stage.jagged(stage.horizon + 0.01, 0.09, 3.0)
-    canvas.ridge(wall, (colours.paper, mixed(colours.shallow, colours.paper, 0.3)))
+    canvas.ridge(wall, (colours.paper, mix_colours(colours.shallow, colours.paper, 0.3)))
     for _ in range(60):
         x = stage.dice.uniform(0, stage.width)
         top = float(wall[int(min(x, stage.width - 1))]) + 4
-        crack = mixed(colours.shallow, colours.deep, stage.dice.uniform(0.1, 0.5))
+        crack = mix_colours(colours.shallow, colours.deep, stage.dice.uniform(0.1, 0.5))
         canvas.line([(x, top), (x, stage.horizon * stage.height)], 1.5, crack, 0.35)
     water = stage.rolling(stage.horizon + 0.015, 0.004, 2)
-    canvas.ridge(water, (mixed(colours.shallow, colours.paper, 0.25), colours.deep))
+    canvas.ridge(water, (mix_colours(colours.shallow, colours.paper, 0.25), colours.deep))
 
 
 def ice_ground(stage: Stage) -> Spot:
@@ -32,14 +32,14 @@ def ice_ground(stage: Stage) -> Spot:
 
 
 def ice_front(stage: Stage) -> None:
-    snow = mixed(stage.colours.paper, stage.colours.shallow, 0.35 if stage.dark else 0.12)
-    shade = mixed(snow, stage.colours.deep, 0.35)
+    snow = mix_colours(stage.colours.paper, stage.colours.shallow, 0.35 if stage.dark else 0.12)
+    shade = mix_colours(snow, stage.colours.deep, 0.35)
     stage.canvas.ridge(stage.rolling(0.95, 0.05, 0.7), (snow, shade))
 
 
 def _floe(stage: Stage, x: float, y: float, size: float) -> None:
     colours, canvas = stage.colours, stage.canvas
-    snow = mixed(colours.paper, colours.shallow, 0.3 if stage.dark else 0.05)
+    snow = mix_colours(colours.paper, colours.shallow, 0.3 if stage.dark else 0.05)
     top = [(x - size, y), (x - size * 0.6, y - size * 0.18), (x + size * 0.5, y - size * 0.2)]
     canvas.polygon(
         [
@@ -50,7 +50,7 @@ def _floe(stage: Stage, x: float, y: float, size: float) -> None:
         ],
         snow,
     )
-    side = mixed(colours.shallow, colours.deep, 0.3)
+    side = mix_colours(colours.shallow, colours.deep, 0.3)
     foot = [(x - size * 0.7, y + size * 0.1), (x + size * 0.5, y + size * 0.1), (x + size, y)]
     canvas.polygon(
         [

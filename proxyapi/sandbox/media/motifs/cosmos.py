@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from proxyapi.sandbox.media.motifs.sky import stars
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 from proxyapi.sandbox.media.textures import clouds
 
 
 def space_far(stage: Stage) -> None:
     colours, canvas = stage.colours, stage.canvas
-    deep = mixed(colours.zenith, colours.ink, 0.75)
-    canvas.sky([(0, deep), (0.6, mixed(deep, colours.sky, 0.3)), (1, deep)])
+    deep = mix_colours(colours.zenith, colours.ink, 0.75)
+    canvas.sky([(0, deep), (0.6, mix_colours(deep, colours.sky, 0.3)), (1, deep)])
     seed = stage.dice.getrandbits(16)
     for number, tone in enumerate((colours.sky, colours.accent, colours.shallow)):
         field = clouds(stage.width, stage.height, seed + number, 2, 4)
@@ -28,12 +28,12 @@ def space_ground(stage: Stage) -> Spot:
     colours, canvas = stage.colours, stage.canvas
     radius = stage.width * 0.95
     x, y = stage.width * 0.5, stage.height * 0.8 + radius
-    air = mixed(colours.shallow, colours.paper, 0.2)
+    air = mix_colours(colours.shallow, colours.paper, 0.2)
     for step in range(5):
         canvas.disc(x, y, radius + stage.short * 0.012 * (5 - step), air, 0.08 + step * 0.03)
-    canvas.disc(x, y, radius, (mixed(colours.shallow, colours.deep, 0.25), colours.deep))
+    canvas.disc(x, y, radius, (mix_colours(colours.shallow, colours.deep, 0.25), colours.deep))
     for _ in range(16):
-        land = mixed(colours.far, colours.near, stage.dice.random())
+        land = mix_colours(colours.far, colours.near, stage.dice.random())
         a, b = stage.dice.uniform(0.0, 1.0) * stage.width, stage.dice.uniform(0.86, 1.02)
         wide = stage.short * stage.dice.uniform(0.06, 0.2)
         canvas.ellipse(a, b * stage.height, wide, wide * 0.16, land, 0.55)
@@ -44,19 +44,19 @@ def space_ground(stage: Stage) -> Spot:
 
 
 def moon_ground(stage: Stage) -> Spot:
-    dust = mixed(stage.colours.paper, stage.colours.far, 0.35)
+    dust = mix_colours(stage.colours.paper, stage.colours.far, 0.35)
     for number in range(2):
         tops = stage.rolling(0.72 + number * 0.1, 0.06, 0.7)
-        stage.canvas.ridge(tops, (dust, mixed(dust, stage.colours.ink, 0.5)))
+        stage.canvas.ridge(tops, (dust, mix_colours(dust, stage.colours.ink, 0.5)))
     for _ in range(11):
         x, y = (
             stage.dice.uniform(0, 1) * stage.width,
             stage.dice.uniform(0.84, 0.98) * stage.height,
         )
         size = stage.short * stage.dice.uniform(0.015, 0.06)
-        stage.canvas.ellipse(x, y, size, size * 0.32, mixed(dust, stage.colours.ink, 0.45))
+        stage.canvas.ellipse(x, y, size, size * 0.32, mix_colours(dust, stage.colours.ink, 0.45))
         stage.canvas.ellipse(
-            x, y + size * 0.1, size * 0.9, size * 0.24, mixed(dust, stage.colours.ink, 0.25)
+            x, y + size * 0.1, size * 0.9, size * 0.24, mix_colours(dust, stage.colours.ink, 0.25)
         )
     return stage.spot(0.84, 0.42)
 
@@ -66,16 +66,20 @@ def planet(
 ) -> None:
     canvas, colours = stage.canvas, stage.colours
     canvas.glow(x, y, radius * 1.9, tone, 0.4)
-    canvas.disc(x, y, radius, (mixed(tone, colours.paper, 0.35), mixed(tone, colours.ink, 0.45)))
+    canvas.disc(
+        x, y, radius, (mix_colours(tone, colours.paper, 0.35), mix_colours(tone, colours.ink, 0.45))
+    )
     for band in range(4):
         place = y + radius * (-0.55 + band * 0.34)
         half = (max(0.0, radius**2 - (place - y) ** 2)) ** 0.5
-        shade = mixed(tone, colours.second, 0.4 if band % 2 else 0.1)
+        shade = mix_colours(tone, colours.second, 0.4 if band % 2 else 0.1)
         canvas.ellipse(x, place, half * 0.96, radius * 0.06, shade, 0.5)
     if rings:
         for size, strength in ((1.85, 0.5), (1.6, 0.75), (1.42, 0.4)):
             path = [(x + radius * size * c, y + radius * size * s) for c, s in _RING]
-            canvas.curve(path, radius * 0.045, mixed(colours.second, colours.paper, 0.3), strength)
+            canvas.curve(
+                path, radius * 0.045, mix_colours(colours.second, colours.paper, 0.3), strength
+            )
 
 
 # The visible half of a tilted ring, as shares of its radius.

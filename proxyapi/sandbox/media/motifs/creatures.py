@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxyapi.sandbox.media.brush import Brush
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 from proxyapi.sandbox.media.stage import Stage
 
 
@@ -15,21 +15,25 @@ def eye(pen: Brush, ink: Colour, x: float, y: float, size: float) -> None:
 
 def bird(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size * 0.9)
-    back = mixed(colours.deep, colours.shallow, 0.4)
+    back = mix_colours(colours.deep, colours.shallow, 0.4)
     pen.blob(
-        mixed(back, colours.ink, 0.25), (-0.3, 0.02), (-0.74, 0.12), (-0.78, 0.0), (-0.4, -0.06)
+        mix_colours(back, colours.ink, 0.25),
+        (-0.3, 0.02),
+        (-0.74, 0.12),
+        (-0.78, 0.0),
+        (-0.4, -0.06),
     )
     far = ((0.06, 0.1), (0.3, 0.5), (0.46, 0.66), (0.28, 0.34), (0.2, 0.06))
-    pen.blob(mixed(back, colours.ink, 0.3), *far)
+    pen.blob(mix_colours(back, colours.ink, 0.3), *far)
     body = ((0.44, 0.12), (0.2, 0.16), (-0.2, 0.1), (-0.4, 0.0), (-0.1, -0.14), (0.26, -0.08))
-    pen.blob((back, mixed(colours.paper, colours.accent, 0.35)), *body)
+    pen.blob((back, mix_colours(colours.paper, colours.accent, 0.35)), *body)
     pen.disc(back, 0.4, 0.1, 0.115)
     pen.blob(colours.accent, (0.46, 0.04), (0.3, -0.08), (0.14, -0.1), (0.3, 0.02))
     wing = ((0.16, 0.08), (0.0, 0.36), (-0.3, 0.66), (-0.56, 0.74), (-0.42, 0.44), (-0.24, 0.12))
-    pen.blob((mixed(back, colours.paper, 0.25), back), *wing)
+    pen.blob((mix_colours(back, colours.paper, 0.25), back), *wing)
     for step in range(3):
         pen.curve(
-            mixed(back, colours.ink, 0.35),
+            mix_colours(back, colours.ink, 0.35),
             0.01,
             (-0.1, 0.14),
             (-0.24, 0.34 + step * 0.06),
@@ -42,8 +46,8 @@ def bird(stage: Stage, x: float, y: float, size: float) -> None:
 
 def cat(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size * 0.9)
-    fur = mixed(colours.second, colours.accent, 0.4)
-    dark = mixed(fur, colours.ink, 0.35)
+    fur = mix_colours(colours.second, colours.accent, 0.4)
+    dark = mix_colours(fur, colours.ink, 0.35)
     pen.oval(colours.ink, 0, 0.0, 0.4, 0.04, 0.3)
     pen.curve(dark, 0.08, (-0.22, 0.08), (-0.46, 0.1), (-0.52, 0.32), (-0.42, 0.46))
     pen.blob(
@@ -61,12 +65,12 @@ def cat(stage: Stage, x: float, y: float, size: float) -> None:
     for side in (-1, 1):
         pen.poly(fur, (side * 0.2, 0.66), (side * 0.2, 0.9), (side * 0.05, 0.8))
         pen.poly(
-            mixed(colours.accent, colours.paper, 0.4),
+            mix_colours(colours.accent, colours.paper, 0.4),
             (side * 0.175, 0.7),
             (side * 0.175, 0.84),
             (side * 0.08, 0.78),
         )
-    pen.oval((mixed(fur, colours.paper, 0.12), fur), 0, 0.65, 0.235, 0.19)
+    pen.oval((mix_colours(fur, colours.paper, 0.12), fur), 0, 0.65, 0.235, 0.19)
     pen.oval(colours.paper, 0, 0.58, 0.1, 0.075)
     for stripe in (-0.07, 0.0, 0.07):
         pen.line(dark, 0.022, (stripe, 0.82), (stripe * 0.8, 0.74))
@@ -86,7 +90,7 @@ def cat(stage: Stage, x: float, y: float, size: float) -> None:
 
 def fox(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size)
-    fur, dark = colours.accent, mixed(colours.accent, colours.ink, 0.4)
+    fur, dark = colours.accent, mix_colours(colours.accent, colours.ink, 0.4)
     pen.oval(colours.ink, 0, 0.0, 0.62, 0.04, 0.3)
     pen.blob(
         (fur, dark),
@@ -136,12 +140,12 @@ def bee(stage: Stage, x: float, y: float, size: float) -> None:
     pen.curve(
         colours.paper, 0.012, (-1.4, -0.2), (-1.1, 0.1), (-0.8, -0.14), (-0.52, 0.0), opacity=0.5
     )
-    glass = mixed(colours.paper, colours.sky, 0.25)
+    glass = mix_colours(colours.paper, colours.sky, 0.25)
     for tilt in (-0.18, 0.12):
         wing = ((0.02, 0.18), (tilt - 0.16, 0.5), (tilt, 0.68), (tilt + 0.16, 0.5))
         pen.blob(glass, *wing, opacity=0.85)
     body = ((0.34, 0.02), (0.2, 0.22), (-0.16, 0.24), (-0.42, 0.04), (-0.2, -0.2), (0.18, -0.2))
-    pen.blob((mixed(colours.second, colours.paper, 0.2), colours.second), *body)
+    pen.blob((mix_colours(colours.second, colours.paper, 0.2), colours.second), *body)
     for place in (0.06, -0.12, -0.28):
         half = 0.23 - abs(place + 0.04) * 0.34
         band = (
@@ -162,14 +166,19 @@ def bee(stage: Stage, x: float, y: float, size: float) -> None:
 
 def bear(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size)
-    fur = mixed(colours.paper, colours.far, 0.15) if stage.genre != "noir" else colours.paper
+    fur = mix_colours(colours.paper, colours.far, 0.15) if stage.genre != "noir" else colours.paper
     if stage.horizon > 0.53:
-        fur = mixed(colours.second, colours.ink, 0.5)
-    dark = mixed(fur, colours.ink, 0.3)
+        fur = mix_colours(colours.second, colours.ink, 0.5)
+    dark = mix_colours(fur, colours.ink, 0.3)
     pen.oval(colours.ink, 0, 0.0, 0.66, 0.04, 0.3)
     for leg, tone in ((-0.38, dark), (0.2, dark), (-0.24, fur), (0.32, fur)):
         pen.box(
-            (tone, mixed(tone, colours.ink, 0.2)), leg - 0.09, 0.0, leg + 0.09, 0.34, corner=0.06
+            (tone, mix_colours(tone, colours.ink, 0.2)),
+            leg - 0.09,
+            0.0,
+            leg + 0.09,
+            0.34,
+            corner=0.06,
         )
     pen.blob(
         (fur, dark),
@@ -184,6 +193,6 @@ def bear(stage: Stage, x: float, y: float, size: float) -> None:
     for ear in (0.42, 0.6):
         pen.disc(dark if ear > 0.5 else fur, ear, 0.8, 0.06)
     pen.blob(fur, (0.3, 0.6), (0.36, 0.78), (0.54, 0.82), (0.68, 0.7), (0.66, 0.54), (0.44, 0.48))
-    pen.oval(mixed(fur, colours.paper, 0.3), 0.67, 0.6, 0.11, 0.085)
+    pen.oval(mix_colours(fur, colours.paper, 0.3), 0.67, 0.6, 0.11, 0.085)
     pen.oval(colours.ink, 0.75, 0.63, 0.034, 0.026)
     eye(pen, colours.ink, 0.56, 0.7, 0.024)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 
 
 def room_far(stage: Stage) -> None:
     """A wall with a window through which the hour is seen."""
     colours, canvas = stage.colours, stage.canvas
-    wall = mixed(colours.far, colours.paper, 0.2 if stage.dark else 0.5)
+    wall = mix_colours(colours.far, colours.paper, 0.2 if stage.dark else 0.5)
     if stage.dark:
-        wall = mixed(wall, colours.ink, 0.55)
-    canvas.sky([(0, mixed(wall, colours.ink, 0.25)), (0.6, wall), (1, wall)])
+        wall = mix_colours(wall, colours.ink, 0.55)
+    canvas.sky([(0, mix_colours(wall, colours.ink, 0.25)), (0.6, wall), (1, wall)])
     _window(stage)
     other_side = (1 - stage.sun_at) * stage.width
     stage.dice.choice((_shelf, _frames, _lamp))(stage, other_side)
@@ -23,7 +23,7 @@ def _window(stage: Stage) -> None:
     wide = stage.short * stage.dice.uniform(0.4, 0.5)
     high, sill = stage.short * 0.5, wide * 0.05
     x, y = stage.sun_at * stage.width - wide / 2, stage.height * 0.1
-    frame = mixed(colours.paper, colours.far, 0.2)
+    frame = mix_colours(colours.paper, colours.far, 0.2)
     canvas.box(x - sill, y - sill, wide * 1.1, high + wide * 0.1, frame, 1, wide * 0.02)
     canvas.box(x, y, wide, high, (colours.zenith, colours.horizon))
     sun = stage.dice.uniform(0.2, 0.8)
@@ -45,11 +45,11 @@ def _frames(stage: Stage, middle: float) -> None:
     for offset, size, y in ((-0.2, 0.2, 0.14), (0.06, 0.15, 0.12), (0.07, 0.17, 0.33)):
         x, top = middle + offset * stage.short, (y + _lower(stage)) * stage.height
         wide = size * stage.short
-        canvas.box(x, top, wide, wide * 1.1, mixed(colours.second, colours.ink, 0.5))
+        canvas.box(x, top, wide, wide * 1.1, mix_colours(colours.second, colours.ink, 0.5))
         inner, high = wide * 0.86, wide * 0.96
         left, up = x + wide * 0.07, top + wide * 0.07
         tone = stage.dice.choice((colours.accent, colours.shallow, colours.second))
-        canvas.box(left, up, inner, high, (mixed(tone, colours.paper, 0.6), tone))
+        canvas.box(left, up, inner, high, (mix_colours(tone, colours.paper, 0.6), tone))
         canvas.disc(left + inner * 0.62, up + high * 0.36, inner * 0.16, colours.paper)
         hill = ((0, 1), (0, 0.75), (0.4, 0.52), (1, 0.8), (1, 1))
         canvas.polygon([(left + inner * a, up + high * b) for a, b in hill], colours.near)
@@ -64,8 +64,8 @@ def _lamp(stage: Stage, middle: float) -> None:
     shade += [(middle + unit * 0.11, y + unit * 0.09), (middle - unit * 0.11, y + unit * 0.09)]
     canvas.glow(middle, y + unit * 0.1, unit * 0.5, stage.light(), 0.5)
     canvas.disc(middle, y + unit * 0.09, unit * 0.035, stage.light())
-    canvas.polygon(shade, (mixed(colours.accent, colours.paper, 0.15), colours.accent))
-    leaf = mixed(colours.near, colours.shallow, 0.25)
+    canvas.polygon(shade, (mix_colours(colours.accent, colours.paper, 0.15), colours.accent))
+    leaf = mix_colours(colours.near, colours.shallow, 0.25)
     for side, reach, high in ((-1, 0.1, 0.2), (1, 0.12, 0.18), (-1, 0.05, 0.28), (1, 0.05, 0.27)):
         tip = (middle + side * reach * unit, foot - high * unit)
         bend = (middle + side * reach * unit * 0.9, foot - high * unit * 0.5)
@@ -74,7 +74,7 @@ def _lamp(stage: Stage, middle: float) -> None:
         )
     pot = [(middle - unit * 0.05, foot - unit * 0.09), (middle + unit * 0.05, foot - unit * 0.09)]
     pot += [(middle + unit * 0.038, foot), (middle - unit * 0.038, foot)]
-    canvas.polygon(pot, (colours.second, mixed(colours.second, colours.ink, 0.3)))
+    canvas.polygon(pot, (colours.second, mix_colours(colours.second, colours.ink, 0.3)))
 
 
 def _lower(stage: Stage) -> float:
@@ -87,12 +87,12 @@ def _shelf(stage: Stage, middle: float) -> None:
     colours, canvas = stage.colours, stage.canvas
     wide, y = stage.short * 0.5, stage.height * (0.34 + _lower(stage))
     x = middle - wide / 2
-    canvas.box(x, y, wide, stage.short * 0.014, mixed(colours.near, colours.second, 0.3))
+    canvas.box(x, y, wide, stage.short * 0.014, mix_colours(colours.near, colours.second, 0.3))
     a = x + wide * 0.05
     while a < x + wide * 0.86:
         thick = stage.short * stage.dice.uniform(0.014, 0.03)
         tall = stage.short * stage.dice.uniform(0.08, 0.13)
-        tone = mixed(
+        tone = mix_colours(
             stage.dice.choice((colours.accent, colours.second, colours.shallow, colours.near)),
             colours.far,
             0.3,
@@ -104,10 +104,10 @@ def _shelf(stage: Stage, middle: float) -> None:
 
 def room_ground(stage: Stage) -> Spot:
     colours = stage.colours
-    wood = mixed(colours.second, colours.ink, 0.35 if not stage.dark else 0.62)
+    wood = mix_colours(colours.second, colours.ink, 0.35 if not stage.dark else 0.62)
     stage.canvas.ridge(
         stage.rolling(0.7, 0.0, 1),
-        (mixed(wood, colours.paper, 0.22), mixed(wood, colours.ink, 0.3)),
+        (mix_colours(wood, colours.paper, 0.22), mix_colours(wood, colours.ink, 0.3)),
     )
     for number in range(7):
         y = stage.height * (0.71 + number * number * 0.008)
@@ -115,7 +115,7 @@ def room_ground(stage: Stage) -> Spot:
             (n / 6 * stage.width, y + stage.dice.uniform(-1, 1) * stage.short * 0.004)
             for n in range(7)
         ]
-        stage.canvas.curve(grain, 1.5, mixed(wood, colours.ink, 0.4), 0.35)
+        stage.canvas.curve(grain, 1.5, mix_colours(wood, colours.ink, 0.4), 0.35)
     return Spot(stage.spot(0.84, 0.42).x, stage.height * 0.84, stage.short * 0.42)
 
 

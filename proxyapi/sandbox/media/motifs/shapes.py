@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 
 
 def shapes_far(stage: Stage) -> None:
     """Overlapping discs, arcs and bands: a poster for thoughts that have no place."""
     colours, canvas = stage.colours, stage.canvas
-    ground = mixed(colours.horizon, colours.paper, 0.25) if not stage.dark else colours.zenith
-    canvas.sky([(0, mixed(ground, colours.sky, 0.35)), (1, ground)])
+    ground = mix_colours(colours.horizon, colours.paper, 0.25) if not stage.dark else colours.zenith
+    canvas.sky([(0, mix_colours(ground, colours.sky, 0.35)), (1, ground)])
     x, y = stage.sun_at * stage.width, stage.height * 0.4
     radius = stage.short * 0.36
-    canvas.disc(x, y, radius, (colours.second, mixed(colours.second, colours.accent, 0.7)))
+    canvas.disc(x, y, radius, (colours.second, mix_colours(colours.second, colours.accent, 0.7)))
     canvas.disc(x - radius * 0.9, y + radius * 0.5, radius * 0.6, colours.shallow, 0.85)
     for ring in range(4):
         _arc(
@@ -46,14 +46,14 @@ def _arc(stage: Stage, x: float, y: float, radius: float, number: int) -> None:
 
 
 def shapes_ground(stage: Stage) -> Spot:
-    tone = mixed(stage.colours.deep, stage.colours.near, 0.4)
+    tone = mix_colours(stage.colours.deep, stage.colours.near, 0.4)
     stage.canvas.ridge(
-        stage.rolling(0.82, 0.08, 0.5), (mixed(tone, stage.colours.accent, 0.1), tone)
+        stage.rolling(0.82, 0.08, 0.5), (mix_colours(tone, stage.colours.accent, 0.1), tone)
     )
     return stage.spot(0.85, 0.42)
 
 
 def shapes_front(stage: Stage) -> None:
     stage.canvas.ridge(
-        stage.rolling(0.95, 0.07, 0.6), mixed(stage.colours.near, stage.colours.ink, 0.55)
+        stage.rolling(0.95, 0.07, 0.6), mix_colours(stage.colours.near, stage.colours.ink, 0.55)
     )

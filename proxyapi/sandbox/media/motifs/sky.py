@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.stage import Stage
 
 
 def sky(stage: Stage) -> None:
     colours, edge = stage.colours, stage.horizon
-    low = mixed(colours.horizon, colours.sky, 0.2)
+    low = mix_colours(colours.horizon, colours.sky, 0.2)
     stage.canvas.sky(
         [
             (0.0, colours.zenith),
@@ -42,7 +42,7 @@ def stars(stage: Stage, count: int, bottom: float | None = None) -> None:
             stage.dice.uniform(0, stage.width),
             stage.dice.uniform(0, reach),
             radius,
-            mixed(stage.colours.paper, stage.colours.sun, stage.dice.random()),
+            mix_colours(stage.colours.paper, stage.colours.sun, stage.dice.random()),
             0.35 + 0.65 * bright,
         )
 
@@ -55,7 +55,7 @@ def _sun(stage: Stage) -> None:
     radius = stage.short * (0.105 if low else 0.062)
     stage.canvas.glow(x, y, stage.short * (0.75 if low else 0.55), colours.sun, 0.55)
     stage.canvas.glow(x, y, radius * 2.6, colours.sun, 0.55)
-    stage.canvas.disc(x, y, radius, mixed(colours.sun, (255, 255, 255), 0.25))
+    stage.canvas.disc(x, y, radius, mix_colours(colours.sun, (255, 255, 255), 0.25))
 
 
 def _striped_sun(stage: Stage) -> None:
@@ -66,7 +66,7 @@ def _striped_sun(stage: Stage) -> None:
     canvas.disc(x, y, radius, (colours.sun, colours.accent))
     for stripe in range(6):
         top = y - radius * 0.1 + stripe * radius * 0.19
-        shade = mixed(colours.sky, colours.horizon, 0.35 + stripe * 0.12)
+        shade = mix_colours(colours.sky, colours.horizon, 0.35 + stripe * 0.12)
         canvas.box(x - radius * 1.02, top, radius * 2.04, radius * (0.03 + 0.014 * stripe), shade)
 
 
@@ -76,8 +76,8 @@ def _moon(stage: Stage) -> None:
     radius = stage.short * 0.07
     canvas.glow(x, y, radius * 5.5, colours.sky, 0.9)
     canvas.glow(x, y, radius * 2.2, colours.sun, 0.4)
-    face = mixed(colours.sun, colours.paper, 0.4)
-    canvas.disc(x, y, radius, (face, mixed(face, colours.sky, 0.18)))
+    face = mix_colours(colours.sun, colours.paper, 0.4)
+    canvas.disc(x, y, radius, (face, mix_colours(face, colours.sky, 0.18)))
     for dx, dy, size in (
         (-0.35, -0.2, 0.2),
         (0.25, 0.3, 0.26),
@@ -94,7 +94,7 @@ def _veils(stage: Stage) -> None:
         x = stage.dice.uniform(0, stage.width)
         reach = stage.dice.uniform(0.3, 0.7) * stage.short
         thick = reach * stage.dice.uniform(0.025, 0.05)
-        tone = mixed(stage.colours.horizon, stage.colours.paper, 0.35)
+        tone = mix_colours(stage.colours.horizon, stage.colours.paper, 0.35)
         strength = 0.10 if stage.dark else 0.24
         for step in range(5):
             offset = stage.dice.uniform(-0.5, 0.5) * reach
@@ -104,8 +104,8 @@ def _veils(stage: Stage) -> None:
 
 
 def _heaped_clouds(stage: Stage) -> None:
-    lit = mixed(stage.colours.paper, stage.colours.sun, 0.15)
-    shaded = mixed(lit, stage.colours.sky, 0.42)
+    lit = mix_colours(stage.colours.paper, stage.colours.sun, 0.15)
+    shaded = mix_colours(lit, stage.colours.sky, 0.42)
     for number in range(4):
         x = (number + stage.dice.uniform(0.1, 0.9)) / 4 * stage.width
         y = stage.dice.uniform(0.22, 0.86) * stage.horizon * stage.height

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.stage import Stage
 
 
@@ -14,7 +14,7 @@ def book(stage: Stage, x: float, y: float, size: float) -> None:
     pen.blob(
         colours.accent, (-0.66, 0.02), (-0.6, 0.3), (0, 0.2), (0.6, 0.3), (0.66, 0.02), (0, -0.06)
     )
-    page = mixed(colours.paper, colours.sun, 0.15)
+    page = mix_colours(colours.paper, colours.sun, 0.15)
     for side in (-1, 1):
         leaf = (
             (0, 0.02),
@@ -24,11 +24,11 @@ def book(stage: Stage, x: float, y: float, size: float) -> None:
             (side * 0.28, 0.4),
             (0, 0.28),
         )
-        pen.poly((page, mixed(page, colours.far, 0.25 if side > 0 else 0.1)), *leaf)
+        pen.poly((page, mix_colours(page, colours.far, 0.25 if side > 0 else 0.1)), *leaf)
         for row in range(5):
             lift = 0.11 + row * 0.05
             pen.curve(
-                mixed(colours.ink, page, 0.45),
+                mix_colours(colours.ink, page, 0.45),
                 0.01,
                 (side * 0.07, lift - 0.01),
                 (side * 0.28, lift + 0.055),
@@ -65,7 +65,7 @@ def bulb(stage: Stage, x: float, y: float, size: float) -> None:
         (0.2, -0.02),
         (0.11, -0.18),
     )
-    pen.blob((mixed(stage.light(), colours.paper, 0.5), colours.second), *glass)
+    pen.blob((mix_colours(stage.light(), colours.paper, 0.5), colours.second), *glass)
     pen.curve(
         colours.accent,
         0.024,
@@ -79,7 +79,7 @@ def bulb(stage: Stage, x: float, y: float, size: float) -> None:
     pen.blob(colours.paper, (-0.22, 0.22), (-0.15, 0.4), (-0.1, 0.36), (-0.16, 0.2), opacity=0.75)
     for step in range(3):
         pen.box(
-            mixed(colours.ink, colours.far, 0.35),
+            mix_colours(colours.ink, colours.far, 0.35),
             -0.115,
             -0.27 - step * 0.075,
             0.115,
@@ -92,8 +92,8 @@ def bulb(stage: Stage, x: float, y: float, size: float) -> None:
 def clock(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size, 1)
     pen.disc(colours.ink, 0.02, -0.03, 0.5, 0.25)
-    pen.disc((colours.accent, mixed(colours.accent, colours.ink, 0.4)), 0, 0, 0.5)
-    pen.disc((colours.paper, mixed(colours.paper, colours.far, 0.25)), 0, 0, 0.42)
+    pen.disc((colours.accent, mix_colours(colours.accent, colours.ink, 0.4)), 0, 0, 0.5)
+    pen.disc((colours.paper, mix_colours(colours.paper, colours.far, 0.25)), 0, 0, 0.42)
     for hour in range(12):
         turn = hour * math.pi / 6
         a, b = math.sin(turn), math.cos(turn)
@@ -110,21 +110,25 @@ def clock(stage: Stage, x: float, y: float, size: float) -> None:
 def coins(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size, 1)
     gold = colours.second
-    edge = mixed(gold, colours.ink, 0.4)
+    edge = mix_colours(gold, colours.ink, 0.4)
     pen.oval(colours.ink, 0.05, 0, 0.75, 0.06, 0.3)
     for place, count in ((-0.48, 3), (-0.1, 6), (0.3, 10)):
         for number in range(count):
             low = 0.02 + number * 0.075
             pen.oval(edge, place, low, 0.19, 0.062)
             pen.box(edge, place - 0.19, low, place + 0.19, low + 0.045)
-            pen.oval((mixed(gold, colours.paper, 0.35), gold), place, low + 0.045, 0.19, 0.062)
-        pen.oval(mixed(gold, colours.ink, 0.2), place, 0.02 + count * 0.075 - 0.03, 0.11, 0.033)
-    sprout = mixed(colours.near, colours.shallow, 0.3)
+            pen.oval(
+                (mix_colours(gold, colours.paper, 0.35), gold), place, low + 0.045, 0.19, 0.062
+            )
+        pen.oval(
+            mix_colours(gold, colours.ink, 0.2), place, 0.02 + count * 0.075 - 0.03, 0.11, 0.033
+        )
+    sprout = mix_colours(colours.near, colours.shallow, 0.3)
     top = 0.77
     pen.curve(sprout, 0.03, (0.3, top), (0.31, top + 0.12), (0.3, top + 0.22))
     pen.blob(sprout, (0.3, top + 0.12), (0.42, top + 0.26), (0.56, top + 0.26), (0.46, top + 0.14))
     pen.blob(
-        mixed(sprout, colours.paper, 0.2),
+        mix_colours(sprout, colours.paper, 0.2),
         (0.3, top + 0.18),
         (0.2, top + 0.32),
         (0.08, top + 0.32),
@@ -139,7 +143,9 @@ def chart(stage: Stage, x: float, y: float, size: float) -> None:
     for number, tall in enumerate(heights):
         left = -0.72 + number * 0.25
         tone = tones[number % 3]
-        pen.box((mixed(tone, colours.paper, 0.2), tone), left, 0.0, left + 0.18, tall, corner=0.03)
+        pen.box(
+            (mix_colours(tone, colours.paper, 0.2), tone), left, 0.0, left + 0.18, tall, corner=0.03
+        )
     path = tuple((-0.63 + number * 0.25, tall + 0.14) for number, tall in enumerate(heights))
     pen.line(colours.paper, 0.03, *path)
     for a, b in path:
@@ -149,9 +155,9 @@ def chart(stage: Stage, x: float, y: float, size: float) -> None:
 
 def guitar(stage: Stage, x: float, y: float, size: float) -> None:
     colours, pen = stage.colours, stage.brush(x, y, size, 1)
-    wood = mixed(colours.second, colours.accent, 0.35)
+    wood = mix_colours(colours.second, colours.accent, 0.35)
     pen.oval(colours.ink, 0, 0, 0.34, 0.04, 0.3)
-    pen.box(mixed(colours.ink, wood, 0.3), -0.04, 0.5, 0.04, 1.12)
+    pen.box(mix_colours(colours.ink, wood, 0.3), -0.04, 0.5, 0.04, 1.12)
     pen.box(colours.ink, -0.065, 1.1, 0.065, 1.26, corner=0.03)
     body = (
         (0, 0.0),
@@ -166,7 +172,7 @@ def guitar(stage: Stage, x: float, y: float, size: float) -> None:
         (0.31, 0.26),
         (0.28, 0.06),
     )
-    pen.blob((mixed(wood, colours.paper, 0.25), wood), *body)
+    pen.blob((mix_colours(wood, colours.paper, 0.25), wood), *body)
     pen.disc(colours.ink, 0, 0.42, 0.085)
     pen.box(colours.ink, -0.1, 0.16, 0.1, 0.19, corner=0.01)
     for string in (-0.022, 0.0, 0.022):
@@ -193,6 +199,10 @@ def heart(stage: Stage, x: float, y: float, size: float) -> None:
         b = 13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)
         shape.append((a * 0.026, b * 0.026))
     pen.poly(
-        (mixed(colours.accent, colours.paper, 0.2), mixed(colours.accent, colours.ink, 0.2)), *shape
+        (
+            mix_colours(colours.accent, colours.paper, 0.2),
+            mix_colours(colours.accent, colours.ink, 0.2),
+        ),
+        *shape,
     )
     pen.blob(colours.paper, (-0.3, 0.1), (-0.24, 0.24), (-0.12, 0.26), (-0.2, 0.12), opacity=0.6)

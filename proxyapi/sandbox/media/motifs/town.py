@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 
 
 def city_far(stage: Stage) -> None:
     for number in range(2):
         near = 0.15 + number * 0.25
-        base = mixed(stage.depth(near), stage.colours.horizon, 0.35 - number * 0.2)
+        base = mix_colours(stage.depth(near), stage.colours.horizon, 0.35 - number * 0.2)
         _row(stage, 0.24 - number * 0.02, base, lit=0.12 + number * 0.1)
-    glow = mixed(stage.colours.horizon, stage.colours.second, 0.4)
+    glow = mix_colours(stage.colours.horizon, stage.colours.second, 0.4)
     stage.canvas.glow(stage.width / 2, stage.horizon * stage.height, stage.short * 0.7, glow, 0.25)
 
 
 def city_ground(stage: Stage) -> Spot:
     _row(stage, 0.1, stage.depth(0.62), lit=0.3, deeper=0.14)
     quay = stage.depth(0.9)
-    stage.canvas.ridge(stage.rolling(0.85, 0.0, 1), (mixed(quay, stage.colours.second, 0.18), quay))
+    stage.canvas.ridge(
+        stage.rolling(0.85, 0.0, 1), (mix_colours(quay, stage.colours.second, 0.18), quay)
+    )
     return stage.spot(0.86, 0.36)
 
 
 def city_front(stage: Stage) -> None:
     """Near roofs with chimneys, dark against the town."""
-    tone = mixed(stage.colours.near, stage.colours.ink, 0.7)
+    tone = mix_colours(stage.colours.near, stage.colours.ink, 0.7)
     x = -0.05 * stage.short
     while x < stage.width:
         wide = stage.short * stage.dice.uniform(0.2, 0.34)
@@ -50,7 +52,7 @@ def _tower(
     stage: Stage, x: float, base: float, wide: float, high: float, tone: Colour, lit: float
 ) -> None:
     canvas, top = stage.canvas, base - high
-    canvas.box(x, top, wide, high, (tone, mixed(tone, stage.colours.horizon, 0.22)))
+    canvas.box(x, top, wide, high, (tone, mix_colours(tone, stage.colours.horizon, 0.22)))
     crown = stage.dice.random()
     if crown < 0.2:
         canvas.polygon([(x, top), (x + wide / 2, top - wide * 0.5), (x + wide, top)], tone)
@@ -68,7 +70,7 @@ def _windows(stage: Stage, wall: tuple[float, float, float, float], lit: float) 
     pace = wide / columns
     warm = (
         stage.light(),
-        mixed(stage.light(), stage.colours.accent, 0.35),
+        mix_colours(stage.light(), stage.colours.accent, 0.35),
         stage.colours.paper,
     )
     for row in range(int(high / step) - 1):

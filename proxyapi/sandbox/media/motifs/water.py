@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from proxyapi.sandbox.media.palettes import mixed
+from proxyapi.sandbox.media.palettes import mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 
 
@@ -14,7 +14,7 @@ def sea_far(stage: Stage) -> None:
         hill = stage.rolling(stage.horizon + 0.01, 0.05 - number * 0.02, 0.7)
         canvas.ridge(hill, stage.depth(0.1 + number * 0.2))
     water = stage.rolling(stage.horizon + 0.012, 0.0, 1)
-    far = mixed(colours.shallow, colours.horizon, 0.35)
+    far = mix_colours(colours.shallow, colours.horizon, 0.35)
     canvas.ridge(water, (far, colours.deep))
     _glitter(stage)
     for number in range(7):
@@ -25,7 +25,7 @@ def sea_far(stage: Stage) -> None:
 def _glitter(stage: Stage) -> None:
     """The path of light that sun or moon lay on the water."""
     top, x = stage.horizon * stage.height, stage.sun_at * stage.width
-    tone = mixed(stage.colours.sun, stage.colours.horizon, 0.25)
+    tone = mix_colours(stage.colours.sun, stage.colours.horizon, 0.25)
     for _ in range(130):
         share = stage.dice.random() ** 1.6
         y = top + stage.short * (0.02 + share * 0.38)
@@ -38,7 +38,7 @@ def _glitter(stage: Stage) -> None:
 
 
 def _crests(stage: Stage, place: float, length: float, number: int) -> None:
-    tone = mixed(stage.colours.paper, stage.colours.shallow, 0.35)
+    tone = mix_colours(stage.colours.paper, stage.colours.shallow, 0.35)
     for _ in range(5):
         x = stage.dice.uniform(-0.05, 1.0) * stage.width
         y = place * stage.height + stage.dice.uniform(-1, 1) * stage.short * 0.008
@@ -61,10 +61,12 @@ def sea_front(stage: Stage) -> None:
 def _wave(stage: Stage, base: float, swing: float, near: float) -> None:
     colours, canvas = stage.colours, stage.canvas
     tops = stage.rolling(base, swing, 1.1)
-    body = mixed(mixed(colours.shallow, colours.deep, 0.35 + near * 0.5), colours.ink, near * 0.25)
-    foam = mixed(colours.paper, colours.shallow, 0.3)
+    body = mix_colours(
+        mix_colours(colours.shallow, colours.deep, 0.35 + near * 0.5), colours.ink, near * 0.25
+    )
+    foam = mix_colours(colours.paper, colours.shallow, 0.3)
     canvas.ridge(tops - stage.short * 0.004, foam, 0.75)
-    canvas.ridge(tops, (body, mixed(body, colours.ink, 0.35)))
+    canvas.ridge(tops, (body, mix_colours(body, colours.ink, 0.35)))
     for _ in range(9):
         x = stage.dice.uniform(0, stage.width)
         y = float(tops[min(stage.width - 1, int(x))]) + stage.short * stage.dice.uniform(0.02, 0.07)
@@ -80,8 +82,10 @@ def _wave(stage: Stage, base: float, swing: float, near: float) -> None:
 
 def under_far(stage: Stage) -> None:
     colours, canvas = stage.colours, stage.canvas
-    bright = mixed(colours.shallow, colours.paper, 0.25)
-    canvas.sky([(0, bright), (0.35, mixed(colours.shallow, colours.deep, 0.35)), (1, colours.deep)])
+    bright = mix_colours(colours.shallow, colours.paper, 0.25)
+    canvas.sky(
+        [(0, bright), (0.35, mix_colours(colours.shallow, colours.deep, 0.35)), (1, colours.deep)]
+    )
     for _ in range(6):
         x = stage.dice.uniform(-0.1, 1.0) * stage.width
         wide = stage.short * stage.dice.uniform(0.05, 0.16)
@@ -94,7 +98,7 @@ def under_far(stage: Stage) -> None:
         ]
         canvas.beam(x, -stage.height * 0.05, ray, bright, 0.4)
     for number in range(2):
-        rock = mixed(colours.deep, colours.far, 0.35 - number * 0.15)
+        rock = mix_colours(colours.deep, colours.far, 0.35 - number * 0.15)
         canvas.ridge(
             stage.jagged(0.92 + number * 0.03, 0.22 - number * 0.06, 1.2),
             (rock, colours.deep),
@@ -107,7 +111,7 @@ def under_far(stage: Stage) -> None:
 def _little_fish(stage: Stage) -> None:
     x, y = stage.dice.uniform(0, stage.width), stage.dice.uniform(0.15, 0.75) * stage.height
     size = stage.short * stage.dice.uniform(0.008, 0.018)
-    tone = mixed(stage.colours.deep, stage.colours.shallow, 0.35)
+    tone = mix_colours(stage.colours.deep, stage.colours.shallow, 0.35)
     stage.canvas.ellipse(x, y, size, size * 0.45, tone)
     stage.canvas.polygon(
         [
@@ -120,8 +124,10 @@ def _little_fish(stage: Stage) -> None:
 
 
 def under_ground(stage: Stage) -> Spot:
-    sand = mixed(stage.colours.deep, stage.colours.second, 0.22)
-    stage.canvas.ridge(stage.rolling(0.9, 0.04, 0.8), (sand, mixed(sand, stage.colours.ink, 0.4)))
+    sand = mix_colours(stage.colours.deep, stage.colours.second, 0.22)
+    stage.canvas.ridge(
+        stage.rolling(0.9, 0.04, 0.8), (sand, mix_colours(sand, stage.colours.ink, 0.4))
+    )
     return stage.spot(0.74, 0.46)
 
 
@@ -133,14 +139,14 @@ def under_front(stage: Stage) -> None:
     for _ in range(7):
         x = stage.dice.uniform(0, 1) * stage.width
         tone = stage.dice.choice(
-            (colours.accent, colours.second, mixed(colours.accent, colours.deep, 0.4))
+            (colours.accent, colours.second, mix_colours(colours.accent, colours.deep, 0.4))
         )
         _coral(stage, x, stage.height, stage.short * stage.dice.uniform(0.06, 0.12), tone)
-    canvas.ridge(stage.rolling(0.985, 0.03, 0.9), mixed(colours.deep, colours.ink, 0.6))
+    canvas.ridge(stage.rolling(0.985, 0.03, 0.9), mix_colours(colours.deep, colours.ink, 0.6))
 
 
 def _kelp(stage: Stage, x: float, size: float) -> None:
-    tone = mixed(stage.colours.near, stage.colours.deep, 0.3)
+    tone = mix_colours(stage.colours.near, stage.colours.deep, 0.3)
     bend = stage.dice.uniform(0.05, 0.12) * size
     y = stage.height
     points = [(x + bend * math.sin(n * 1.3), y - size * n / 6) for n in range(7)]

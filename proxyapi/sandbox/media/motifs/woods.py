@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from proxyapi.sandbox.media.motifs.growth import firs_on, mist
-from proxyapi.sandbox.media.palettes import Colour, mixed
+from proxyapi.sandbox.media.palettes import Colour, mix_colours
 from proxyapi.sandbox.media.stage import Spot, Stage
 
 
@@ -19,14 +19,15 @@ def forest_ground(stage: Stage) -> Spot:
     firs_on(stage, 0.16, 0.74, 0.2)
     ground = stage.depth(0.82)
     stage.canvas.ridge(
-        stage.rolling(0.83, 0.04, 0.7), (mixed(ground, stage.colours.sun, 0.14), stage.depth(1))
+        stage.rolling(0.83, 0.04, 0.7),
+        (mix_colours(ground, stage.colours.sun, 0.14), stage.depth(1)),
     )
     return stage.spot(0.87, 0.4)
 
 
 def forest_front(stage: Stage) -> None:
     """Trunks at both sides and ferns below."""
-    tone = mixed(stage.colours.near, stage.colours.ink, 0.8)
+    tone = mix_colours(stage.colours.near, stage.colours.ink, 0.8)
     for share in (0.03, 0.12, 0.93):
         x, wide = share * stage.width, stage.short * stage.dice.uniform(0.035, 0.06)
         trunk = [(x - wide, stage.height), (x - wide * 0.6, 0), (x + wide * 0.5, 0)]

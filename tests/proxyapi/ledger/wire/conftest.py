@@ -12,21 +12,21 @@ from proxyapi import calls
 from proxyapi.ledger.page_reader import LedgerReader, UpstreamLedgerPage
 from proxyapi.models import Token
 from proxyapi.rate_limiter import Permit
-from proxyapi.upstream.trust import trusted
-from tests.proxyapi.ledger.wire.service import Service
+from proxyapi.upstream.tls import shared_ssl_context
+from tests.proxyapi.ledger.wire.sandbox_service import SandboxService
 from tests.proxyapi.money.conftest import account, control, job, sandbox, token
 
 __all__ = ["account", "control", "job", "sandbox", "token"]
 
 
 @pytest.fixture
-def service(
+def sandbox_service(
     control: httpx.Client,
     account: dict[str, Any],
     sandbox: str,
     token: Token,
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Service]:
+) -> Iterator[SandboxService]:
     """The account on the sandbox; nobody counts requests but its journal."""
     monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
     costs = {"content_prompt_requested": {"credits": 4}, "idea_discovery": {"credits": 15}}
@@ -34,12 +34,14 @@ def service(
     assert control.put("settings", json=settings).is_success
     bearer = {"Authorization": f"Bearer {account['token']}"}
     with httpx.Client(
-        base_url=f"{sandbox}/v2", headers=bearer, verify=trusted(), timeout=30
+        base_url=f"{sandbox}/v2", headers=bearer, verify=shared_ssl_context(), timeout=30
     ) as direct:
-        yield Service(control, direct, account["account_id"], token, asked(monkeypatch))
+        yield SandboxService(
+            control, direct, account["account_id"], token, record_page_requests(monkeypatch)
+        )
 
 
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+def record_page_requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     """Every page of the ledger that is asked for from now on, by number and view."""
     pages: list[tuple[int, str]] = []
     ask = LedgerReader.fetch_page

@@ -5,17 +5,23 @@ from __future__ import annotations
 from random import Random
 
 from proxyapi.models import Job
-from tests.proxyapi.ledger.wire.pages import Life, differences
-from tests.proxyapi.ledger.wire.service import Service
+from tests.proxyapi.ledger.wire.page_totals import AccountActivity, page_differences
+from tests.proxyapi.ledger.wire.sandbox_service import SandboxService
 
 
-def test_the_pages_add_up_to_the_services_money(service: Service, job: Job) -> None:
-    life = Life(service, job, Random(5))  # noqa: S311
+def test_the_pages_add_up_to_the_services_money(sandbox_service: SandboxService, job: Job) -> None:
+    life = AccountActivity(sandbox_service, job, Random(5))  # noqa: S311
     life.prepare()
-    for act in (life.charge, life.refund, life.grant, life.web, life.script):
+    for act in (
+        life.charge_job,
+        life.refund_render,
+        life.grant_credits,
+        life.spend_in_web,
+        life.spend_by_script,
+    ):
         act()
-    life.live(8)
-    money = service.money()
+    life.perform(8)
+    money = sandbox_service.money()
     assert money["refunds"]
     assert money["top_ups"]
-    assert differences(service, life) == {}
+    assert page_differences(sandbox_service, life) == {}

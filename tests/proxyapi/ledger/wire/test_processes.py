@@ -9,8 +9,8 @@ import pytest
 
 from proxyapi import ledger
 from proxyapi.models import LedgerEntry, LedgerMirror
-from tests.drills import portal
-from tests.proxyapi.ledger.wire.service import Service, mirrored_words
+from tests.drills import portal_commands
+from tests.proxyapi.ledger.wire.sandbox_service import SandboxService, mirrored_texts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MIRROR = """
@@ -25,24 +25,26 @@ ledger.mirror(Account.objects.get(pk=sys.argv[1]))
 ROWS = 800
 
 
-def started(service: Service) -> subprocess.Popen[str]:
-    return portal.start("-W", "ignore", "-c", MIRROR, str(service.account.pk))
+def started(service: SandboxService) -> subprocess.Popen[str]:
+    return portal_commands.start_program("-W", "ignore", "-c", MIRROR, str(service.account.pk))
 
 
-def test_two_processes_at_once_mirror_every_row_once(service: Service) -> None:
-    service.pour(*[-4] * ROWS)
-    processes = [started(service) for _ in range(2)]
+def test_two_processes_at_once_mirror_every_row_once(sandbox_service: SandboxService) -> None:
+    sandbox_service.insert_rows(*[-4] * ROWS)
+    processes = [started(sandbox_service) for _ in range(2)]
     for process in processes:
         with process:
             _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-    assert mirrored_words(service.account) == service.words()
+    assert mirrored_texts(sandbox_service.account) == sandbox_service.row_texts()
     assert LedgerMirror.objects.get().is_complete
 
 
-def test_a_killed_process_leaves_what_it_read_and_the_next_goes_on(service: Service) -> None:
-    service.pour(*[-4] * ROWS)
-    with started(service) as process:
+def test_a_killed_process_leaves_what_it_read_and_the_next_goes_on(
+    sandbox_service: SandboxService,
+) -> None:
+    sandbox_service.insert_rows(*[-4] * ROWS)
+    with started(sandbox_service) as process:
         for _ in range(600):
             if LedgerEntry.objects.count() >= 150:
                 break
@@ -51,7 +53,7 @@ def test_a_killed_process_leaves_what_it_read_and_the_next_goes_on(service: Serv
     row = LedgerMirror.objects.get()
     left = row.high - row.low
     assert LedgerEntry.objects.count() == left > 0
-    service.asked.clear()
-    assert ledger.mirror_entries(service.account)
-    assert mirrored_words(service.account) == service.words()
-    assert len(service.all_view()) <= (ROWS - left) // 50 + 2
+    sandbox_service.asked.clear()
+    assert ledger.mirror_entries(sandbox_service.account)
+    assert mirrored_texts(sandbox_service.account) == sandbox_service.row_texts()
+    assert len(sandbox_service.full_ledger_pages()) <= (ROWS - left) // 50 + 2

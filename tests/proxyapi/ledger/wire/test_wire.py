@@ -17,14 +17,14 @@ from proxyapi.charges import reconcile_charge
 from proxyapi.ledger import recheck_old_pages
 from proxyapi.models import Charge, ChargeState, Job, LedgerMirror
 from tests.factories import UserFactory
-from tests.proxyapi.ledger.wire import figures
-from tests.proxyapi.ledger.wire.service import Service, mirrored_words
+from tests.proxyapi.ledger.wire import volume_checks
+from tests.proxyapi.ledger.wire.sandbox_service import SandboxService, mirrored_texts
 
 ROWS = 620
 
 
-def test_a7_every_row_is_there_once_for_a_request_a_page(service: Service) -> None:
-    found = figures.volume(service, ROWS, 60, Random(7))  # noqa: S311
+def test_a7_every_row_is_there_once_for_a_request_a_page(sandbox_service: SandboxService) -> None:
+    found = volume_checks.measure_volume(sandbox_service, ROWS, 60, Random(7))  # noqa: S311
     assert (found.requests, found.again, found.twins) == (ROWS // 50 + 2, 1, 60)
     assert found.readings == found.requests + found.of_api
     assert not found.missing
@@ -32,30 +32,34 @@ def test_a7_every_row_is_there_once_for_a_request_a_page(service: Service) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a7_rows_that_arrive_while_it_reads_are_there_once(service: Service) -> None:
-    missing, added = figures.inserts(service, 300, 60)
+def test_a7_rows_that_arrive_while_it_reads_are_there_once(sandbox_service: SandboxService) -> None:
+    missing, added = volume_checks.mirror_while_inserting(sandbox_service, 300, 60)
     assert not missing
     assert not added
 
 
-def test_a6_what_others_spend_is_outside_the_portal(service: Service, job: Job) -> None:
-    found = figures.spenders(service, job, theirs=40, ours=8, chance=Random(6))  # noqa: S311
+def test_a6_what_others_spend_is_outside_the_portal(
+    sandbox_service: SandboxService, job: Job
+) -> None:
+    found = volume_checks.run_spenders(sandbox_service, job, theirs=40, ours=8, chance=Random(6))  # noqa: S311
     assert found.outside == found.theirs
     assert found.outside_sum == found.theirs_sum
     assert (found.taken, found.unmatched, found.twice) == (0, 0, 0)
 
 
-def test_a5_the_books_agree_with_the_services_own(service: Service, job: Job) -> None:
-    figures.charged(job)
-    service.spend(30)
-    service.spend(-500)
-    ledger.mirror_entries(service.account)
-    ledger.take_checkpoint(service.account)
-    figures.charged(job)
-    service.script()
+def test_a5_the_mirror_agrees_with_the_services_ledger(
+    sandbox_service: SandboxService, job: Job
+) -> None:
+    volume_checks.charge_job(job)
+    sandbox_service.spend_outside(30)
+    sandbox_service.spend_outside(-500)
+    ledger.mirror_entries(sandbox_service.account)
+    ledger.take_checkpoint(sandbox_service.account)
+    volume_checks.charge_job(job)
+    sandbox_service.spend_by_script()
     out = StringIO()
     call_command("verify_ledger", "--reread", stdout=out)
-    kept, theirs = ledger.build_reconciliation(service.account), service.money()
+    kept, theirs = ledger.build_reconciliation(sandbox_service.account), sandbox_service.money()
     assert kept.balance_exact == theirs["balance"]
     assert (kept.opening_balance, kept.entries_sum) == (theirs["opening"], theirs["ledger_sum"])
     assert (kept.charged, kept.matched, kept.outside, kept.credited) == (8, 8, 34, 500)
@@ -63,40 +67,46 @@ def test_a5_the_books_agree_with_the_services_own(service: Service, job: Job) ->
     assert "It agrees to the last credit." in out.getvalue()
 
 
-def test_a_rewritten_row_is_noticed(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    service.pour(*[-4] * 120)
-    ledger.mirror_entries(service.account)
-    found = figures.patrolled(service, 20, monkeypatch)
-    assert found.is_told
+def test_a_rewritten_row_is_noticed(
+    sandbox_service: SandboxService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox_service.insert_rows(*[-4] * 120)
+    ledger.mirror_entries(sandbox_service.account)
+    found = volume_checks.detect_by_recheck(sandbox_service, 20, monkeypatch)
+    assert found.is_detected
     assert (found.requests, found.simulated) == (4, 2 * recheck_old_pages.RECHECK_INTERVAL)
     ledger.accept_all_upstream_versions(
-        service.account, UserFactory().pk, ledger.count_open_conflicts(service.account).fingerprint
+        sandbox_service.account,
+        UserFactory().pk,
+        ledger.count_open_conflicts(sandbox_service.account).fingerprint,
     )
-    assert ledger.mirror_entries(service.account)
-    assert mirrored_words(service.account) == service.words()
+    assert ledger.mirror_entries(sandbox_service.account)
+    assert mirrored_texts(sandbox_service.account) == sandbox_service.row_texts()
 
 
-def test_a_rewritten_row_is_noticed_by_who_reads_all_of_it_again(service: Service) -> None:
-    service.pour(*[-4] * 120)
-    ledger.mirror_entries(service.account)
-    found = figures.reread(service, 60)
-    assert found.is_told
+def test_a_rewritten_row_is_noticed_by_who_reads_all_of_it_again(
+    sandbox_service: SandboxService,
+) -> None:
+    sandbox_service.insert_rows(*[-4] * 120)
+    ledger.mirror_entries(sandbox_service.account)
+    found = volume_checks.detect_by_request(sandbox_service, 60)
+    assert found.is_detected
     assert found.requests == 3
 
 
-def test_a_ledger_that_lost_rows_is_noticed(service: Service) -> None:
-    service.pour(*[-4] * 120)
-    ledger.mirror_entries(service.account)
-    service.change(lambda entries: entries.__delitem__(slice(100, None)))
-    assert not ledger.mirror_entries(service.account)
+def test_a_ledger_that_lost_rows_is_noticed(sandbox_service: SandboxService) -> None:
+    sandbox_service.insert_rows(*[-4] * 120)
+    ledger.mirror_entries(sandbox_service.account)
+    sandbox_service.change_entries(lambda entries: entries.__delitem__(slice(100, None)))
+    assert not ledger.mirror_entries(sandbox_service.account)
     assert "it had 120 rows, now it has 100" in LedgerMirror.objects.get().problem
 
 
 def test_a_lost_charge_is_settled_within_a_minute_after_the_trouble_ends(
-    service: Service, job: Job, control: httpx.Client
+    sandbox_service: SandboxService, job: Job, control: httpx.Client
 ) -> None:
     """Even while ten thousand older rows are still to be read."""
-    service.pour(*[-4] * 2_000)
+    sandbox_service.insert_rows(*[-4] * 2_000)
     fault(control, "*/scripts", 1)
     charge = sent_and_lost(job)
     fault(control, "*/credits/history", 3)
@@ -115,7 +125,7 @@ def fault(control: httpx.Client, path: str, times: int) -> None:
 
 def sent_and_lost(job: Job) -> Charge:
     with pytest.raises(AssertionError):
-        figures.charged(job)
+        volume_checks.charge_job(job)
     charge = Charge.objects.get()
     Charge.objects.update(lost_at=timezone.now() - timedelta(seconds=31))
     return charge

@@ -1,0 +1,153 @@
+"""Which error an answer outside 2xx is: by error.code, then by known prose, then by status.
+
+Contract: pure and total, any status and any bytes give an `UpstreamError`. Only a status that
+proves that nothing was done becomes a `Refused`. Spec, "Errors".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.errors import ErrorDetails, UpstreamError
+from proxyapi.upstream.operation import Operation
+from proxyapi.upstream.reply import RawResponse
+
+# GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more, though
+# nothing of the plan or the e-mail address, which have codes of their own.
+_CLASS_BY_CODE: Mapping[str, type[UpstreamError]] = {
+    "GEN-UNAUTHORIZED": errors.Unauthorized,
+    "GEN-NOT-FOUND": errors.NotFound,
+    "GEN-API-ERROR": errors.ServerError,
+    "SUBSCRIPTION-REQUIRED": errors.SubscriptionRequired,
+    "PAID-SUBSCRIPTION-REQUIRED": errors.PaidSubscriptionRequired,
+    "INSUFFICIENT-CREDITS": errors.InsufficientCredits,
+    "EMAIL-NOT-VERIFIED": errors.EmailNotVerified,
+    "FEATURE-NOT-ALLOWED": errors.FeatureNotAllowed,
+    "REACH-PLAN-LIMIT": errors.PlanLimitReached,
+    "REACH-PLAN-STORAGE-LIMIT": errors.PlanLimitReached,
+    "REACH-PLAN-PUBLISH-LIMIT": errors.PlanLimitReached,
+}
+
+# The spec gives the meaning of these messages, not their wording; the first that fits counts.
+_CLASS_BY_MESSAGE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
+    (
+        403,
+        r"currently (being )?process|processing currently|\bis (rendering|syncing)",
+        errors.ResourceBusy,
+    ),
+    (403, r"script\b.*\b(required|missing|before)", errors.ScriptMissing),
+    (403, r"voice\b.*\bnot found|unknown voice", errors.VoiceNotFound),
+    (403, r"voice\b.*\b(not provided|required|missing)", errors.VoiceMissing),
+    (422, r"genre\b.*\brequired", errors.GenreMissing),
+    (422, r"payment method", errors.PaymentMethodMissing),
+)
+
+# These stop a whole token: prose is asked only where no code was given at all.
+_CLASS_BY_MESSAGE_WITHOUT_CODE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
+    (403, r"\btrials?\b", errors.PaidSubscriptionRequired),
+    (403, r"\bsubscription\b", errors.SubscriptionRequired),
+    (403, r"e-?mail\b.*\bverif|verif\w+\b.*\be-?mail", errors.EmailNotVerified),
+    (409, r"e-?mail\b.*\bverif|verif\w+\b.*\be-?mail", errors.EmailNotVerified),
+)
+
+_CLASS_BY_STATUS: Mapping[int, type[UpstreamError]] = {
+    400: errors.BadRequest,
+    401: errors.ProxyUnauthorized,
+    402: errors.InsufficientCredits,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    405: errors.MethodNotAllowed,
+    409: errors.Conflict,
+    422: errors.ValidationFailed,
+    **dict.fromkeys((406, 410, 411, 413, 414, 415, 417, 421, 423, 426, 428, 431), errors.Refused),
+}
+
+_ACCOUNT_AREA = frozenset({"me", "credits", "top_up"})
+
+
+def error_from_response(
+    operation: Operation, status: int, headers: Mapping[str, str], body: bytes
+) -> UpstreamError:
+    """The error for an answer with this status. Headers have lower-case names, the body is
+    unpacked."""
+    said = _parse_error_details(status, headers, body)
+    return _error_class(operation, said)(operation, said)
+
+
+def _error_class(operation: Operation, said: ErrorDetails) -> type[UpstreamError]:
+    status = said.status or 0
+    if status == 429:
+        return errors.RateLimited
+    if status >= 500:
+        return errors.ServerError
+    if 300 <= status < 400:
+        return errors.UnexpectedRedirect
+    if status not in _CLASS_BY_STATUS:
+        return errors.UnexpectedStatus  # 408 and its like: somebody on the way gave up waiting
+    if said.code in _CLASS_BY_CODE:
+        return _CLASS_BY_CODE[said.code]
+    words = " ".join([said.message, *(line for lines in said.fields.values() for line in lines)])
+    patterns = (
+        _CLASS_BY_MESSAGE if said.code else (*_CLASS_BY_MESSAGE, *_CLASS_BY_MESSAGE_WITHOUT_CODE)
+    )
+    for its_status, pattern, kind in patterns:
+        if status == its_status and re.search(pattern, words, re.IGNORECASE):
+            return kind
+    if status == 422 and "assets" in said.fields and operation.name.endswith(".render"):
+        return errors.AssetsMissing
+    if status == 409 and operation.area in _ACCOUNT_AREA:
+        return errors.EmailNotVerified  # the spec lists that 409 without its body (pitfall 87)
+    return _CLASS_BY_STATUS[status]
+
+
+def _parse_error_details(status: int, headers: Mapping[str, str], body: bytes) -> ErrorDetails:
+    try:
+        top = response_parsing.as_mapping(response_parsing.parse_json(body))
+    except (
+        response_parsing.UnreadableBody
+    ):  # HTML from a proxy, half a body: the status still counts
+        top = {}
+    error = response_parsing.as_mapping(top.get("error"))
+    return ErrorDetails(
+        status=status,
+        code=_parse_error_code(error.get("code")),
+        message=_clean_message(top.get("message")) or _clean_message(error.get("message")),
+        fields=_parse_field_errors(top.get("errors")) or _parse_field_errors(error.get("errors")),
+        required=_find_amount("required", error, top),
+        available=_find_amount("available", error, top),
+        retry_after=response_parsing.parse_retry_after(headers),
+        rate_limit=response_parsing.parse_rate_limit(headers),
+        allowed_methods=tuple(re.findall(r"[A-Z]+", headers.get("allow", "").upper())),
+        raw_response=RawResponse(status, response_parsing.select_forwarded_headers(headers), body),
+    )
+
+
+def _parse_error_code(value: Any) -> str:
+    text = value.strip().upper() if isinstance(value, str) else ""
+    return text if re.fullmatch(r"[A-Z0-9][A-Z0-9_-]{0,63}", text) else ""
+
+
+def _clean_message(value: Any) -> str:
+    text = value if isinstance(value, str) else ""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:300]).split())
+
+
+def _parse_field_errors(value: Any) -> dict[str, list[str]]:
+    fields = {}
+    for name, lines in list(response_parsing.as_mapping(value).items())[:100]:
+        lines = lines if isinstance(lines, list) else [lines]
+        fields[name] = [words for line in lines[:20] if (words := _clean_message(line))]
+    return fields
+
+
+def _find_amount(name: str, error: Mapping[str, Any], top: Mapping[str, Any]) -> Decimal | None:
+    # The spec says that the body carries it and not where (pitfall 58).
+    for place in (error, top, error.get("details"), error.get("meta"), top.get("data")):
+        number = response_parsing.parse_credit_amount(response_parsing.as_mapping(place).get(name))
+        if number is not None:
+            return number
+    return None

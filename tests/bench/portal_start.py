@@ -1,0 +1,74 @@
+"""`make bench`: the figures of starting, stopping and of a page, on the real processes."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.browser.portal_process import LivePortal, running_portal
+
+PAGES = ("/library/", "/studio/", "/members/", "/tokens/")
+ROUNDS = 20
+MAX_READY_S, MAX_STOP_S = 15.0, 10.0  # seconds at most (proof C10, C8)
+
+
+def main() -> bool:
+    """Whether it is ready and gone in time, the first time and again."""
+    held: list[bool] = []
+    with tempfile.TemporaryDirectory(prefix="reelroom-") as folder:
+        print("first start")
+        with run_portal(Path(folder), held):
+            pass
+        print("start again")
+        with run_portal(Path(folder), held) as running:
+            measure_pages(running)
+    return all(held)
+
+
+@contextmanager
+def run_portal(var: Path, held: list[bool]) -> Iterator[LivePortal]:
+    started = time.monotonic()
+    running = running_portal(var)
+    made = next(running)
+    held.append(print_seconds("ready after", time.monotonic() - started, MAX_READY_S))
+    yield made
+    stopped = time.monotonic()
+    running.close()  # type: ignore[attr-defined]
+    held.append(print_seconds("gone after", time.monotonic() - stopped, MAX_STOP_S))
+
+
+def print_seconds(what: str, seconds: float, most: float) -> bool:
+    holds = seconds <= most
+    verdict = "ok" if holds else "FALLS SHORT"
+    print(f"  {what} {seconds:.1f} s; wanted: at most {most:.0f}: {verdict}")
+    return holds
+
+
+def measure_pages(running: LivePortal) -> None:
+    """Median time in milliseconds, and kilobytes of the page itself as they go over the wire."""
+    with httpx.Client(base_url=running.portal, follow_redirects=True) as browser:
+        sign_in(browser, running)
+        for path in PAGES:
+            milliseconds = [measure_page(browser, path) for _ in range(ROUNDS)]
+            kilobytes = browser.get(path).num_bytes_downloaded / 1000
+            print(f"  {path:<10} {statistics.median(milliseconds):5.0f} ms  {kilobytes:5.1f} kB")
+
+
+def sign_in(browser: httpx.Client, running: LivePortal) -> None:
+    person = running.person("Priya")
+    page = browser.get("/accounts/login/").text
+    token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
+    form = {"login": person.email, "password": person.password, "csrfmiddlewaretoken": token}
+    browser.post("/accounts/login/", data=form).raise_for_status()
+
+
+def measure_page(browser: httpx.Client, path: str) -> float:
+    started = time.perf_counter()
+    browser.get(path)
+    return 1000 * (time.perf_counter() - started)

@@ -1,0 +1,107 @@
+"""The whole house for browser tests: the processes of `make run`, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+READY_TIMEOUT_S, STOP_TIMEOUT_S = 120, 30
+READY_LINE = "Ctrl-C stops everything."
+# What would lead the house to somebody else's servers, or to the secrets of the tests.
+OUTSIDE_VARIABLES = (
+    *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "SEALING_KEYS"),
+    *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS"),
+)
+
+# The log at its longest is searched for tokens; and an unknown charge settles within seconds.
+DEBUG_SETTINGS = {
+    "LOG_LEVEL": "DEBUG",
+    "CHARGE_BOOKED_WITHIN": "6",
+    "CHARGE_AGAIN_AFTER": "3",  # each look costs two requests of a token's thirty a minute
+    "CHARGE_IN_FLIGHT_MAX_S": "2",  # the sandbox gets a request at once
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    name: str
+    email: str
+    password: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class LivePortal:
+    portal: str
+    sandbox: str
+    people: list[DemoPerson]
+    accounts: list[dict[str, str]]
+    var: Path
+    pid: int
+    lines: deque[str]
+
+    def person(self, first_name: str) -> DemoPerson:
+        return next(one for one in self.people if one.name.startswith(f"{first_name} "))
+
+
+def running_portal(
+    var: Path, ports: tuple[str, str] | None = None, **more: str
+) -> Iterator[LivePortal]:
+    """Start it, wait until it says that it is ready, stop it by its id at the end.
+
+    `ports` of portal and sandbox: those of an earlier start in this folder, else any. `more` goes
+    into its environment.
+    """
+    environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
+    port, sandbox_port = ports or free_ports()
+    environ |= {"PORT": port, "SANDBOX_PORT": sandbox_port, "REELROOM_VAR": str(var)}
+    environ |= DEBUG_SETTINGS | more
+    command = [sys.executable, "-m", "dashboard.up"]
+    with subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        lines: deque[str] = deque(maxlen=500_000)
+        ready = collect_output(process.stdout, lines)
+        try:
+            if not ready.wait(READY_TIMEOUT_S) or process.poll() is not None:
+                raise AssertionError("the house did not start:\n" + "\n".join(lines))
+            demo = json.loads((var / "demo.json").read_text())
+            people = [DemoPerson(**one) for one in demo.pop("people")]
+            yield LivePortal(**demo, people=people, var=var, pid=process.pid, lines=lines)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(STOP_TIMEOUT_S)
+
+
+def collect_output(output: IO[str], lines: deque[str]) -> threading.Event:
+    """Keep what it says; the event is set when it is ready, or when it has nothing more to say."""
+    ready = threading.Event()
+
+    def hear() -> None:
+        for line in output:
+            lines.append(line.rstrip())
+            if READY_LINE in line:
+                ready.set()
+        ready.set()
+
+    threading.Thread(target=hear, daemon=True).start()
+    return ready
+
+
+def free_ports() -> tuple[str, str]:
+    """Two ports that were free a moment ago."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return str(one.getsockname()[1]), str(other.getsockname()[1])

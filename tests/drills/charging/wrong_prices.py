@@ -1,0 +1,103 @@
+"""Lies about the price: the service takes one cost and tells another, drawn by chance.
+
+A clip's price is exact, so no more is held for it, and any other cost is off. A render's is about,
+so it may be off by what was held (pitfall 43): then the ledger shows what was booked. Neither is
+ever free (spec, Credit charges).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from random import Random
+from typing import NamedTuple
+
+import httpx
+
+from proxyapi import ledger
+from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges.transitions import PRICE_DIFFERS
+from proxyapi.models import Charge, LedgerEntry
+from tests.proxyapi.money.charge_audit import ChargeAudit
+from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.sandbox_account import (
+    SandboxAccount,
+    open_sandbox_account,
+    work_until_settled,
+)
+
+CLIP, RENDER = "text_to_video.create", "faceless.render"
+# Where the told cost lies, against the price that was shown and what was held for it.
+PLACES = (
+    *((CLIP, "nothing"), (CLIP, "below"), (CLIP, "above")),
+    *((RENDER, "nothing"), (RENDER, "below"), (RENDER, "within"), (RENDER, "above")),
+)
+
+
+class WrongPrice(NamedTuple):
+    """A charge for which the service took another cost than it told."""
+
+    place: str
+    stage: SandboxAccount
+    charge: Charge
+    told: Decimal
+    taken: Decimal
+
+    @property
+    def description(self) -> str:
+        return f"{self.charge.operation}, {self.place}: {self.told} cr told, {self.taken} cr taken"
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether the price that was shown does not explain it."""
+        return self.charge.operation == CLIP or not 0 < self.told <= self.charge.hold
+
+    @property
+    def is_flagged(self) -> bool:
+        return self.charge.code == PRICE_DIFFERS
+
+    @property
+    def is_matchable(self) -> bool:
+        """Whether its debit can be known by the amount; less than half of it is somebody else's."""
+        return 0 < self.told <= 2 * self.taken
+
+    @property
+    def is_booked(self) -> bool:
+        """Whether its debit is known as such."""
+        return LedgerEntry.objects.filter(charge=self.charge, amount=-self.taken).count() == 1
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the ledger's page tells of it."""
+        found = ledger.build_reconciliation(self.stage.token.account).differences
+        return any(one.charge == self.charge for one in found)
+
+    def check_accounts(self, verdict: ChargeAudit) -> None:
+        """The account's books, which may be off by just this."""
+        if not self.is_matchable:
+            self.stage.aside += self.taken
+        untrue = self.told - self.taken if self.is_matchable else self.told
+        verdict.check_account(self.stage, self.description, untrue=untrue)
+
+
+def charge_wrong_price(
+    control: httpx.Client, operation: str, place: str, chance: Random
+) -> WrongPrice:
+    """On an account of its own, where nothing else fits its debit."""
+    with open_sandbox_account(control, empty=False) as stage:
+        intent = OPERATIONS[operation](stage)
+        told = draw_amount(intent, place, chance)
+        meta = {"credits": {"cost": float(told), "remaining": 1000}}
+        data = {"asset": {"id": chance.randrange(10**7, 10**9), "status": "draft"}}
+        body = {"message": "OK", "status": 202, "data": data, "meta": meta}
+        stage.set_fault(path_pattern(operation), "status", "after", code=202, body=body)
+        charge = work_until_settled(admit_charge(intent), 60)
+    return WrongPrice(place, stage, charge, told, stage.spent_credits() - stage.aside)
+
+
+def draw_amount(intent: ChargeIntent, place: str, chance: Random) -> Decimal:
+    """Credits to the hundredth, never whole as the prices of the sandbox are."""
+    if place == "nothing":
+        return Decimal(0)
+    price, hold = int(intent.quote or 0), int(intent.hold)
+    low, high = {"below": (0, price), "within": (price, hold), "above": (hold, 3 * hold)}[place]
+    return chance.randrange(low, high) + Decimal(chance.randrange(1, 100)) / 100

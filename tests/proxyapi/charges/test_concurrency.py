@@ -1,0 +1,109 @@
+"""Really at the same time: threads with connections of their own, on the database of the run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, transitions
+from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.refusals import Refusal
+from tests.factories import ChargeFactory, JobFactory
+from tests.proxyapi.charges.conftest import SETTINGS
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RENDER = ("POST", "/faceless/7/render")
+CROWD = 6
+
+
+def together(deeds: Iterable[Callable[[], object]]) -> None:
+    """All at once; each thread gives its connection back."""
+    listed = list(deeds)
+    start = Barrier(len(listed))
+
+    def run(deed: Callable[[], object]) -> None:
+        start.wait(10)
+        try:
+            with suppress(Refusal):
+                deed()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(listed)) as pool:
+        for done in [pool.submit(run, deed) for deed in listed]:
+            done.result(60)
+
+
+def intent(job: Job, nonce: uuid.UUID, hold: int = 106) -> ChargeIntent:
+    return ChargeIntent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
+
+
+def test_pitfall_40_presses_at_once_are_one_charge(job: Job) -> None:
+    nonce = uuid.uuid4()
+    together(lambda: admit_charge(intent(job, nonce)) for _ in range(CROWD))
+    assert Charge.objects.count() == 1
+
+
+def test_tabs_at_once_are_one_charge(job: Job) -> None:
+    together(lambda: admit_charge(intent(job, uuid.uuid4())) for _ in range(CROWD))
+    assert Charge.objects.count() == 1
+
+
+def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) -> None:
+    others = [
+        JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(number))
+        for number in range(100, 100 + CROWD)
+    ]
+    together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
+    assert Charge.objects.count() == 2
+    assert Account.objects.get().available_balance() == 200
+
+
+def test_teams_at_once_do_not_pass_on_the_same_credits(job: Job, other_teams_job: Job) -> None:
+    """Each has an account row of its own, of the same account at the service."""
+    jobs = [
+        JobFactory(account=one.account, token=one.token, vault=one.vault, remote_id=str(number))
+        for number in range(100, 100 + CROWD // 2)
+        for one in (job, other_teams_job)
+    ]
+    together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 600)) for one in jobs)  # type: ignore[misc]
+    assert Charge.objects.count() == 1
+    assert [row.available_balance() for row in Account.objects.all()] == [400, 400]
+
+
+def test_teams_that_spend_and_read_balances_at_once_do_not_deadlock(
+    job: Job, other_teams_job: Job
+) -> None:
+    def spend(one: Job) -> None:
+        for _ in range(10):
+            charge = ChargeFactory(job=one, state=ChargeState.SENDING, sent_at=timezone.now())
+            transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(1))
+
+    def read(one: Job) -> None:
+        asked_at = timezone.now() - timedelta(minutes=5)
+        for _ in range(10):
+            Account.objects.get(pk=one.account_id).update_balance(Decimal(1000), asked_at)
+
+    jobs = (job, other_teams_job)
+    together([partial(deed, one) for deed in (spend, read) for one in jobs])
+    assert [row.balance for row in Account.objects.all()] == [980, 980]
+
+
+def test_a3_workers_at_once_send_once(job: Job, upstream: ScriptedUpstream) -> None:
+    upstream.respond(*RENDER, charged_response({"id": 7, **SETTINGS}, 92))
+    charge = admit_charge(intent(job, uuid.uuid4()))
+    together(lambda: dispatch_charge(charge.pk) for _ in range(CROWD))
+    charge.refresh_from_db()
+    assert len(upstream.request_bodies(*RENDER)) == 1
+    assert charge.state == ChargeState.CONFIRMED

@@ -1,0 +1,426 @@
+"""Settling: a lost answer is settled by reading resource and ledger, never by sending again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from proxyapi.charges import reconcile_charge
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+    Job,
+    JobState,
+    LedgerEntry,
+    MatchConfidence,
+    Token,
+    TokenState,
+)
+from tests.factories import ChargeFactory, JobFactory, TokenFactory
+from tests.proxyapi.charges.conftest import video_response
+from tests.proxyapi.scripted_upstream import (
+    ScriptedUpstream,
+    error_response,
+    history_page,
+    make_response,
+)
+
+Held = Callable[..., Charge]
+LEDGER = ("GET", "/credits/history")
+PLAN = "SUBSCRIPTION-REQUIRED"
+
+
+@pytest.fixture
+def unknown_charge(make_held_charge: Held) -> Callable[..., Charge]:
+    """An unknown charge that was sent some seconds ago."""
+
+    def make(
+        operation: str = "faceless.render", seconds: int = 40, before: str = "draft"
+    ) -> Charge:
+        charge = make_held_charge(operation)
+        Charge.objects.filter(pk=charge.pk).update(
+            state=ChargeState.UNKNOWN,
+            sent_at=timezone.now() - timedelta(seconds=seconds),
+            before={"status": before, "script": ""},
+        )
+        charge.refresh_from_db()
+        return charge
+
+    return make
+
+
+def debit(amount: str, seconds_ago: int = 30) -> dict[str, str]:
+    booked = timezone.now() - timedelta(seconds=seconds_ago)
+    return {"credit_spend": amount, "created_at": booked.isoformat(), "transaction_type": "Debit"}
+
+
+def test_a_render_that_runs_and_a_debit_are_a_match(
+    job: Job, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response("rendering")))
+    upstream.respond(*LEDGER, history_page(debit("-94")))
+    charge = unknown_charge()
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 94)
+    assert job.state == JobState.RUNNING
+
+
+def test_a_render_that_runs_without_its_debit_is_polled_and_stays_unknown(
+    job: Job, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response("rendering")))
+    upstream.respond(*LEDGER, history_page())
+    charge = unknown_charge()
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert job.state == JobState.RUNNING
+
+
+def test_no_trace_after_half_a_minute_was_never_charged(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*LEDGER, history_page(debit("-4", seconds_ago=3000)))
+    charge = unknown_charge()
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.reason.startswith("It was never charged. The 106 cr held are free again.")
+
+
+@pytest.mark.parametrize(
+    ("word", "state", "job_state"),
+    [
+        ("draft", ChargeState.REFUSED, JobState.DRAFT),
+        ("queued", ChargeState.REFUSED, JobState.DRAFT),
+        ("rendering", ChargeState.UNKNOWN, JobState.RUNNING),
+        ("completed", ChargeState.UNKNOWN, JobState.RUNNING),
+    ],
+)
+def test_a_word_that_was_not_told_before_proves_a_start_only_if_nothing_else_leads_to_it(
+    word: str,
+    state: str,
+    job_state: str,
+    job: Job,
+    unknown_charge: Held,
+    upstream: ScriptedUpstream,
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response(word)))
+    upstream.respond(*LEDGER, history_page())
+    charge = unknown_charge(before="")
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (state, job_state)
+
+
+def test_no_trace_right_after_sending_proves_nothing(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*LEDGER, history_page())
+    charge = unknown_charge(seconds=10)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("alive", "booked_within", "state"),
+    [(5, 1, "unknown"), (20, 30, "unknown"), (31, 30, "refused")],
+)
+def test_nothing_is_called_uncharged_while_its_worker_lives_nor_half_a_minute_after(
+    alive: int,
+    booked_within: int,
+    state: str,
+    unknown_charge: Held,
+    upstream: ScriptedUpstream,
+    settings: Any,
+) -> None:
+    """A sweep took it for dead, for it could not write its sign of life for a while."""
+    settings.CHARGE_BOOKED_WITHIN = booked_within
+    upstream.respond(*LEDGER, history_page())
+    charge = unknown_charge(seconds=300)
+    Charge.objects.update(alive_at=timezone.now() - timedelta(seconds=alive))
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == state
+
+
+@pytest.mark.parametrize("read", ["the token is gone", "the resource is gone", "the plan lapsed"])
+@pytest.mark.parametrize("booked", [True, False])
+def test_what_only_a_debit_tells_needs_no_resource(
+    job: Job, unknown_charge: Held, upstream: ScriptedUpstream, read: str, booked: bool
+) -> None:
+    """The debit tells all the same, by another token of the account; its absence tells nothing."""
+    TokenFactory(account=job.account)
+    if read == "the token is gone":
+        Token.objects.filter(pk=job.token_id).update(state=TokenState.REMOVED)
+    status, code = (404, "NOT-FOUND") if read == "the resource is gone" else (403, PLAN)
+    upstream.respond("GET", "/faceless/7", error_response(status, code))
+    upstream.respond(*LEDGER, history_page(debit("-96")) if booked else history_page())
+    charge = unknown_charge("faceless.retry", before="failed")
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == (ChargeState.MATCHED if booked else ChargeState.UNKNOWN)
+
+
+def test_where_the_resource_tells_it_a_debit_beside_it_proves_nothing(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", error_response(404, "NOT-FOUND"))
+    upstream.respond(*LEDGER, history_page(debit("-96")))
+    charge = unknown_charge()
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert upstream.request_bodies(*LEDGER) == []
+
+
+def test_what_was_sent_before_the_clock_was_put_back_is_read_seldom(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    """It would be young for hours, and take the requests of the others."""
+    upstream.respond(*LEDGER, history_page())
+    charge = unknown_charge(seconds=-7200)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert charge.due_at is not None
+    assert charge.due_at > timezone.now() + timedelta(minutes=9)
+
+
+def test_a_retry_that_failed_again_is_told_by_the_ledger(
+    job: Job, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response("failed")))
+    upstream.respond(*LEDGER, history_page(debit("-96")))
+    charge = unknown_charge("faceless.retry", before="failed")
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
+    assert job.state == JobState.RUNNING
+
+
+@pytest.mark.parametrize("before", ["completed", "queued", ""])
+def test_what_a_retry_was_sent_in_spite_of_does_not_prove_it(
+    before: str, job: Job, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response(before or "draft")))
+    upstream.respond(*LEDGER, history_page())
+    charge = unknown_charge("faceless.retry", before=before)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    job.refresh_from_db()
+    assert (charge.state, job.state) == (ChargeState.REFUSED, JobState.DRAFT)
+
+
+def test_pitfall_62_a_debit_that_another_charge_has_is_not_taken_twice(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    first = unknown_charge()
+    Charge.objects.filter(pk=first.pk).update(
+        state=ChargeState.MATCHED, cost=96, settled_at=timezone.now()
+    )
+    upstream.respond(*LEDGER, history_page(debit("-96")))
+    second = unknown_charge()
+    reconcile_charge(second.pk)
+    second.refresh_from_db()
+    assert second.state == ChargeState.REFUSED
+
+
+def test_a_charge_left_in_sending_becomes_unknown_and_is_read_back(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response("rendering")))
+    upstream.respond(*LEDGER, history_page(debit("-96")))
+    charge = unknown_charge(seconds=100)
+    Charge.objects.filter(pk=charge.pk).update(state=ChargeState.SENDING)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.MATCHED
+
+
+def test_a_charge_that_is_being_sent_is_left_alone(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    charge = unknown_charge()
+    Charge.objects.filter(pk=charge.pk).update(
+        state=ChargeState.SENDING, alive_at=timezone.now() - timedelta(seconds=5)
+    )
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.SENDING
+    assert upstream.requests == []
+
+
+def test_law_6_an_upstream_that_is_away_changes_nothing(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", httpx.ConnectError)
+    charge = unknown_charge()
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+
+
+@pytest.fixture
+def retried_charge(unknown_charge: Held, upstream: ScriptedUpstream) -> Callable[..., Charge]:
+    """A retry without an answer, sent 40 s ago and read back beside debits of its price."""
+
+    def settled(*seconds_ago: int) -> Charge:
+        upstream.respond("GET", "/faceless/7", make_response(video_response("failed")))
+        upstream.respond(*LEDGER, history_page(*[debit("-96", at) for at in seconds_ago]))
+        charge = unknown_charge("faceless.retry", before="failed")
+        reconcile_charge(charge.pk)
+        charge.refresh_from_db()
+        return charge
+
+    return settled
+
+
+def test_a_debit_from_before_the_sending_neither_proves_nor_clears_a_retry(
+    retried_charge: Callable[..., Charge],
+) -> None:
+    """It is somebody else's, unless clocks differ: nobody is told "charged", nor "not charged"."""
+    charge = retried_charge(43)
+    assert (charge.state, charge.cost) == (ChargeState.UNKNOWN, None)
+    assert charge.account.held_credits() == charge.hold
+
+
+def test_where_the_services_clock_is_known_to_be_behind_it_is_taken_and_not_for_certain(
+    make_held_charge: Held, retried_charge: Callable[..., Charge]
+) -> None:
+    answered, sent = make_held_charge("faceless.scripts"), timezone.now() - timedelta(hours=2)
+    Charge.objects.filter(pk=answered.pk).update(
+        state=ChargeState.CONFIRMED,
+        cost=4,
+        sent_at=sent,
+        settled_at=sent,
+        booked_at=sent - timedelta(seconds=3),
+    )
+    charge = retried_charge(43)
+    entry = LedgerEntry.objects.get(charge=charge)
+    assert (charge.state, entry.confidence) == (ChargeState.MATCHED, MatchConfidence.LIKELY)
+    assert "booked before it by our clock" in entry.reason
+
+
+def test_of_two_equal_debits_the_one_after_the_sending_is_its_own(
+    retried_charge: Callable[..., Charge],
+) -> None:
+    charge = retried_charge(43, 38)
+    assert charge.state == ChargeState.MATCHED
+    taken, outside = LedgerEntry.objects.order_by("-happened_at")
+    assert (taken.charge, outside.charge) == (charge, None)
+
+
+def test_two_equal_debits_of_neighbouring_seconds_are_shared_out_so_that_both_charges_have_one(
+    make_held_charge: Held, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    """The first was booked just before a second began and answered just after; then the other was
+    sent. The later debit fits both of them, the earlier one only the first."""
+    second = timezone.now().replace(microsecond=0) - timedelta(seconds=40)
+    tenth = timedelta(seconds=0.1)
+    times = {"sent_at": second - tenth, "settled_at": second + tenth}
+    first = make_held_charge("faceless.scripts")
+    Charge.objects.filter(pk=first.pk).update(state=ChargeState.CONFIRMED, cost=96, **times)
+    retry = unknown_charge("faceless.retry", before="failed")
+    Charge.objects.filter(pk=retry.pk).update(sent_at=second + 2 * tenth)
+    rows = [
+        debit("-96") | {"created_at": at.isoformat()}
+        for at in (second, second - timedelta(seconds=1))
+    ]
+    upstream.respond("GET", "/faceless/7", make_response(video_response("failed")))
+    upstream.respond(*LEDGER, history_page(*rows))
+    reconcile_charge(retry.pk)
+    retry.refresh_from_db()
+    assert retry.state == ChargeState.MATCHED
+    earlier, later = LedgerEntry.objects.order_by("happened_at")
+    assert (earlier.charge, later.charge) == (first, retry)
+
+
+def test_a_debit_that_what_is_sent_just_now_may_have_made_waits_for_that_ones_answer(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    """It is nearer to the price than its own, and its answer is seconds away."""
+    upstream.respond("GET", "/faceless/7", make_response(video_response("rendering")))
+    upstream.respond(
+        *LEDGER, history_page(debit("-100", seconds_ago=38), debit("-96", seconds_ago=15))
+    )
+    charge = unknown_charge()
+    video_of_another = JobFactory(account=charge.account, token=charge.token)
+    sent_at = timezone.now() - timedelta(seconds=20)
+    other = ChargeFactory(job=video_of_another, state=ChargeState.SENDING, sent_at=sent_at)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    answered = {"state": ChargeState.CONFIRMED, "cost": 96, "settled_at": timezone.now()}
+    Charge.objects.filter(pk=other.pk).update(**answered)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 100)
+    assert LedgerEntry.objects.get(amount=-96).charge == other
+
+
+def lagging(shown: int, *rows: dict[str, str]) -> Callable[[httpx.Request], httpx.Response]:
+    """A ledger whose view of API spend shows only the first of its rows yet."""
+    return lambda request: history_page(
+        *rows[: shown if request.url.params.get("source") else None]
+    )
+
+
+@pytest.mark.parametrize("operation", ["faceless.render", "faceless.retry"])
+def test_a_debit_that_the_apis_view_does_not_show_yet_is_a_trace(
+    operation: str, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    before = "failed" if operation == "faceless.retry" else "draft"
+    upstream.respond("GET", "/faceless/7", make_response(video_response(before)))
+    rows = debit("-4", seconds_ago=3000), debit("-96", seconds_ago=20)
+    upstream.respond(*LEDGER, lagging(1, *rows))
+    charge = unknown_charge(operation, before=before)
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    upstream.respond("GET", "/faceless/7", make_response(video_response("failed")))
+    upstream.respond(*LEDGER, history_page(*rows))
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
+
+
+def test_a_debit_that_the_view_shows_late_settles_though_no_other_row_comes(
+    unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond("GET", "/faceless/7", make_response(video_response("rendering")))
+    rows = debit("-4", seconds_ago=3000), debit("-96", seconds_ago=31)
+    upstream.respond(*LEDGER, lagging(1, *rows))
+    charge = unknown_charge()
+    Charge.objects.filter(pk=charge.pk).update(lost_at=timezone.now() - timedelta(seconds=30))
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.UNKNOWN
+    assert not LedgerEntry.objects.get(amount=-96).via_api
+    upstream.respond(*LEDGER, history_page(*rows))
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, 96)
+
+
+@pytest.mark.parametrize(("amount", "seconds_ago"), [("-96", 31), ("-4", 1)])
+def test_neither_what_it_did_not_show_for_long_nor_another_amount_is_waited_for(
+    amount: str, seconds_ago: int, unknown_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    rows = debit("-4", seconds_ago=3000), debit(amount, seconds_ago)
+    upstream.respond(*LEDGER, lagging(1, *rows))
+    charge = unknown_charge()
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED

@@ -1,0 +1,38 @@
+"""a9, a small draw: a charge left in `sending` is settled or told within a quarter of an hour."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
+from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.stuck_sending import (
+    CONDITIONS,
+    FAILPOINTS,
+    SettlementAges,
+    age_stuck_charge,
+)
+
+SEED = int(os.environ.get("DRILL_SEED", "9"))
+CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
+DRAW = [(CHANCE.choice(sorted(OPERATIONS)), CHANCE.choice(FAILPOINTS), it) for it in CONDITIONS]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_charge_left_in_sending_never_just_grows_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """Slow: five quarters of an hour, simulated."""
+    ages = SettlementAges()
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+        for operation, death, weather in DRAW:
+            age_stuck_charge(house, operation, death, weather, ages)
+    assert ages.wrong == []
+    assert ages.settled + ages.to_a_person == len(DRAW)
+    assert ages.longest <= 30

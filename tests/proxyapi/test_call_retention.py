@@ -1,0 +1,62 @@
+"""The record of calls is kept for a while; that of a charge, for good."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.celery import app
+from proxyapi import call_retention
+from proxyapi.models import ApiCall, CallOutcome, Token
+from proxyapi.tasks import prune_calls
+from tests.factories import TokenFactory
+
+LOOK, RENDER = "faceless.get", "faceless.render"
+
+pytestmark = pytest.mark.django_db
+
+
+def called(token: Token, operation: str, days: float) -> None:
+    ApiCall.objects.create(
+        vault_id=token.vault_id,
+        token=token,
+        operation=operation,
+        outcome=CallOutcome.ANSWERED,
+        status=200,
+        milliseconds=40,
+        sent_at=timezone.now() - timedelta(days=days),
+    )
+
+
+def kept() -> list[str]:
+    return list(ApiCall.objects.order_by("pk").values_list("operation", flat=True))
+
+
+def test_old_polls_are_pruned_and_charges_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_retention, "BATCH_SIZE", 2)
+    for token in TokenFactory.create_batch(2):
+        for days in (900, 400, 31, 29):
+            called(token, LOOK, days)
+        called(token, RENDER, 900)
+    assert call_retention.prune_old_calls() == 6
+    assert kept() == [LOOK, RENDER] * 2
+    assert call_retention.prune_old_calls() == 0
+
+
+def test_the_setting_says_how_old(settings: Any) -> None:
+    settings.CALLS_KEPT_DAYS = 2
+    token = TokenFactory.create()
+    for days in (3, 1):
+        called(token, LOOK, days)
+    assert call_retention.prune_old_calls() == 1
+
+
+def test_the_beat_asks_for_it() -> None:
+    called(TokenFactory.create(), LOOK, 31)
+    names = [row["task"] for row in app.conf.beat_schedule.values()]
+    assert prune_calls.name in names
+    prune_calls()
+    assert kept() == []

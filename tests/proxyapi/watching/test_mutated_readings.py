@@ -1,0 +1,111 @@
+"""No mutated answer breaks a look, gives its row a false state, or keeps a member from its page.
+
+Proof B6, through the real client and the database: the specification judges, in `spec_oracle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils.html import escape
+from hypothesis import HealthCheck, given, settings
+
+from dashboard.models import Membership, Team
+from proxyapi import rate_limiter
+from proxyapi.models import Job, Token
+from proxyapi.polling.poller import poll_job
+from tests.factories import TokenFactory
+from tests.proxyapi import spec_oracle
+from tests.proxyapi.mutated_responses import (
+    EXAMPLES,
+    POLL_EXAMPLES,
+    MutatedResponse,
+    mutated_responses,
+)
+from tests.proxyapi.polling.conftest import Running
+from tests.proxyapi.scripted_upstream import ScriptedUpstream
+from tests.proxyapi.test_mutated_records import RECORDS
+
+pytestmark = pytest.mark.django_db
+PATHS = {
+    "faceless": "/faceless/1",
+    "clip": "/text-to-video/1",
+    "storyboard": "/text-to-scene/1",
+    "clone": "/voice-clones/1",
+    "character": "/characters/1",
+}
+FIRST = "rendering"  # the word that the rows have before
+MANY = settings(
+    max_examples=max(5, EXAMPLES // POLL_EXAMPLES),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture
+def token(northlight: Team, luca: Membership) -> Token:
+    return TokenFactory.create(account__vault=northlight.vault, owner=luca.user)
+
+
+@pytest.fixture
+def poll_job_of_kind(
+    running: Running, upstream: ScriptedUpstream
+) -> Callable[[str], Callable[[MutatedResponse], Job]]:
+    """Makes a running job of a kind, and looks at it as often as asked; each look is its first."""
+
+    def of(kind: str) -> Callable[[MutatedResponse], Job]:
+        job = running(kind=kind, remote_id="1")
+
+        def once(answer: MutatedResponse) -> Job:
+            rate_limiter.redis_connection().flushall()
+            upstream.requests.clear()
+            upstream.respond("GET", PATHS[kind], answer.response)
+            poll_job(job.pk)
+            assert len(upstream.requests) == 1
+            return Job.objects.get(pk=job.pk)
+
+        return once
+
+    return of
+
+
+@pytest.mark.parametrize("kind", PATHS)
+def test_b6_a_mutated_answer_leaves_a_true_state_and_a_page_that_opens(
+    kind: str, poll_job_of_kind: Any, vera: Membership, client_of: Callable[[Membership], Client]
+) -> None:
+    once, client = poll_job_of_kind(kind), client_of(vera)
+    opened: set[object] = set()
+
+    @MANY
+    @given(mutated_responses(RECORDS[kind]))
+    def each(answer: MutatedResponse) -> None:
+        with transaction.atomic():
+            job, data = once(answer), spec_oracle.value_at(answer.top, "data")
+            says, word = spec_oracle.STATE_READERS[kind](data), spec_oracle.status_of(kind, data)
+            assert job.state in ({says} if answer.is_plain else {says, "running"})
+            assert not answer.is_plain or job.raw_status == (word[:60] or FIRST)
+            if (row := row_of(job)) not in opened:  # a page is asked for once for each row
+                opened.add(row)
+                check_page(client, job)
+            transaction.set_rollback(True)
+
+    each()
+
+
+def row_of(job: Job) -> object:
+    """All that a look can change and a page tell."""
+    told = (job.media_url, job.failure_code, job.failure_message, job.look_error)
+    return (job.state, job.raw_status, *told)
+
+
+def check_page(client: Client, job: Job) -> None:
+    """It opens, and shows a word that nobody knows as it came (pitfall 7)."""
+    page = client.get(f"/videos/{job.pk}/")
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "<b>failed</b>" not in text
+    if job.state == "running" and job.raw_status != FIRST:
+        assert escape(f"In progress: {job.raw_status}") in text
