@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef
 from django.http import Http404
 
 from dashboard.http import TeamRequest
-from dashboard.models import Ask, Budget, Membership
-from dashboard.roles import Permission, allows, grantable, new_roles
+from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.roles import Permission, assignable_roles, grantable_roles, role_allows
 from proxyapi.models import (
     Account,
     Charge,
@@ -24,12 +24,12 @@ from proxyapi.models import (
 )
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 
-REFUSALS: dict[Permission, str] = {
-    Permission.SEE: "Only members of the team see this.",
+PERMISSION_MESSAGES: dict[Permission, str] = {
+    Permission.VIEW: "Only members of the team see this.",
     Permission.RENDER: (
         "Your role looks at videos and does not make them. An owner or admin can change that."
     ),
-    Permission.LOOK_AGAIN: (
+    Permission.RECHECK: (
         "Your role looks, and asks the service nothing. An owner or admin can change that."
     ),
     Permission.KEEP_TOKEN: "Your role keeps no token. An owner or admin can change that.",
@@ -38,27 +38,27 @@ REFUSALS: dict[Permission, str] = {
     Permission.MANAGE_TEAM: "Only the owner changes the team.",
 }
 
-MORE_PERMISSIONS = (
+TARGET_HAS_MORE_PERMISSIONS = (
     "This member has permissions that you do not have, so you cannot change their role."
 )
 
 
-def check(membership: Membership, permission: Permission) -> None:
+def check_permission(membership: Membership, permission: Permission) -> None:
     """Raise with the sentence a person reads when the role does not allow it."""
-    if not allows(membership.role, permission):
-        raise PermissionDenied(REFUSALS[permission])
+    if not role_allows(membership.role, permission):
+        raise PermissionDenied(PERMISSION_MESSAGES[permission])
 
 
-def can(membership: Membership, permission: Permission) -> bool:
-    return allows(membership.role, permission)
+def has_permission(membership: Membership, permission: Permission) -> bool:
+    return role_allows(membership.role, permission)
 
 
-def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.SEE) -> Job:
+def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
     jobs = Job.objects.visible().filter(vault=request.team.vault)
     job = jobs.select_related("member", "account", "token").filter(pk=job_id).first()
     if job is None:
         raise Http404("There is no such video in this team.")
-    check(request.membership, permission)
+    check_permission(request.membership, permission)
     return job
 
 
@@ -67,7 +67,7 @@ def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
     job = Job.objects.filter(vault=request.team.vault, pk=job_id).first()
     if job is None:
         raise Http404("There is no such video in this team.")
-    check(request.membership, Permission.RENDER)
+    check_permission(request.membership, Permission.RENDER)
     return job
 
 
@@ -78,7 +78,9 @@ def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
     token = tokens.select_related("owner", "account").first()
     if token is None:
         raise Http404("There is no such token in this team.")
-    if token.owner_id != request.user.pk and not can(request.membership, Permission.MANAGE_MEMBERS):
+    if token.owner_id != request.user.pk and not has_permission(
+        request.membership, Permission.MANAGE_MEMBERS
+    ):
         raise PermissionDenied("Only its member, an owner or an admin removes a token.")
     return token
 
@@ -87,16 +89,16 @@ def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
     membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
     if membership is None:
         raise Http404("There is no such member in this team.")
-    check_new_roles(request.membership, membership.role)
+    check_can_change_role(request.membership, membership.role)
     return membership
 
 
-def check_new_roles(by: Membership, current: str) -> None:
+def check_can_change_role(by: Membership, current: str) -> None:
     """Raise unless `by` may give a member with the role `current` some other role."""
-    if not grantable(by.role):
-        raise PermissionDenied(REFUSALS[Permission.MANAGE_MEMBERS])
-    if not new_roles(by.role, current):
-        raise PermissionDenied(MORE_PERMISSIONS)
+    if not grantable_roles(by.role):
+        raise PermissionDenied(PERMISSION_MESSAGES[Permission.MANAGE_MEMBERS])
+    if not assignable_roles(by.role, current):
+        raise PermissionDenied(TARGET_HAS_MORE_PERMISSIONS)
 
 
 def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
@@ -105,25 +107,25 @@ def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
     budget = budgets.filter(pk=budget_id).first()
     if budget is None:
         raise Http404("There is no such budget in this team.")
-    check(request.membership, Permission.MANAGE_MONEY)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
     return budget
 
 
-def fetch_ask(request: TeamRequest, ask_id: UUID) -> Ask:
+def fetch_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
     """One to decide about."""
-    ask = ask_in(request, ask_id)
-    check(request.membership, Permission.MANAGE_MONEY)
+    ask = find_approval_request(request, ask_id)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
     return ask
 
 
-def fetch_own_ask(request: TeamRequest, ask_id: UUID) -> Ask:
-    ask = ask_in(request, ask_id)
+def fetch_own_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
+    ask = find_approval_request(request, ask_id)
     if ask.member_id != request.user.pk:
         raise PermissionDenied("An ask is taken back by the member who made it.")
     return ask
 
 
-def ask_in(request: TeamRequest, ask_id: UUID) -> Ask:
+def find_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
     ask = request.team.asks.select_related("member", "charge__job").filter(pk=ask_id).first()
     if ask is None:
         raise Http404("There is no such ask in this team.")
@@ -131,11 +133,11 @@ def ask_in(request: TeamRequest, ask_id: UUID) -> Ask:
 
 
 def fetch_account(
-    request: TeamRequest, account_id: str, permission: Permission = Permission.SEE
+    request: TeamRequest, account_id: str, permission: Permission = Permission.VIEW
 ) -> tuple[Account | None, list[Account]]:
     """The account that an address names, and all of the team. Without a name it is the first, None
     where the team has none. `is_reachable`: a token opens it."""
-    check(request.membership, permission)
+    check_permission(request.membership, permission)
     opens = Token.objects.usable().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(vault=request.team.vault).defer("costs", "options")
     accounts = accounts.annotate(is_reachable=Exists(opens))
@@ -153,11 +155,11 @@ def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
     pack = CreditPack.objects.filter(vault=request.team.vault, pk=pack_id).first()
     if pack is None:
         raise Http404("There is no such credit pack in this team.")
-    check(request.membership, Permission.MANAGE_MONEY)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
     return pack
 
 
-def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
+def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
     """A ledger row with its charge, its job and the people of both."""
     entries = LedgerEntry.objects.filter(account__vault=request.team.vault, account_id=account_id)
     entries = entries.annotate(is_another_teams=is_charged_by_another_team())
@@ -169,11 +171,11 @@ def fetch_entry(request: TeamRequest, account_id: UUID, position: int) -> Ledger
     )
     if entry is None:
         raise Http404("There is no such ledger entry in this team.")
-    check(request.membership, Permission.SEE)
+    check_permission(request.membership, Permission.VIEW)
     return entry
 
 
-def fetch_charge(
+def fetch_unknown_charge(
     request: TeamRequest, charge_id: UUID, permission: Permission = Permission.MANAGE_MONEY
 ) -> Charge:
     """One of unknown outcome, to be decided about or looked for again."""
@@ -181,11 +183,11 @@ def fetch_charge(
     charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
     if charge is None:
         raise Http404("There is no such open charge in this team.")
-    check(request.membership, permission)
+    check_permission(request.membership, permission)
     return charge
 
 
-def fetch_rewrite(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
+def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
     """A row of the ledger that reads differently now, to be accepted."""
     rewrites = LedgerConflict.objects.filter(
         account__vault=request.team.vault, accepted_at__isnull=True
@@ -193,5 +195,5 @@ def fetch_rewrite(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
     rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
     if rewrite is None:
         raise Http404("There is no such row to compare in this team.")
-    check(request.membership, Permission.MANAGE_MONEY)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
     return rewrite

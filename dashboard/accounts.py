@@ -8,11 +8,11 @@ from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.models import SignInOutcome, User
-from dashboard.sign_in.history import record, record_limited
-from dashboard.sign_in.limits import remember_client, take_try
+from dashboard.sign_in.history import record_limited_sign_in, record_sign_in
+from dashboard.sign_in.limits import consume_sign_in_attempt, remember_client
 
 
-class Adapter(DefaultAccountAdapter):  # type: ignore[misc]
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages: ClassVar[dict[str, str]] = {
         **DefaultAccountAdapter.error_messages,
         "email_password_mismatch": "The e-mail address or the password is wrong.",
@@ -30,21 +30,21 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Replaces allauth's own limits. It takes back what `_login_failed_rl_usage` counted when
         the password is right."""
-        self._login_failed_rl_usage = take_try(request, credentials["email"])
+        self._login_failed_rl_usage = consume_sign_in_attempt(request, credentials["email"])
         if self._login_failed_rl_usage is None:
-            record_limited(request, credentials["email"])
+            record_limited_sign_in(request, credentials["email"])
             raise self.validation_error("too_many_login_attempts")
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        record(request, SignInOutcome.WRONG, credentials["email"])
+        record_sign_in(request, SignInOutcome.WRONG_PASSWORD, credentials["email"])
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
-        record(request, SignInOutcome.DISABLED, user.email, user)
+        record_sign_in(request, SignInOutcome.DISABLED, user.email, user)
         response: HttpResponse = super().respond_user_inactive(request, user)
         return response
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        record(request, SignInOutcome.SIGNED_IN, user.email, user)
+        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)
         return response

@@ -14,4 +14,4 @@ class DashboardConfig(AppConfig):
         from dashboard import celery, logs  # noqa: F401
         from dashboard.sign_in import signals  # noqa: F401
 
-        logs.join()
+        logs.configure_structlog()

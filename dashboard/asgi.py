@@ -8,12 +8,12 @@ import os
 from django.core.asgi import get_asgi_application
 from django.urls import get_resolver
 
-from dashboard.starting import refuse_wrong_keys_in_a_loop
+from dashboard.starting import run_startup_checks_in_thread
 from proxyapi import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 application = get_asgi_application()
-refuse_wrong_keys_in_a_loop()
+run_startup_checks_in_thread()
 redis_client.use_page_timeout()
 # What is loaded by now stays for good. Looked through again by every full collection, it made one
 # request in ten 70 ms longer.

@@ -22,10 +22,10 @@ from django.http import HttpRequest, HttpResponseBase
 from servestatic.middleware import ServeStaticMiddleware
 
 from dashboard import bundles
-from dashboard.bundles import Storage
+from dashboard.bundles import BundlingStorage
 
 # Pages link one script of django-htmx; to collect the others took longer than all of ours.
-UNUSED = ["htmax-*", "htmx-4*", "htmx-2.js", "ext"]
+IGNORED_PATTERNS = ["htmax-*", "htmx-4*", "htmx-2.js", "ext"]
 
 
 class AssetsMiddleware(ServeStaticMiddleware):  # type: ignore[misc]
@@ -40,31 +40,35 @@ class AssetsMiddleware(ServeStaticMiddleware):  # type: ignore[misc]
         return answer
 
 
-def is_collected() -> bool:
+def is_static_collected() -> bool:
     """Whether no source is new, gone or different since."""
-    seen = stamp()
-    return seen.is_file() and seen.read_text() == fingerprint() and settings.STATIC_ROOT.is_dir()
+    seen = static_stamp_path()
+    return (
+        seen.is_file()
+        and seen.read_text() == static_source_fingerprint()
+        and settings.STATIC_ROOT.is_dir()
+    )
 
 
-def collect() -> None:
+def collect_static_files() -> None:
     """Put each file into its place as a whole, the manifest last. Those of the last release stay,
     for it may still serve; those of earlier ones go. Does nothing when it is done."""
-    with alone():
-        if is_collected():
+    with static_lock():
+        if is_static_collected():
             return
-        now = fingerprint()
+        now = static_source_fingerprint()
         fresh = settings.VAR / "static.new"
         shutil.rmtree(fresh, ignore_errors=True)  # of a run that was killed
         command = collectstatic.Command()
-        command.storage = Storage(location=str(fresh))
-        call_command(command, interactive=False, verbosity=0, ignore_patterns=UNUSED)
-        lay_over(fresh, settings.STATIC_ROOT)
+        command.storage = BundlingStorage(location=str(fresh))
+        call_command(command, interactive=False, verbosity=0, ignore_patterns=IGNORED_PATTERNS)
+        merge_release(fresh, settings.STATIC_ROOT)
         shutil.rmtree(fresh)
-        stamp().write_text(now)
+        static_stamp_path().write_text(now)
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def static_lock() -> Iterator[None]:
     """Whoever comes second, when two containers start at once, would take the first one's release
     for the last one, and remove what is served."""
     with (settings.VAR / "static.lock").open("w") as lock:
@@ -72,16 +76,16 @@ def alone() -> Iterator[None]:
         yield
 
 
-def lay_over(fresh: Path, root: Path) -> None:
+def merge_release(fresh: Path, root: Path) -> None:
     """Killed at any point, the manifest names the release before, of which nothing is missing; or
     this one, which is then not taken for the last one when it is laid again."""
-    last = named(root)
+    last = manifest_files(root)
     names = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
-    manifest = Path(Storage.manifest_name)
+    manifest = Path(BundlingStorage.manifest_name)
     for name in names - {manifest}:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (fresh / name).replace(root / name)
-    for path in [] if named(fresh) == last else root.rglob("*"):
+    for path in [] if manifest_files(fresh) == last else root.rglob("*"):
         name = path.relative_to(root)
         plain = name.as_posix()
         for suffix in (".gz", ".br", ".zstd"):
@@ -91,21 +95,21 @@ def lay_over(fresh: Path, root: Path) -> None:
     (fresh / manifest).replace(root / manifest)
 
 
-def named(folder: Path) -> set[str]:
+def manifest_files(folder: Path) -> set[str]:
     """The files that its manifest names; none without one."""
-    return set(Storage(location=str(folder)).hashed_files.values())
+    return set(BundlingStorage(location=str(folder)).hashed_files.values())
 
 
-def stamp() -> Path:
+def static_stamp_path() -> Path:
     return Path(settings.VAR / "static.stamp")
 
 
-def fingerprint() -> str:
+def static_source_fingerprint() -> str:
     """Of every source file that is used: its place, its size, its time; and of how they are
     bundled."""
     seen = hashlib.sha256(Path(bundles.__file__).read_bytes())
     for finder in get_finders():
-        for name, storage in finder.list(UNUSED):
+        for name, storage in finder.list(IGNORED_PATTERNS):
             status = Path(storage.path(name)).stat()
             seen.update(f"{storage.path(name)} {status.st_size} {status.st_mtime_ns}\n".encode())
     return seen.hexdigest()

@@ -23,13 +23,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from dashboard.up.place import locked
+from dashboard.up.place import try_lock
 from proxyapi.checks import encrypted_models
 from proxyapi.credentials import encryption
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-MEMBERS = {"sqlite": "database.sqlite3", "postgresql": "database.sql"}
+BACKUP_FORMAT = 1
+MANIFEST_NAME = "manifest.json"
+DATABASE_MEMBERS = {"sqlite": "database.sqlite3", "postgresql": "database.sql"}
 
 
 class BackupError(Exception):
@@ -37,7 +37,7 @@ class BackupError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BackupManifest:
     """What a backup says of itself; `keys` are the names of the sealing keys that it needs."""
 
     format: int
@@ -46,17 +46,19 @@ class Manifest:
     keys: list[str]
 
 
-def create(path: Path) -> Manifest:
+def create_backup(path: Path) -> BackupManifest:
     """Write a backup while the portal works: as of one moment, as a whole or not at all.
 
     Raises `BackupError`.
     """
-    manifest = Manifest(FORMAT, connection.vendor, datetime.now(UTC).isoformat(), sealing_keys())
+    manifest = BackupManifest(
+        BACKUP_FORMAT, connection.vendor, datetime.now(UTC).isoformat(), used_sealing_keys()
+    )
     with temporary_folder(path.parent) as folder:
-        database, fresh = folder / MEMBERS[connection.vendor], folder / "backup.zip"
+        database, fresh = folder / DATABASE_MEMBERS[connection.vendor], folder / "backup.zip"
         dump_sqlite(database) if connection.vendor == "sqlite" else dump_postgresql(database)
         with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(MANIFEST, json.dumps(asdict(manifest), indent=2))
+            archive.writestr(MANIFEST_NAME, json.dumps(asdict(manifest), indent=2))
             archive.write(database, database.name)
         fresh.chmod(0o600)
         with fresh.open("rb") as written:
@@ -65,19 +67,19 @@ def create(path: Path) -> Manifest:
     return manifest
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path) -> BackupManifest:
     """Raises `BackupError` for what is no backup, or one that cannot be restored here."""
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
-            manifest = Manifest(**json.loads(archive.read(MANIFEST)))
+            manifest = BackupManifest(**json.loads(archive.read(MANIFEST_NAME)))
     except FileNotFoundError:
         raise BackupError(f"There is no file {path}.") from None
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError):
         raise BackupError(f"{path} is no backup, or is damaged.") from None
     if damaged:
         raise BackupError(f"{path} is damaged: {damaged} cannot be read.")
-    if manifest.format != FORMAT:
+    if manifest.format != BACKUP_FORMAT:
         raise BackupError(f"{path} was made by another release of Reelroom, which can restore it.")
     if manifest.vendor != connection.vendor:
         raise BackupError(
@@ -89,21 +91,21 @@ def read_manifest(path: Path) -> Manifest:
     return manifest
 
 
-def restore(path: Path) -> Path | None:
+def restore_backup(path: Path) -> Path | None:
     """Put the backup in the place of the database; answers where SQLite's file of before is kept.
 
     Raises `BackupError`; the database is as before then.
     """
     manifest = read_manifest(path)
     with temporary_folder(path.parent) as folder, zipfile.ZipFile(path) as archive:
-        database = Path(archive.extract(MEMBERS[manifest.vendor], folder))
+        database = Path(archive.extract(DATABASE_MEMBERS[manifest.vendor], folder))
         if manifest.vendor == "sqlite":
             return restore_sqlite(database)
         restore_postgresql(database)
     return None
 
 
-def is_empty() -> bool:
+def is_database_empty() -> bool:
     """Whether nobody works in this database yet."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
@@ -113,21 +115,21 @@ def is_empty() -> bool:
         return not cursor.fetchone()[0]
 
 
-def check_nobody_works() -> None:
+def check_not_in_use() -> None:
     """Raises `BackupError` while `make run` runs here, or others are connected to PostgreSQL."""
     lock = settings.VAR / "lock"
     if lock.exists():
         with lock.open() as file:
-            if not locked(file):
+            if not try_lock(file):
                 raise BackupError(f"Reelroom runs in {settings.VAR}. Stop it first.")
-    if others := other_connections():
+    if others := count_other_connections():
         raise BackupError(
             f"{others} other connections to the database are open. Stop the web servers, workers "
             "and beats first."
         )
 
 
-def other_connections() -> int:
+def count_other_connections() -> int:
     """To PostgreSQL; SQLite knows of none."""
     if connection.vendor != "postgresql":
         return 0
@@ -139,7 +141,7 @@ def other_connections() -> int:
         return int(cursor.fetchone()[0])
 
 
-def sealing_keys() -> list[str]:
+def used_sealing_keys() -> list[str]:
     """The names of the keys that sealed anything in this database."""
     blobs = [
         bytes(blob)
@@ -167,7 +169,7 @@ def restore_sqlite(database: Path) -> Path | None:
     try:
         shutil.copyfile(database, fresh)
         fresh.chmod(0o600)
-        if current.exists() and take_out_of_use(current):
+        if current.exists() and checkpoint_sqlite(current):
             current.replace(kept)
         fresh.replace(current)
     finally:
@@ -175,7 +177,7 @@ def restore_sqlite(database: Path) -> Path | None:
     return kept if kept.exists() else None
 
 
-def take_out_of_use(database: Path) -> bool:
+def checkpoint_sqlite(database: Path) -> bool:
     """Bring SQLite's log into its file, so that the file is whole, and see that nobody uses it;
     whether there is anything in it."""
     with closing(sqlite3.connect(database, timeout=1)) as last:

@@ -19,12 +19,14 @@ from redis.lock import Lock
 from dashboard.health_file import touch_health_file
 
 log = logging.getLogger(__name__)
-LONGEST = 1000  # messages in a queue; then nobody serves it, or who does is far behind
-PUT_BACK = timedelta(seconds=2)  # a clock that is so much behind its last beat was put back
-AWAY_PAUSE = 1.0  # seconds between two tries of a Redis that does not answer
+MAX_QUEUE_LENGTH = 1000  # messages in a queue; then nobody serves it, or who does is far behind
+CLOCK_ROLLBACK_TOLERANCE = timedelta(
+    seconds=2
+)  # a clock that is so much behind its last beat was put back
+REDIS_RETRY_S = 1.0  # seconds between two tries of a Redis that does not answer
 
 
-class WaitingLock(Lock):
+class HealthReportingLock(Lock):
     """Each try that Redis answers shows that this beat goes on, also while another one has it."""
 
     def do_acquire(self, token: str) -> bool:
@@ -33,7 +35,7 @@ class WaitingLock(Lock):
         return is_acquired
 
 
-class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
+class ResilientScheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
     """A laptop that slept is later than its lock, and a flushed Redis knows neither of the two.
 
     Then it waits in line for the lock, for another beat may have it, and writes the schedule down
@@ -41,36 +43,38 @@ class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
     not answer. It would also wait until a clock that was put back is there again.
     """
 
-    unsure = False  # whether the schedule is written down: Redis was away, and may come back empty
+    is_schedule_unconfirmed = (
+        False  # whether the schedule is written down: Redis was away, and may come back empty
+    )
 
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
         client = get_redis(app)  # the one that the library makes its lock with
-        client.lock = partial(client.lock, lock_class=WaitingLock)
+        client.lock = partial(client.lock, lock_class=HealthReportingLock)
 
     def setup_schedule(self) -> None:
         super().setup_schedule()
         self.last = self.app.now()
-        self.catch_up()
+        self.reschedule_future_runs()
 
     def tick(self, *args: Any, **options: Any) -> float:
         try:
-            if self.unsure:
+            if self.is_schedule_unconfirmed:
                 self.setup_schedule()
-                self.unsure = False
-            pause = self.go_on(*args, **options)
+                self.is_schedule_unconfirmed = False
+            pause = self.tick_with_recovery(*args, **options)
             touch_health_file()
             return pause
         except (redis.ConnectionError, redis.TimeoutError):
-            if not self.unsure:
+            if not self.is_schedule_unconfirmed:
                 log.warning("Redis is away; the beat waits for it")
-            self.unsure = True
-            return AWAY_PAUSE
+            self.is_schedule_unconfirmed = True
+            return REDIS_RETRY_S
 
-    def go_on(self, *args: Any, **options: Any) -> float:
+    def tick_with_recovery(self, *args: Any, **options: Any) -> float:
         now = self.app.now()
-        if now < self.last - PUT_BACK:
-            self.catch_up()
+        if now < self.last - CLOCK_ROLLBACK_TOLERANCE:
+            self.reschedule_future_runs()
         self.last = now
         try:
             return float(super().tick(*args, **options))
@@ -84,17 +88,17 @@ class Scheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
     ) -> Any:
         """What expires stands in its queue until a worker takes it: without one, Redis would grow
         by some megabytes an hour."""
-        if self.waiting(entry) < LONGEST:
+        if self.queue_length(entry) < MAX_QUEUE_LENGTH:
             return super().apply_async(entry, producer, advance, **named)
         return self.reserve(entry) if advance else None
 
-    def waiting(self, entry: RedBeatSchedulerEntry) -> int:
+    def queue_length(self, entry: RedBeatSchedulerEntry) -> int:
         """The messages in the queue that a row of the schedule goes to."""
         queue = self.app.amqp.router.route(entry.options, entry.task)["queue"].name
         prefix = self.app.conf.broker_transport_options.get("global_keyprefix", "")
         return int(get_redis(self.app).llen(f"{prefix}{queue}"))
 
-    def catch_up(self) -> None:
+    def reschedule_future_runs(self) -> None:
         """What ran last in what is the future now counts from now."""
         for name in self.app.conf.beat_schedule:
             with suppress(KeyError):  # it is not written down yet

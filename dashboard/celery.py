@@ -17,18 +17,18 @@ from celery.signals import beat_init, heartbeat_sent, worker_init
 from django.conf import settings
 
 from dashboard.health_file import touch_health_file
-from dashboard.starting import refuse_wrong_keys
+from dashboard.starting import run_startup_checks
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
-VISIBILITY_SECONDS = 600
-CHECKED = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
-SLOW, POST = {"queue": "slow"}, {"queue": "post"}
+VISIBILITY_TIMEOUT_S = 600
+TLS_OPTIONS = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+SLOW_QUEUE, POST_QUEUE = {"queue": "slow"}, {"queue": "post"}
 
 # `celery -A dashboard` begins here, without manage.py and its default.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 
-def every(seconds: float, task: str, expires: float | None = None) -> dict[str, Any]:
+def beat_entry(seconds: float, task: str, expires: float | None = None) -> dict[str, Any]:
     """A row of beat's table. What no worker took by the time it is asked for again is dropped: else
     the day after a day without workers begins with a day's worth of it."""
     return {"task": task, "schedule": seconds, "options": {"expires": expires or seconds}}
@@ -38,7 +38,7 @@ app = Celery("reelroom")
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
     # By itself it would trust anybody; what the address says of it goes before this.
-    broker_use_ssl=CHECKED if settings.CELERY_BROKER_URL.startswith("rediss://") else None,
+    broker_use_ssl=TLS_OPTIONS if settings.CELERY_BROKER_URL.startswith("rediss://") else None,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     task_ignore_result=True,
@@ -46,20 +46,20 @@ app.conf.update(
     accept_content=["json"],
     task_default_queue="work",
     task_routes={
-        "proxyapi.tasks.dispatch_slow_charge_task": SLOW,
-        "proxyapi.tasks.refresh_account_task": SLOW,
-        "proxyapi.tasks.refresh_top_up_task": SLOW,
-        "proxyapi.tasks.sync_ledger_task": SLOW,
-        "proxyapi.tasks.recount_days_task": SLOW,
-        "proxyapi.tasks.prune_calls": SLOW,
-        "proxyapi.tasks.prune_charge_log": SLOW,
-        "proxyapi.tasks.answer_slow_ping": SLOW,
-        "dashboard.tasks.foresee_alerts": SLOW,
-        "dashboard.tasks.prune_alerts": SLOW,
-        "dashboard.tasks.prune_sign_ins": SLOW,
-        "dashboard.tasks.deliver_alert": POST,
-        "dashboard.tasks.send_password_changed": POST,
-        "dashboard.tasks.send_password_reset": POST,
+        "proxyapi.tasks.dispatch_slow_charge_task": SLOW_QUEUE,
+        "proxyapi.tasks.refresh_account_task": SLOW_QUEUE,
+        "proxyapi.tasks.refresh_top_up_task": SLOW_QUEUE,
+        "proxyapi.tasks.sync_ledger_task": SLOW_QUEUE,
+        "proxyapi.tasks.recount_days_task": SLOW_QUEUE,
+        "proxyapi.tasks.prune_calls": SLOW_QUEUE,
+        "proxyapi.tasks.prune_charge_log": SLOW_QUEUE,
+        "proxyapi.tasks.answer_slow_ping": SLOW_QUEUE,
+        "dashboard.tasks.evaluate_forecast_alerts": SLOW_QUEUE,
+        "dashboard.tasks.prune_alerts": SLOW_QUEUE,
+        "dashboard.tasks.prune_sign_ins": SLOW_QUEUE,
+        "dashboard.tasks.deliver_alert": POST_QUEUE,
+        "dashboard.tasks.send_password_changed": POST_QUEUE,
+        "dashboard.tasks.send_password_reset": POST_QUEUE,
     },
     task_time_limit=540,
     task_soft_time_limit=500,
@@ -72,7 +72,7 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     broker_transport_options={
-        "visibility_timeout": VISIBILITY_SECONDS,
+        "visibility_timeout": VISIBILITY_TIMEOUT_S,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 2,
@@ -82,31 +82,31 @@ app.conf.update(
         "health_check_interval": 10,
         "global_keyprefix": "reelroom:",
     },
-    beat_scheduler="dashboard.beat.Scheduler",
+    beat_scheduler="dashboard.beat.ResilientScheduler",
     beat_max_loop_interval=1,  # the tick is due every second
     redbeat_redis_url=settings.REDIS_URL,
     redbeat_key_prefix="reelroom:beat:",
     redbeat_lock_timeout=25,
     redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
-        "tick": every(1.0, "proxyapi.tasks.tick", expires=5),
-        "slow": every(10.0, "proxyapi.tasks.answer_slow_ping"),
-        "refresh": every(60.0, "proxyapi.tasks.refresh_due_accounts"),
-        "restored": every(10.0, "proxyapi.tasks.check_database_restored"),
-        "top-ups": every(15.0, "proxyapi.tasks.sweep_top_ups"),
-        "ledgers": every(5.0, "proxyapi.tasks.sync_due_ledgers"),
-        "days": every(60.0, "proxyapi.tasks.sweep_moved_days"),
-        "alerts": every(30.0, "dashboard.tasks.evaluate_all_alerts"),
-        "forecasts": every(900.0, "dashboard.tasks.evaluate_forecasts"),
-        "deliveries": every(10.0, "dashboard.tasks.deliver_due_alerts"),
-        "old-calls": every(21_600.0, "proxyapi.tasks.prune_calls"),
-        "old-charge-log": every(21_600.0, "proxyapi.tasks.prune_charge_log"),
-        "old-alerts": every(21_600.0, "dashboard.tasks.prune_alerts"),
-        "old-sign-ins": every(86_400.0, "dashboard.tasks.prune_sign_ins"),
+        "tick": beat_entry(1.0, "proxyapi.tasks.tick", expires=5),
+        "slow": beat_entry(10.0, "proxyapi.tasks.answer_slow_ping"),
+        "refresh": beat_entry(60.0, "proxyapi.tasks.refresh_due_accounts"),
+        "restored": beat_entry(10.0, "proxyapi.tasks.check_database_restored"),
+        "top-ups": beat_entry(15.0, "proxyapi.tasks.sweep_top_ups"),
+        "ledgers": beat_entry(5.0, "proxyapi.tasks.sync_due_ledgers"),
+        "days": beat_entry(60.0, "proxyapi.tasks.sweep_moved_days"),
+        "alerts": beat_entry(30.0, "dashboard.tasks.evaluate_all_alerts"),
+        "forecasts": beat_entry(900.0, "dashboard.tasks.evaluate_all_forecasts"),
+        "deliveries": beat_entry(10.0, "dashboard.tasks.deliver_due_alerts"),
+        "old-calls": beat_entry(21_600.0, "proxyapi.tasks.prune_calls"),
+        "old-charge-log": beat_entry(21_600.0, "proxyapi.tasks.prune_charge_log"),
+        "old-alerts": beat_entry(21_600.0, "dashboard.tasks.prune_alerts"),
+        "old-sign-ins": beat_entry(86_400.0, "dashboard.tasks.prune_sign_ins"),
     },
 )
 app.autodiscover_tasks(["proxyapi", "dashboard"])
 # Before anything of Redis is asked: a beat would wait for its lock first.
-worker_init.connect(refuse_wrong_keys)
-beat_init.connect(refuse_wrong_keys)
+worker_init.connect(run_startup_checks)
+beat_init.connect(run_startup_checks)
 heartbeat_sent.connect(touch_health_file)

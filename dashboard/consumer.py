@@ -7,7 +7,9 @@ from typing import Any
 
 from celery.worker.consumer import Consumer as Library
 
-RETRIES_EVERY = 5.0  # seconds at most; the library's would be half a minute after a long outage
+MAX_RETRY_INTERVAL_S = (
+    5.0  # seconds at most; the library's would be half a minute after a long outage
+)
 
 
 class Consumer(Library):
@@ -25,12 +27,12 @@ class Consumer(Library):
         if self.task_consumer is not None:
             lost = self.task_consumer.channel
             lost.do_restore = False
-            lost.basic_ack = lost.basic_reject = nothing
+            lost.basic_ack = lost.basic_reject = do_nothing
         super().on_connection_error_after_connected(exc)
 
     def ensure_connected(self, conn: Any) -> Any:
-        conn.ensure_connection = partial(conn.ensure_connection, interval_max=RETRIES_EVERY)
+        conn.ensure_connection = partial(conn.ensure_connection, interval_max=MAX_RETRY_INTERVAL_S)
         return super().ensure_connected(conn)
 
 
-def nothing(*_: object, **__: object) -> None: ...
+def do_nothing(*_: object, **__: object) -> None: ...

@@ -9,12 +9,12 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from dashboard.queries.shell import shell_of
+from dashboard.queries.shell import build_app_shell
 
 
-def shell(request: HttpRequest) -> dict[str, Any]:
+def shell_context(request: HttpRequest) -> dict[str, Any]:
     membership = getattr(request, "membership", None)
     if membership is None:
         sandbox = settings.VIDEO_API_IS_SANDBOX
         return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
-    return {"shell": SimpleLazyObject(lambda: shell_of(membership))}
+    return {"shell": SimpleLazyObject(lambda: build_app_shell(membership))}

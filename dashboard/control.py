@@ -13,22 +13,22 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE_SECONDS = 30
+READY_TIMEOUT_S = 30
 
 
-class Control:
+class SandboxAdmin:
     def __init__(self, api: str) -> None:
         """`api` is the setting VIDEO_API_BASE_URL; the control plane lives beside `/v2`."""
         parts = urlsplit(api)
         self.host = parts.netloc
         self.address = f"{parts.scheme}://{parts.netloc}"
 
-    def wait(self) -> None:
+    def wait_until_ready(self) -> None:
         """Until the sandbox answers, it may just be starting. Raises OSError when it never does."""
-        last = time.monotonic() + PATIENCE_SECONDS
+        last = time.monotonic() + READY_TIMEOUT_S
         while True:
             try:
-                self._ask("GET", "/_sandbox/clock")
+                self._request("GET", "/_sandbox/clock")
             except (ConnectionError, TimeoutError, socket.gaierror):  # nor has it a name at first
                 if time.monotonic() > last:
                     raise
@@ -36,15 +36,15 @@ class Control:
             else:
                 return
 
-    def open_account(self, wanted: dict[str, Any]) -> dict[str, Any]:
+    def create_account(self, wanted: dict[str, Any]) -> dict[str, Any]:
         """The account with `account_id`, and `token` in the clear, this once."""
-        return {**wanted, **self._ask("POST", "/_sandbox/accounts", wanted)}
+        return {**wanted, **self._request("POST", "/_sandbox/accounts", wanted)}
 
-    def another_token(self, account: dict[str, Any]) -> str:
+    def create_token(self, account: dict[str, Any]) -> str:
         path = f"/_sandbox/accounts/{account['account_id']}/tokens"
-        return str(self._ask("POST", path, {})["token"])
+        return str(self._request("POST", path, {})["token"])
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         # Directly, whatever proxy the environment names: the sandbox is next door.
         connection = http.client.HTTPConnection(self.host, timeout=10)
         try:

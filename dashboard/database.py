@@ -6,7 +6,7 @@ from asgiref.sync import SyncToAsync
 from django.db import connections
 
 
-def give_back() -> None:
+def release_connections() -> None:
     """Close this thread's connections (with a pool: return them). The next query opens one again.
 
     Django does so when a response ends; a stream ends after minutes. In a transaction it stays.
@@ -16,7 +16,7 @@ def give_back() -> None:
             connection.close()
 
 
-def let_thread_go() -> None:
+def release_request_thread() -> None:
     """End the thread this request's synchronous middleware ran in; a new one comes if needed.
 
     Under ASGI each request keeps a thread of its own until its answer ends: 1,000 streams would

@@ -15,61 +15,72 @@ from django.conf import settings
 from django.db import transaction
 
 from dashboard import private_file
-from dashboard.actions.tokens import add_token
+from dashboard.actions.tokens import add_member_token
 from dashboard.alerting import rules
-from dashboard.control import Control
+from dashboard.control import SandboxAdmin
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.models import Vault
 from proxyapi.upstream.secret import Secret
 
-TEAM = "Northlight"
-DOMAIN = "northlight.example"
+DEMO_TEAM_NAME = "Northlight"
+DEMO_EMAIL_DOMAIN = "northlight.example"
 
 
-class Person(NamedTuple):
+class DemoPerson(NamedTuple):
     name: str
     role: Role
-    keeps_token: bool  # of the shared account
+    has_token: bool  # of the shared account
 
     @property
     def email(self) -> str:
-        return f"{self.name.split()[0].lower()}@{DOMAIN}"
+        return f"{self.name.split()[0].lower()}@{DEMO_EMAIL_DOMAIN}"
 
 
-PEOPLE = (
-    Person("Mira Sandvik", Role.OWNER, keeps_token=True),
-    Person("Jonas Weber", Role.ADMIN, keeps_token=False),
-    Person("Thea Lindqvist", Role.TREASURER, keeps_token=False),
-    Person("Priya Raman", Role.PRODUCER, keeps_token=True),
-    Person("Luca Moretti", Role.PRODUCER, keeps_token=True),
-    Person("Vera Costa", Role.VIEWER, keeps_token=False),
+DEMO_PEOPLE = (
+    DemoPerson("Mira Sandvik", Role.OWNER, has_token=True),
+    DemoPerson("Jonas Weber", Role.ADMIN, has_token=False),
+    DemoPerson("Thea Lindqvist", Role.TREASURER, has_token=False),
+    DemoPerson("Priya Raman", Role.PRODUCER, has_token=True),
+    DemoPerson("Luca Moretti", Role.PRODUCER, has_token=True),
+    DemoPerson("Vera Costa", Role.VIEWER, has_token=False),
 )
-SHARED = {"name": "Northlight Studio", "email": f"studio@{DOMAIN}", "monthly_credits": 12_000}
-SPARE = {"name": "Northlight Shorts", "email": f"shorts@{DOMAIN}", "monthly_credits": 4_000}
-TRIAL = {
+SHARED_ACCOUNT = {
+    "name": "Northlight Studio",
+    "email": f"studio@{DEMO_EMAIL_DOMAIN}",
+    "monthly_credits": 12_000,
+}
+SPARE_ACCOUNT = {
+    "name": "Northlight Shorts",
+    "email": f"shorts@{DEMO_EMAIL_DOMAIN}",
+    "monthly_credits": 4_000,
+}
+TRIAL_ACCOUNT = {
     "name": "Northlight Trial",
-    "email": f"trial@{DOMAIN}",
+    "email": f"trial@{DEMO_EMAIL_DOMAIN}",
     "subscription": "trial",
     "plan": "Studio trial",
     "monthly_credits": 100,
 }
 
 
-def make(portal: str, control: Control) -> Path:
+def create_demo(portal: str, control: SandboxAdmin) -> Path:
     """Make it all or nothing, and answer the file that says how to sign in.
 
     Raises `Refusal` when the sandbox does not take a token, `OSError` when it does not answer.
     """
-    shared, spare, trial = (control.open_account(account) for account in (SHARED, SPARE, TRIAL))
+    shared, spare, trial = (
+        control.create_account(account)
+        for account in (SHARED_ACCOUNT, SPARE_ACCOUNT, TRIAL_ACCOUNT)
+    )
     with transaction.atomic():
         team = Team.objects.create(
-            name=TEAM, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
+            name=DEMO_TEAM_NAME, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
         )
-        rules.give_usual(team)
-        people = [join(team, person) for person in PEOPLE]
-        for membership, person in zip(team.memberships.all(), PEOPLE, strict=True):
-            if person.keeps_token:
-                add_token(by=membership, pasted=Secret(control.another_token(shared)))
+        rules.create_default_rules(team)
+        people = [add_demo_member(team, person) for person in DEMO_PEOPLE]
+        for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True):
+            if person.has_token:
+                add_member_token(by=membership, pasted=Secret(control.create_token(shared)))
         written = {
             "portal": portal,
             "sandbox": control.address,
@@ -79,10 +90,10 @@ def make(portal: str, control: Control) -> Path:
                 for account in (shared, spare, trial)
             ],
         }
-        return write(settings.VAR / "demo.json", written)
+        return write_demo_file(settings.VAR / "demo.json", written)
 
 
-def join(team: Team, person: Person) -> dict[str, str]:
+def add_demo_member(team: Team, person: DemoPerson) -> dict[str, str]:
     password = secrets.token_urlsafe(12)
     user = User.objects.create_user(person.email, password, name=person.name)
     Membership.objects.create(team=team, user=user, role=person.role)
@@ -90,15 +101,15 @@ def join(team: Team, person: Person) -> dict[str, str]:
     return {**signs_in, "role": person.role.value}
 
 
-def move(portal: str, sandbox: str) -> None:
+def update_demo_addresses(portal: str, sandbox: str) -> None:
     """Another start may have other ports: keep the addresses in the file true."""
     path = settings.VAR / "demo.json"
     if path.is_file():
         written = json.loads(path.read_text())
         if (written["portal"], written["sandbox"]) != (portal, sandbox):
-            write(path, {**written, "portal": portal, "sandbox": sandbox})
+            write_demo_file(path, {**written, "portal": portal, "sandbox": sandbox})
 
 
-def write(path: Path, written: dict[str, Any]) -> Path:
+def write_demo_file(path: Path, written: dict[str, Any]) -> Path:
     """The passwords stand nowhere else."""
-    return private_file.write(path, json.dumps(written, indent=2))
+    return private_file.write_private_file(path, json.dumps(written, indent=2))

@@ -15,14 +15,17 @@ from kombu.exceptions import OperationalError
 from proxyapi import redis_client
 
 log = logging.getLogger(__name__)
-EVALUATE, DELIVER = "dashboard.tasks.evaluate_alerts", "dashboard.tasks.deliver_alert"
+EVALUATE_ALERTS_TASK, DELIVER_ALERT_TASK = (
+    "dashboard.tasks.evaluate_alerts",
+    "dashboard.tasks.deliver_alert",
+)
 
 
-def ring(name: str, id: UUID) -> None:
-    transaction.on_commit(lambda: _ring(name, str(id)))
+def enqueue_after_commit(name: str, id: UUID) -> None:
+    transaction.on_commit(lambda: _enqueue(name, str(id)))
 
 
-def _ring(name: str, id: str) -> None:
+def _enqueue(name: str, id: str) -> None:
     try:
         if redis_client.is_redis_up():  # the queue itself would be waited for for 5 s
             current_app.send_task(name, (id,), retry=False)

@@ -12,8 +12,8 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 # Files beside the zones, which are other ones on another machine.
-OF_A_MACHINE = ("localtime", "posixrules", "Factory")
-SECRET_LENGTH, SECRET_DISTINCT = 32, 8  # characters, and how many different ones
+MACHINE_LOCAL_ZONES = ("localtime", "posixrules", "Factory")
+MIN_SECRET_LENGTH, MIN_DISTINCT_CHARACTERS = 32, 8  # characters, and how many different ones
 REDIS_SCHEMES = ("redis", "rediss", "unix")
 
 
@@ -40,49 +40,50 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
     def secret(self, name: str, remedy: str) -> str:
         """The variable, or a refusal to start: a short or uniform value can be guessed."""
         value = self.required(name, remedy)
-        if len(value) < SECRET_LENGTH or len(set(value)) < SECRET_DISTINCT:
+        if len(value) < MIN_SECRET_LENGTH or len(set(value)) < MIN_DISTINCT_CHARACTERS:
             raise ImproperlyConfigured(
-                f"{name} needs at least {SECRET_LENGTH} characters, {SECRET_DISTINCT} of them "
+                f"{name} needs at least {MIN_SECRET_LENGTH} characters, "
+                f"{MIN_DISTINCT_CHARACTERS} of them "
                 f"different. {remedy}"
             )
         return value
 
-    def filled(self, name: str, default: str) -> str:
+    def text_or_default(self, name: str, default: str) -> str:
         """Set to nothing is as not set: an `.env` keeps such lines."""
         return self.str(name, default="").strip() or default
 
-    def words(self, name: str, default: list[str]) -> list[str]:
+    def text_list(self, name: str, default: list[str]) -> list[str]:
         """Separated by commas, and by spaces behind them."""
         return list(filter(None, map(str.strip, self.list(name, default=default)))) or default
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
         try:
-            value = float(self.filled(name, str(default)))
+            value = float(self.text_or_default(name, str(default)))
         except ValueError:
             value = math.nan
         if not least <= value <= most:
             raise ImproperlyConfigured(f"{name} is a number from {least} to {most}.")
         return value
 
-    def whole(self, name: str, default: int, least: int, most: int) -> int:
+    def integer(self, name: str, default: int, least: int, most: int) -> int:
         value = self.number(name, default, least, most)
         if not value.is_integer():
             raise ImproperlyConfigured(f"{name} is a whole number from {least} to {most}.")
         return int(value)
 
-    def one_of(self, name: str, *choices: str) -> str:
+    def choice(self, name: str, *choices: str) -> str:
         """Whatever its capitals; the first one where nothing is set."""
-        value = self.filled(name, choices[0])
+        value = self.text_or_default(name, choices[0])
         for choice in choices:
             if choice.lower() == value.lower():
                 return choice
         raise ImproperlyConfigured(f"{name} is one of {', '.join(choices)}.")
 
-    def zone(self, name: str) -> str:
-        value = self.filled(name, "UTC")
+    def time_zone(self, name: str) -> str:
+        value = self.text_or_default(name, "UTC")
         try:
             ZoneInfo(value)
-            is_named = value not in OF_A_MACHINE
+            is_named = value not in MACHINE_LOCAL_ZONES
         except (ZoneInfoNotFoundError, ValueError, OSError):
             is_named = False
         if not is_named:
@@ -95,7 +96,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         `options`, by vendor, are ours, beside those that the address itself has: how TLS is
         checked, for example.
         """
-        url = self.filled(name, "")
+        url = self.text_or_default(name, "")
         usual: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}
         try:
             found = self.db_url_config(url) if url else usual
@@ -110,7 +111,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
 
     def redis(self, name: str, socket: Path) -> str:
         """The address of a server, or of this socket."""
-        value = self.filled(name, f"unix://{socket}")
+        value = self.text_or_default(name, f"unix://{socket}")
         if urlsplit(value).scheme not in REDIS_SCHEMES:
             raise ImproperlyConfigured(
                 f"{name} is redis://host:6379/0, rediss://… with TLS, or unix:///path/to/a/socket."

@@ -13,53 +13,57 @@ from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from dashboard.queries.purse import counts_of, purse_of
-from dashboard.queries.service import service_of
-from dashboard.queries.studio import price_of
-from dashboard.queries.videos.cards import rows, tell
-from dashboard.queries.videos.pages import video_from
-from dashboard.queries.videos.usual import usuals
+from dashboard.queries.purse import load_holds_and_counts, load_team_balance
+from dashboard.queries.service import load_service_availability
+from dashboard.queries.studio import build_draft_price
+from dashboard.queries.videos.cards import build_video_context, with_card_relations
+from dashboard.queries.videos.pages import build_video_page
+from dashboard.queries.videos.usual import load_usual_durations
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Job, JobState, Vault
 
-MOST = 48  # videos in one bundle
+MAX_VIDEOS_PER_PUSH = 48  # videos in one bundle
 
 
-class TooMuch(Exception):
+class TooManyChanges(Exception):
     """News of more videos than a bundle holds: pages look at everything again."""
 
 
-def bundle(vault_id: UUID, news: Collection[ChangeEvent]) -> str:
+def render_tenant_changes(vault_id: UUID, news: Collection[ChangeEvent]) -> str:
     """The HTML of everything that this news changes. Eight queries, and two more a draft.
 
-    Raises `TooMuch`.
+    Raises `TooManyChanges`.
     """
     vault = Vault.objects.get(pk=vault_id)
     with timezone.override(vault.zone):
-        return told(vault, news)
+        return render_changes(vault, news)
 
 
-def told(vault: Vault, news: Collection[ChangeEvent]) -> str:
+def render_changes(vault: Vault, news: Collection[ChangeEvent]) -> str:
     vault_id = vault.pk
-    usual, now = usuals(vault_id), timezone.now()
-    jobs = list(rows(changed(vault_id, news)))
-    if len(jobs) > MOST:
-        raise TooMuch
+    usual, now = load_usual_durations(vault_id), timezone.now()
+    jobs = list(with_card_relations(changed_jobs(vault_id, news)))
+    if len(jobs) > MAX_VIDEOS_PER_PUSH:
+        raise TooManyChanges
     context = {
-        "videos": [video_from(tell(job, usual, now), usual) for job in jobs],
-        "prices": [price_of(job) for job in jobs if job.state == JobState.DRAFT],
-        "purse": purse_of(vault),
-        "counts": counts_of(vault)[1],
-        "service": service_of(vault),
+        "videos": [build_video_page(build_video_context(job, usual, now), usual) for job in jobs],
+        "prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT],
+        "purse": load_team_balance(vault),
+        "counts": load_holds_and_counts(vault)[1],
+        "service": load_service_availability(vault),
     }
     return render_to_string("dashboard/video/push.html", context)
 
 
-def changed(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
+def changed_jobs(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
     ids: dict[EventType, set[UUID]] = {event: set() for event in EventType}
     for one in news:
         ids[one.event_type].add(one.id)
     touched = Q(pk__in=ids[EventType.JOB]) | Q(charges__in=ids[EventType.CHARGE])
     # A token that stops or works again changes what is known of all that runs on it.
     touched |= Q(token__in=ids[EventType.TOKEN], state=JobState.RUNNING)
-    return Job.objects.visible().filter(touched, vault_id=vault_id).distinct()[: MOST + 1]
+    return (
+        Job.objects.visible()
+        .filter(touched, vault_id=vault_id)
+        .distinct()[: MAX_VIDEOS_PER_PUSH + 1]
+    )

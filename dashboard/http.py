@@ -10,7 +10,7 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.models import Membership, Team, User
 
-ASKS_OR_ACTS = require_http_methods(["GET", "HEAD", "POST"])  # a GET asks, a POST does it
+allow_get_or_post = require_http_methods(["GET", "HEAD", "POST"])  # a GET asks, a POST does it
 
 
 class TeamRequest(HttpRequest):
@@ -23,7 +23,7 @@ class TeamRequest(HttpRequest):
     entered_at: int  # seconds since 1970
 
 
-def go_to(request: TeamRequest, to: str, *args: object) -> HttpResponse:
+def redirect_to(request: TeamRequest, to: str, *args: object) -> HttpResponse:
     """To another page: its name and arguments, or its address. htmx is told to go there whole."""
     answer = redirect(to, *args)
     return HttpResponseClientRedirect(answer.url) if request.htmx else answer

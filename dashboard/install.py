@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 # From the smallest to the largest, with the megabytes that `.venv` takes afterwards.
-LOCKS = {
+LOCK_SIZES_MB = {
     "requirements.lock": 180,
     "requirements-media.lock": 380,
     "requirements-dev.lock": 800,
 }
-STAMP = VENV / "installed"
-OLDEST = (3, 11)
-OPTIONS = [
+STAMP_FILE = VENV / "installed"
+MIN_PYTHON = (3, 11)
+PIP_OPTIONS = [
     *(
         "--disable-pip-version-check",
         "--no-input",
@@ -42,8 +42,8 @@ OPTIONS = [
     # Python compiles what it imports; of all there is, that is a third, and saves 40 MB and time.
     "--no-compile",
 ]
-BEGUN = "Installing collected packages"  # as pip says it, once it has all of them
-REASONS = [
+INSTALL_STARTED_LINE = "Installing collected packages"  # as pip says it, once it has all of them
+FAILURE_REASONS = [
     (
         r"do not match the hashes",
         "A package is not the one that was locked ({}). Empty pip's cache and try again.",
@@ -60,100 +60,105 @@ REASONS = [
 ]
 
 
-class Unable(Exception):
+class SetupError(Exception):
     """What stands in the way, as one sentence for the person at the terminal."""
 
 
 def main(arguments: list[str]) -> int:
     try:
-        return install(*arguments)
-    except Unable as reason:
+        return install_requirements(*arguments)
+    except SetupError as reason:
         print(f"reelroom: {reason}", file=sys.stderr)
     except KeyboardInterrupt:
         print("reelroom: Stopped before the packages were installed.", file=sys.stderr)
     return 1
 
 
-def install(name: str) -> int:
-    if sys.version_info < OLDEST:
+def install_requirements(name: str) -> int:
+    if sys.version_info < MIN_PYTHON:
         version = "{}.{}".format(*sys.version_info[:2])
-        raise Unable(
+        raise SetupError(
             f"Reelroom needs Python 3.11 or newer; {sys.executable} is {version}. "
             "Name a newer one: make PYTHON=python3.13 run"
         )
-    stamp = STAMP.read_text() if STAMP.is_file() and PYTHON.exists() else ""
-    if holds(stamp, name):
+    stamp = STAMP_FILE.read_text() if STAMP_FILE.is_file() and PYTHON.exists() else ""
+    if is_lock_installed(stamp, name):
         return 0
-    print(f"reelroom: Installing packages: .venv takes about {LOCKS[name]} MB.", flush=True)
-    is_kept = python_of(stamp) == this_python()
+    print(f"reelroom: Installing packages: .venv takes about {LOCK_SIZES_MB[name]} MB.", flush=True)
+    is_kept = stamped_python_version(stamp) == running_python_version()
     if not is_kept:
         make_venv()
-    STAMP.unlink(missing_ok=True)  # who is interrupted begins with a fresh one
-    done = run([*pip(), "install", *OPTIONS, "--requirement", str(ROOT / name)])
+    STAMP_FILE.unlink(missing_ok=True)  # who is interrupted begins with a fresh one
+    done = run_command([*pip_command(), "install", *PIP_OPTIONS, "--requirement", str(ROOT / name)])
     if done.returncode != 0:
-        if is_kept and BEGUN not in done.stdout:
-            STAMP.write_text(stamp)  # nothing was touched: the release before runs on
-        raise Unable(why(done.stdout))
-    STAMP.write_text(stamp_for(name))
+        if is_kept and INSTALL_STARTED_LINE not in done.stdout:
+            STAMP_FILE.write_text(stamp)  # nothing was touched: the release before runs on
+        raise SetupError(explain_failure(done.stdout))
+    STAMP_FILE.write_text(build_stamp(name))
     return 0
 
 
-def holds(stamp: str, name: str) -> bool:
+def is_lock_installed(stamp: str, name: str) -> bool:
     """Whether a `.venv` with this stamp has all of the lock, for this Python."""
-    return digest(name) in stamp.split() and python_of(stamp) == this_python()
+    return (
+        lock_digest(name) in stamp.split()
+        and stamped_python_version(stamp) == running_python_version()
+    )
 
 
-def stamp_for(name: str) -> str:
+def build_stamp(name: str) -> str:
     """What `.venv` holds with this lock: the locks up to it, and for which Python."""
-    names = list(LOCKS)
+    names = list(LOCK_SIZES_MB)
     held = names[: names.index(name) + 1]
-    return " ".join([*map(digest, held), this_python()])
+    return " ".join([*map(lock_digest, held), running_python_version()])
 
 
-def digest(name: str) -> str:
+def lock_digest(name: str) -> str:
     return hashlib.sha256((ROOT / name).read_bytes()).hexdigest()
 
 
-def this_python() -> str:
+def running_python_version() -> str:
     return "{}.{}.{}".format(*sys.version_info[:3])
 
 
-def python_of(stamp: str) -> str:
+def stamped_python_version(stamp: str) -> str:
     return stamp.rpartition(" ")[2]
 
 
 def make_venv() -> None:
     """A fresh `.venv`, without a pip of its own where Python came without (as Debian packs it)."""
-    if not has("venv") or not (has("ensurepip") or has("pip")):
-        raise Unable(
+    if not has_module("venv") or not (has_module("ensurepip") or has_module("pip")):
+        raise SetupError(
             f"{sys.executable} has no venv or no pip. On Debian: apt-get install python3-venv"
         )
     shutil.rmtree(VENV, ignore_errors=True)
-    bare = [] if has("ensurepip") else ["--without-pip"]
-    done = run([sys.executable, "-m", "venv", *bare, str(VENV)])
+    bare = [] if has_module("ensurepip") else ["--without-pip"]
+    done = run_command([sys.executable, "-m", "venv", *bare, str(VENV)])
     if done.returncode != 0:
-        raise Unable(f"No virtual environment could be made in {VENV}: {last_line(done.stdout)}")
+        raise SetupError(
+            f"No virtual environment could be made in {VENV}: {last_line(done.stdout)}"
+        )
 
 
-def pip() -> list[str]:
+def pip_command() -> list[str]:
     """The pip that fills `.venv`: its own, else the one of the Python that runs this."""
     if (VENV / "bin" / "pip").exists():
         return [str(PYTHON), "-m", "pip"]
     return [sys.executable, "-m", "pip", "--python", str(PYTHON)]
 
 
-def has(module: str) -> bool:
+def has_module(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def run_command(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own words only
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
 
 
-def why(output: str) -> str:
-    for pattern, sentence in REASONS:
+def explain_failure(output: str) -> str:
+    for pattern, sentence in FAILURE_REASONS:
         found = re.search(pattern, output, re.IGNORECASE)
         if found:
             return sentence.format(next(filter(None, found.groups()), "one of them"))

@@ -18,34 +18,36 @@ from dashboard.outages import is_outage
 
 SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr|whsec)_[A-Za-z0-9_\-+/=]{8,}")
 # What a person reading along does not need: the first half of every request, and the watchers.
-PROBES = ("/healthz", "/readyz")
-VISITORS = (BadRequest, MultiPartParserError, SuspiciousOperation)
-CHATTER = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}
+PROBE_PATHS = ("/healthz", "/readyz")
+CLIENT_ERRORS = (BadRequest, MultiPartParserError, SuspiciousOperation)
+NOISY_EVENTS = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}
 
 
-def strike_out(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    return {key: struck(value) if isinstance(value, str) else value for key, value in event.items()}
+def redact_event(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    return {
+        key: redact_text(value) if isinstance(value, str) else value for key, value in event.items()
+    }
 
 
-def struck(text: str) -> str:
+def redact_text(text: str) -> str:
     return SECRET_SHAPES.sub(lambda found: f"{found.group(1) or ''}[struck out]", text)
 
 
-def without_outages(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+def shorten_outage(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """An outage is one sentence: where we asked when the database went away explains nothing."""
-    error = raised(event)
+    error = event_error(event)
     if not (isinstance(error, BaseException) and is_outage(error)):
         return event
     return {**event, "exc_info": None, "event": f"{event.get('event')} (away: {first_line(error)})"}
 
 
-def without_visitors_tracebacks(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+def drop_client_traceback(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """What a visitor sends that cannot be read is one line: it is no error of ours."""
-    error = raised(event)
-    return {**event, "exc_info": None} if isinstance(error, VISITORS) else event
+    error = event_error(event)
+    return {**event, "exc_info": None} if isinstance(error, CLIENT_ERRORS) else event
 
 
-def raised(event: EventDict) -> object:
+def event_error(event: EventDict) -> object:
     """The error that a line is about, however it came along."""
     error = event.get("exc_info")
     error = sys.exc_info() if error is True else error
@@ -56,44 +58,44 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def for_people(_: WrappedLogger, __: str, event: EventDict) -> str:
+def format_plain(_: WrappedLogger, __: str, event: EventDict) -> str:
     """`GET /library/ 200`, or the level and the event, with its traceback beneath."""
     if event.get("event") == "request_finished":
-        return struck(f"{event.get('request')} {event.get('code')}")
+        return redact_text(f"{event.get('request')} {event.get('code')}")
     level = str(event.get("level", "info"))
     line = f"{event.get('event')}" if level == "info" else f"{level}: {event.get('event')}"
     trace = event.get("exception")
-    return struck(f"{line}\n{trace}" if trace else line)
+    return redact_text(f"{line}\n{trace}" if trace else line)
 
 
-class WithoutChatter(logging.Filter):
+class NoiseFilter(logging.Filter):
     """Keeps the lines that tell something; all of them at DEBUG."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         said = record.msg if isinstance(record.msg, dict) else vars(record)
         request = said.get("request") or ""
         path = request if isinstance(request, str) else getattr(request, "path", "")
-        return said.get("event") not in CHATTER and not path.endswith(PROBES)
+        return said.get("event") not in NOISY_EVENTS and not path.endswith(PROBE_PATHS)
 
 
-def formatter(style: str) -> logging.Formatter:
+def build_formatter(style: str) -> logging.Formatter:
     """`json` or `plain`. Redaction comes after everything that adds to a line."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
-        without_outages,
-        without_visitors_tracebacks,
+        shorten_outage,
+        drop_client_traceback,
         structlog.processors.format_exc_info,
     ]
-    last: Processor = structlog.processors.JSONRenderer() if style == "json" else for_people
+    last: Processor = structlog.processors.JSONRenderer() if style == "json" else format_plain
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, strike_out, last],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, redact_event, last],
     )
 
 
-def join() -> None:
+def configure_structlog() -> None:
     """Send structlog's own events the way of everybody else's, through the same redaction."""
     structlog.configure(
         processors=[
@@ -101,8 +103,8 @@ def join() -> None:
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            without_outages,
-            without_visitors_tracebacks,
+            shorten_outage,
+            drop_client_traceback,
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],

@@ -21,13 +21,13 @@ from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from dashboard.models import Membership
-from dashboard.next_page import path_of
+from dashboard.next_page import safe_return_path
 
-TEAM_IN_SESSION = "team"
-BY_ITSELF = frozenset({"live", "video-media"})
+TEAM_SESSION_KEY = "team"
+AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
 
 
-class DoorMiddleware(LoginRequiredMiddleware):
+class SignInRequiredMiddleware(LoginRequiredMiddleware):
     """Nobody passes unknown. Signing in leads back to a page, never to what only a form sends to.
 
     A session may end while a page stands open: its parts then take the whole window to the door.
@@ -41,7 +41,7 @@ class DoorMiddleware(LoginRequiredMiddleware):
             return super().handle_no_permission(request, view_func)
         page = request.headers.get("HX-Current-URL" if part else "Referer", "")
         door = redirect_to_login(
-            path_of(request, page),
+            safe_return_path(request, page),
             resolve_url(self.get_login_url(view_func)),
             self.get_redirect_field_name(view_func),
         )
@@ -64,7 +64,7 @@ class TeamMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with timezone.override(None):  # process_view chooses the team's
-            response = said(request, self.get_response(request))
+            response = explain_method_not_allowed(request, self.get_response(request))
         if request.user.is_authenticated:
             # Pages of a team are nobody else's to keep, the back button of a shared computer
             # included.
@@ -76,9 +76,9 @@ class TeamMiddleware:
     ) -> HttpResponse | None:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
-        if not enter_team(request) and not request.path.startswith("/accounts/"):
+        if not set_request_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "dashboard/teamless.html", status=403)
-        return HttpResponseClientRefresh() if is_of_another_team(request) else None
+        return HttpResponseClientRefresh() if is_for_another_team(request) else None
 
 
 class SessionUseMiddleware:
@@ -91,28 +91,28 @@ class SessionUseMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_: object) -> None:
-        if request.user.is_authenticated and is_by_a_person(request):
+        if request.user.is_authenticated and is_user_initiated(request):
             with suppress(OperationalError):  # a full disk keeps nobody from reading
-                request.session.put_off_end()  # type: ignore[attr-defined]
+                request.session.extend_expiry()  # type: ignore[attr-defined]
 
 
-def is_by_a_person(request: HttpRequest) -> bool:
+def is_user_initiated(request: HttpRequest) -> bool:
     """Whether a person asked. A page also asks by itself: for its stream, for posters, and through
     htmx, where static/js/shell/used.js marks what a press or a key led to."""
     if "HX-Request" in request.headers:
         return "X-Used" in request.headers
     match = request.resolver_match
-    return match is not None and match.url_name not in BY_ITSELF
+    return match is not None and match.url_name not in AUTOMATIC_VIEW_NAMES
 
 
-def is_of_another_team(request: HttpRequest) -> bool:
+def is_for_another_team(request: HttpRequest) -> bool:
     """Whether a page asks that was drawn for another team than the one chosen since, in another
     tab: nothing of this team is laid into it."""
     drawn_for, team = request.headers.get("X-Team", ""), getattr(request, "team", None)
     return team is not None and drawn_for not in ("", str(team.pk))
 
 
-def said(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """Who opens an address that only a form sends to is told so on a page."""
     if response.status_code != 405 or request.method != "GET" or "HX-Request" in request.headers:
         return response
@@ -121,19 +121,19 @@ def said(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     return page
 
 
-def enter_team(request: HttpRequest) -> bool:
+def set_request_team(request: HttpRequest) -> bool:
     """Put the team of the signed-in person into the request; False when they have none."""
     # Before anything is read: what is announced from now on may be missing on the page.
     request.entered_at = int(time.time())  # type: ignore[attr-defined]
-    membership = membership_of(request)
+    membership = current_membership(request)
     if membership is not None:
         request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
         timezone.activate(membership.team.vault.zone)
     return membership is not None
 
 
-def membership_of(request: HttpRequest) -> Membership | None:
+def current_membership(request: HttpRequest) -> Membership | None:
     mine = Membership.objects.filter(user_id=request.user.pk or 0)
     mine = mine.select_related("team", "team__vault", "user")
-    chosen = request.session.get(TEAM_IN_SESSION)
+    chosen = request.session.get(TEAM_SESSION_KEY)
     return (mine.filter(team_id=chosen).first() if chosen else None) or mine.first()

@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 # Addresses that only a form sends to, and the page that has the form. A refused one is shown at
 # such an address, so it may be what somebody comes from.
-SENT_FROM = {
+FORM_PAGES = {
     "alert-rules": "alerts",
     "alert-tests": "alerts",
     "alert-webhook": "alerts",
@@ -31,7 +31,7 @@ SENT_FROM = {
 }
 
 
-def path_of(request: HttpRequest, page: str) -> str:
+def safe_return_path(request: HttpRequest, page: str) -> str:
     """The path and the query of a page of this site, by its address; of any other the start page.
 
     Never an address that only a form sends to.
@@ -46,4 +46,4 @@ def path_of(request: HttpRequest, page: str) -> str:
         name = resolve(urlsplit(path).path).url_name
     except Resolver404:
         return path
-    return reverse(SENT_FROM[name]) if name in SENT_FROM else path
+    return reverse(FORM_PAGES[name]) if name in FORM_PAGES else path

@@ -11,42 +11,42 @@ import kombu.exceptions
 import redis
 from django.db import InterfaceError, OperationalError
 
-AWAY: tuple[type[BaseException], ...] = (
+OUTAGE_ERRORS: tuple[type[BaseException], ...] = (
     *(OperationalError, InterfaceError),
     *(redis.ConnectionError, redis.TimeoutError),  # neither is the other's kind
     kombu.exceptions.OperationalError,  # Redis as the queue
 )
-RETRY_AFTER = 10  # seconds
+RETRY_AFTER_S = 10  # seconds
 
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
 # The second: SQLite's shared memory beside the WAL could not grow.
-SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
-POSTGRES_FULL = "53100"
-REDIS_FULL = "MISCONF"  # it cannot save what it would take, so it takes nothing
+SQLITE_FULL_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+POSTGRES_FULL_CODE = "53100"
+REDIS_FULL_PREFIX = "MISCONF"  # it cannot save what it would take, so it takes nothing
 
 
 def is_outage(error: BaseException | None) -> bool:
     """Whether the error, or what it was raised from, is an outage."""
-    return any(isinstance(one, AWAY) or has_no_space(one) for one in chain(error))
+    return any(isinstance(one, OUTAGE_ERRORS) or has_no_space(one) for one in error_chain(error))
 
 
 def is_full_disk(error: BaseException | None) -> bool:
     """Whether the error, or what it was raised from, is a disk without room: ours, PostgreSQL's or
     Redis's."""
-    return any(has_no_space(one) for one in chain(error))
+    return any(has_no_space(one) for one in error_chain(error))
 
 
 def has_no_space(error: BaseException) -> bool:
     if isinstance(error, redis.ResponseError):
-        return str(error).startswith(REDIS_FULL)
+        return str(error).startswith(REDIS_FULL_PREFIX)
     return (
-        (isinstance(error, OSError) and error.errno in NO_SPACE)
-        or getattr(error, "sqlite_errorcode", None) in SQLITE_FULL
-        or getattr(error, "sqlstate", None) == POSTGRES_FULL
+        (isinstance(error, OSError) and error.errno in NO_SPACE_ERRNOS)
+        or getattr(error, "sqlite_errorcode", None) in SQLITE_FULL_CODES
+        or getattr(error, "sqlstate", None) == POSTGRES_FULL_CODE
     )
 
 
-def chain(error: BaseException | None) -> Iterator[BaseException]:
+def error_chain(error: BaseException | None) -> Iterator[BaseException]:
     """The error and what it was raised from, one after the other."""
     while error is not None:
         yield error

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 
-def write(path: Path, text: str) -> Path:
+def write_private_file(path: Path, text: str) -> Path:
     """As a whole or not at all; answers the path. Raises `OSError`."""
     fresh = path.with_suffix(".new")
     fresh.unlink(missing_ok=True)

@@ -10,6 +10,6 @@ from django.http import HttpRequest
 from django.views.debug import SafeExceptionReporterFilter
 
 
-class Discreet(SafeExceptionReporterFilter):
+class AlwaysRedactingFilter(SafeExceptionReporterFilter):
     def is_active(self, request: HttpRequest | None) -> bool:
         return True

@@ -17,16 +17,16 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import ProjectState
 
 ADVISORY_LOCK = 0x5245454C  # any number, the same in every release
-WAITS_FOR_A_TABLE = "2s"  # so long everybody else waits with it
-PAUSE = 3.0  # seconds, in which those catch up
-PATIENCE = 600.0  # seconds; then it is better that somebody knows
+TABLE_LOCK_TIMEOUT = "2s"  # so long everybody else waits with it
+MIGRATION_RETRY_S = 3.0  # seconds, in which those catch up
+MIGRATION_TIMEOUT_S = 600.0  # seconds; then it is better that somebody knows
 
 
-class HeldUpError(Exception):
+class MigrationBlockedError(Exception):
     """A table was in use for as long as anybody has patience."""
 
 
-class Executor(MigrationExecutor):
+class AtomicMigrationExecutor(MigrationExecutor):
     """Notes a migration in the transaction that applies it.
 
     Django does so after its end where statements were put off to that, as for every new table with
@@ -57,40 +57,40 @@ def is_migrated() -> bool:
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
-def migrate() -> None:
-    executor = Executor(connection)
+def apply_migrations() -> None:
+    executor = AtomicMigrationExecutor(connection)
     executor.loader.check_consistent_history(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())
 
 
-def bring_up_to_date(patience: float = PATIENCE) -> None:
+def migrate_with_retries(patience: float = MIGRATION_TIMEOUT_S) -> None:
     """Apply the migrations of this release, for at most `patience` seconds while a table is in use.
 
-    Raises `HeldUpError`, and `OperationalError` when the database does not answer. What was applied
-    until then stays, each migration as a whole.
+    Raises `MigrationBlockedError`, and `OperationalError` when the database does not answer. What
+    was applied until then stays, each migration as a whole.
     """
     until = time.monotonic() + patience
-    with alone():
+    with migration_lock():
         while not is_migrated():
             try:
-                migrate()
+                apply_migrations()
             except OperationalError as error:
                 if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                     raise
-                if time.monotonic() + PAUSE > until:
-                    raise HeldUpError from error
-                time.sleep(PAUSE)
+                if time.monotonic() + MIGRATION_RETRY_S > until:
+                    raise MigrationBlockedError from error
+                time.sleep(MIGRATION_RETRY_S)
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def migration_lock() -> Iterator[None]:
     """Wait for whoever else changes the schema. SQLite has one house, which prepares once."""
     if connection.vendor != "postgresql":
         yield
         return
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
-        cursor.execute("SELECT set_config('lock_timeout', %s, false)", [WAITS_FOR_A_TABLE])
+        cursor.execute("SELECT set_config('lock_timeout', %s, false)", [TABLE_LOCK_TIMEOUT])
         try:
             yield
         finally:

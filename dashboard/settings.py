@@ -27,19 +27,19 @@ DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.secret(
     "SECRET_KEY", "`make run` writes one; in production set 50 random characters."
 )
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = env.text_list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 if "*" in ALLOWED_HOSTS and not DEBUG:
     raise ImproperlyConfigured(
         "ALLOWED_HOSTS is * and so accepts every host name. Name the hosts that people use, such "
         "as reelroom.example.com."
     )
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS = env.text_list("CSRF_TRUSTED_ORIGINS", default=[])
 BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
 ROOT_URLCONF = "dashboard.urls"
 ASGI_APPLICATION = "dashboard.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
-TIME_ZONE = env.zone("TIME_ZONE")
+TIME_ZONE = env.time_zone("TIME_ZONE")
 USE_TZ = True
 
 INSTALLED_APPS = [
@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "dashboard.middleware.DoorMiddleware",
+    "dashboard.middleware.SignInRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -92,7 +92,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.context.shell",
+                "dashboard.context.shell_context",
             ],
             "builtins": [
                 "django_htmx.templatetags.django_htmx",
@@ -119,7 +119,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
 # away" is said, and until a new attempt takes the place of one that waits longer and longer.
 POOL = {
     "min_size": 1,
-    "max_size": env.whole("DATABASE_POOL", 8, 2, 1000),  # connections of one process
+    "max_size": env.integer("DATABASE_POOL", 8, 2, 1000),  # connections of one process
     "timeout": 3,
     "reconnect_timeout": 5,
 }
@@ -156,7 +156,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
-ACCOUNT_ADAPTER = "dashboard.accounts.Adapter"
+ACCOUNT_ADAPTER = "dashboard.accounts.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "dashboard.forms.account.LoginForm",
     "change_password": "dashboard.forms.account.ChangePasswordForm",
@@ -176,11 +176,11 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
 PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a link of a mail works
 # How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.whole("TRUSTED_PROXIES", 0, 0, 10)
+ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)
 
 # Alerts ------------------------------------------------------------------------------------------
 try:
-    vars().update(env.email_url_config(env.filled("EMAIL_URL", "consolemail://")))
+    vars().update(env.email_url_config(env.text_or_default("EMAIL_URL", "consolemail://")))
 except (KeyError, ValueError, ImproperlyConfigured):
     # Without its value: there may be a password in it.
     raise ImproperlyConfigured(
@@ -190,26 +190,28 @@ except (KeyError, ValueError, ImproperlyConfigured):
 # Without a mail server a working link would stand in the log. That is fine on one's own machine.
 RESETS_PASSWORDS_BY_EMAIL = not BEHIND_TLS or vars()["EMAIL_BACKEND"].endswith("smtp.EmailBackend")
 EMAIL_TIMEOUT = 15  # seconds; one slow mail server does not keep a worker
-DEFAULT_FROM_EMAIL = env.filled("EMAIL_FROM", "reelroom@localhost")
+DEFAULT_FROM_EMAIL = env.text_or_default("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
     raise ImproperlyConfigured("EMAIL_FROM is the address that alerts come from, with an @ in it.")
 # What links in e-mails and webhooks begin with.
-if BEHIND_TLS and not env.filled("PORTAL_URL", "").startswith("https://"):
+if BEHIND_TLS and not env.text_or_default("PORTAL_URL", "").startswith("https://"):
     raise ImproperlyConfigured(
         "BEHIND_TLS needs PORTAL_URL, where links in e-mails lead: https://reelroom.example.com."
     )
-PORTAL_URL = env.filled("PORTAL_URL", f"http://127.0.0.1:{env.filled('PORT', '8000')}").rstrip("/")
+PORTAL_URL = env.text_or_default(
+    "PORTAL_URL", f"http://127.0.0.1:{env.text_or_default('PORT', '8000')}"
+).rstrip("/")
 if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("http", "https"):
     raise ImproperlyConfigured(
         "PORTAL_URL is where people reach the portal, such as https://reelroom.example.com."
     )
 
 # A budget's alert outlives its month, so that it is not told twice; the upper end is ten years.
-ALERTS_KEPT_DAYS = env.whole("ALERTS_KEPT_DAYS", 400, 35, 3650)
+ALERTS_KEPT_DAYS = env.integer("ALERTS_KEPT_DAYS", 400, 35, 3650)
 # Of calls that only looked; those that charged stay.
-CALLS_KEPT_DAYS = env.whole("CALLS_KEPT_DAYS", 30, 1, 3650)
+CALLS_KEPT_DAYS = env.integer("CALLS_KEPT_DAYS", 30, 1, 3650)
 
-SIGN_INS_KEPT_DAYS = env.whole("SIGN_INS_KEPT_DAYS", 180, 7, 3650)
+SIGN_INS_KEPT_DAYS = env.integer("SIGN_INS_KEPT_DAYS", 180, 7, 3650)
 
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
@@ -220,7 +222,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": VAR / "media"},
     },
-    "staticfiles": {"BACKEND": "dashboard.bundles.Storage"},
+    "staticfiles": {"BACKEND": "dashboard.bundles.BundlingStorage"},
 }
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # our files are for our pages
 CONTENT_SECURITY_POLICY = {
@@ -250,9 +252,9 @@ X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_ENGINE = "dashboard.sign_in.sessions"
 SESSION_COOKIE_AGE = 24 * 3600  # seconds from sign-in, however much it is used
-SESSION_IDLE_MINUTES = env.whole("SESSION_IDLE_MINUTES", 480, 30, 1440)
+SESSION_IDLE_MINUTES = env.integer("SESSION_IDLE_MINUTES", 480, 30, 1440)
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
+CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failure"
 if BEHIND_TLS:
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked from next door, without TLS
@@ -302,17 +304,17 @@ CELERY_BROKER_URL = (
     REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL
 )
 # Workers and beats touch it while they go on, for the health check of a container.
-HEALTH_FILE = env.filled("HEALTH_FILE", "")
+HEALTH_FILE = env.text_or_default("HEALTH_FILE", "")
 
 # Logs --------------------------------------------------------------------------------------------
-DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.reports.Discreet"
-LOG_LEVEL = env.one_of("LOG_LEVEL", "INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
-LOG_FORMAT = env.one_of("LOG_FORMAT", "plain", "json")
+DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.reports.AlwaysRedactingFilter"
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
+LOG_FORMAT = env.choice("LOG_FORMAT", "plain", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "dashboard.logs.formatter", "style": LOG_FORMAT}},
-    "filters": {"without_chatter": {"()": "dashboard.logs.WithoutChatter"}},
+    "formatters": {"line": {"()": "dashboard.logs.build_formatter", "style": LOG_FORMAT}},
+    "filters": {"without_chatter": {"()": "dashboard.logs.NoiseFilter"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",

@@ -19,7 +19,7 @@ from proxyapi.checks import STARTUP_TAG
 log = logging.getLogger(__name__)
 
 
-def refuse_wrong_keys(**_: Any) -> None:
+def run_startup_checks(**_: Any) -> None:
     """End the process with the sentences that say what is wrong; some milliseconds if nothing is.
     What is only odd, such as accounts of another upstream, is logged.
 
@@ -31,18 +31,18 @@ def refuse_wrong_keys(**_: Any) -> None:
         connection.close()
         if close_pool := getattr(connection, "close_pool", None):  # PostgreSQL alone has one
             close_pool()
-    wrong = [sentence(one) for one in found if one.is_serious()]
+    wrong = [format_check_message(one) for one in found if one.is_serious()]
     if wrong:
         sys.exit("\n".join(wrong))
     for one in found:
-        log.warning("%s", sentence(one))
+        log.warning("%s", format_check_message(one))
 
 
-def sentence(message: CheckMessage) -> str:
+def format_check_message(message: CheckMessage) -> str:
     return f"{message.msg} {message.hint or ''}".strip()
 
 
-def refuse_wrong_keys_in_a_loop() -> None:
+def run_startup_checks_in_thread() -> None:
     """The same where an event loop runs already, in which Django asks no database."""
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(refuse_wrong_keys).result()
+        thread.submit(run_startup_checks).result()

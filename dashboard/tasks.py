@@ -10,11 +10,11 @@ from celery import shared_task
 from celery.signals import task_postrun
 from django.utils import timezone
 
-from dashboard.actions.tokens import note_shut
+from dashboard.actions.tokens import record_undecryptable_tokens
 from dashboard.alerting import foresight
-from dashboard.alerting.deliveries import deliver, mend
-from dashboard.alerting.evaluate import evaluate
-from dashboard.alerting.pruning import prune
+from dashboard.alerting.deliveries import attempt_delivery, repair_due_times
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.alerting.pruning import prune_alert_events
 from dashboard.models import Delivery, Team
 from dashboard.sign_in import history, mails
 from dashboard.sign_in.sessions import SessionStore
@@ -23,9 +23,9 @@ from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reco
 
 @shared_task(expires=30)
 def evaluate_alerts(team_id: str) -> None:
-    for delivery in evaluate(UUID(team_id)):
+    for delivery in evaluate_team(UUID(team_id)):
         deliver_alert.delay(str(delivery.pk))
-    note_shut(UUID(team_id))
+    record_undecryptable_tokens(UUID(team_id))
 
 
 @shared_task
@@ -36,26 +36,26 @@ def evaluate_all_alerts() -> None:
 
 
 @shared_task
-def evaluate_forecasts() -> None:
+def evaluate_all_forecasts() -> None:
     """Every quarter of an hour: a forecast moves slowly and takes a while."""
     for team_id in Team.objects.values_list("pk", flat=True):
-        foresee_alerts.delay(str(team_id))
+        evaluate_forecast_alerts.delay(str(team_id))
 
 
 @shared_task(expires=900)
-def foresee_alerts(team_id: str) -> None:
-    for delivery in evaluate(UUID(team_id), foresight.LOOKS):
+def evaluate_forecast_alerts(team_id: str) -> None:
+    for delivery in evaluate_team(UUID(team_id), foresight.FORECAST_FINDERS):
         deliver_alert.delay(str(delivery.pk))
 
 
 @shared_task(expires=30)
 def deliver_alert(delivery_id: str) -> None:
-    deliver(UUID(delivery_id))
+    attempt_delivery(UUID(delivery_id))
 
 
 @shared_task
 def deliver_due_alerts() -> None:
-    mend()
+    repair_due_times()
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
 
@@ -63,14 +63,14 @@ def deliver_due_alerts() -> None:
 @shared_task
 def prune_alerts() -> None:
     """Four times a day: what is older than ALERTS_KEPT_DAYS, and is over."""
-    prune()
+    prune_alert_events()
 
 
 @shared_task
 def prune_sign_ins() -> None:
     """Once a day: sessions that ended, and the record of sign-ins after SIGN_INS_KEPT_DAYS."""
     SessionStore.clear_expired()
-    history.prune()
+    history.prune_sign_in_events()
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5, expires=3600)
@@ -81,13 +81,13 @@ def send_password_reset(address: str) -> None:
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
 def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None:
-    mails.send_password_changed(user_id, datetime.fromisoformat(changed_at), client_ip)
+    mails.send_password_changed_mail(user_id, datetime.fromisoformat(changed_at), client_ip)
 
 
 @task_postrun.connect(sender=dispatch_charge_task)
 @task_postrun.connect(sender=dispatch_slow_charge_task)
 @task_postrun.connect(sender=reconcile_charge_task)
-def after_a_charge(*, args: tuple[str, ...], **_: Any) -> None:
+def evaluate_alerts_after_charge(*, args: tuple[str, ...], **_: Any) -> None:
     """A charge was sent or settled: its team's thresholds are looked at."""
     for team_id in Team.objects.filter(vault__charges=UUID(args[0])).values_list("pk", flat=True):
         evaluate_alerts.delay(str(team_id))

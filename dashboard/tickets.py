@@ -14,27 +14,29 @@ from django.utils.crypto import constant_time_compare
 from dashboard.models import Membership
 
 
-class Ticket(NamedTuple):
-    vault: UUID
-    team: UUID
-    user: int
-    session: str
+class StreamSession(NamedTuple):
+    tenant_id: UUID
+    team_id: UUID
+    user_id: int
+    session_key: str
 
 
-def lapsed(tickets: Collection[Ticket]) -> frozenset[Ticket]:
+def expired_sessions(tickets: Collection[StreamSession]) -> frozenset[StreamSession]:
     """Those of signed-out, disabled or removed people, and of sessions that ended; two queries."""
     memberships = Membership.objects.filter(
-        user_id__in={ticket.user for ticket in tickets}, user__is_active=True
+        user_id__in={ticket.user_id for ticket in tickets}, user__is_active=True
     ).select_related("user")
     sessions = Session.objects.filter(
-        session_key__in={ticket.session for ticket in tickets}, expire_date__gt=timezone.now()
+        session_key__in={ticket.session_key for ticket in tickets}, expire_date__gt=timezone.now()
     )
     hashes = {row.session_key: row.get_decoded().get(HASH_SESSION_KEY, "") for row in sessions}
     members = {(one.team_id, one.user_id): one.user for one in memberships}
     return frozenset(
         ticket
         for ticket in tickets
-        if (user := members.get((ticket.team, ticket.user))) is None
+        if (user := members.get((ticket.team_id, ticket.user_id))) is None
         # The hash changes with the password: that ends the other sessions of a person.
-        or not constant_time_compare(hashes.get(ticket.session, ""), user.get_session_auth_hash())
+        or not constant_time_compare(
+            hashes.get(ticket.session_key, ""), user.get_session_auth_hash()
+        )
     )

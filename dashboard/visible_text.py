@@ -13,18 +13,22 @@ from django.forms import Field
 
 from proxyapi.refusals import Refusal
 
-UNSEEN = "A character that cannot be seen is in it. Type it again, or paste it as plain text."
-DIRECTIONS = "\u202a-\u202e\u2066-\u2069"
+INVISIBLE_CHARACTER = (
+    "A character that cannot be seen is in it. Type it again, or paste it as plain text."
+)
+DIRECTION_MARKS = "\u202a-\u202e\u2066-\u2069"
 validate_line = RegexValidator(
-    f"[\x00-\x1f\x7f-\x9f\u2028\u2029{DIRECTIONS}]", UNSEEN, inverse_match=True
+    f"[\x00-\x1f\x7f-\x9f\u2028\u2029{DIRECTION_MARKS}]", INVISIBLE_CHARACTER, inverse_match=True
 )
 # Line breaks and tabs are kept.
 validate_lines = RegexValidator(
-    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{DIRECTIONS}]", UNSEEN, inverse_match=True
+    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{DIRECTION_MARKS}]",
+    INVISIBLE_CHARACTER,
+    inverse_match=True,
 )
 
 
-def refuse_unseen(field: Field, *, lines: bool = False) -> None:
+def reject_invisible(field: Field, *, lines: bool = False) -> None:
     """Have a form field refuse such characters; the library's check for NUL would say it twice."""
     others = [
         one for one in field.validators if not isinstance(one, ProhibitNullCharactersValidator)
@@ -32,11 +36,11 @@ def refuse_unseen(field: Field, *, lines: bool = False) -> None:
     field.validators = [*others, validate_lines if lines else validate_line]
 
 
-def line_of(text: str, *, max_length: int, field: str) -> str:
+def clean_line(text: str, *, max_length: int, field: str) -> str:
     """A note of one line, its white space collapsed. Raises `Refusal`."""
     line = " ".join(text.split())[:max_length]
     try:
         validate_line(line)
     except ValidationError:
-        raise Refusal(UNSEEN, field=field) from None
+        raise Refusal(INVISIBLE_CHARACTER, field=field) from None
     return line

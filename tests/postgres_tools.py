@@ -18,7 +18,7 @@ def use_postgres_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     restored."""
     if ON_POSTGRES:
         monkeypatch.setenv("PATH", str(postgres_tools_dir()), prepend=os.pathsep)
-        monkeypatch.setattr(backups, "other_connections", lambda: 0)
+        monkeypatch.setattr(backups, "count_other_connections", lambda: 0)
 
 
 def postgres_tools_dir() -> Path:

@@ -24,7 +24,7 @@ def start_valkey() -> Callable[[], None]:
     """Start one where REDIS_URL of the settings points; answers what stops it."""
     from tests.settings import VALKEY_SOCKET
 
-    process = subprocess.Popen(valkey.command(VALKEY_SOCKET))
+    process = subprocess.Popen(valkey.valkey_command(VALKEY_SOCKET))
     patient = Retry(ConstantBackoff(START_TRY_S), MAX_START_TRIES)
     with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
         client.ping()

@@ -11,67 +11,86 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from dashboard import doorbell
-from dashboard.access import check
-from dashboard.actions.audit import note
+from dashboard.access import check_permission
+from dashboard.actions.audit import record_audit_event
 from dashboard.alerting import webhook
-from dashboard.alerting.deliveries import schedule
+from dashboard.alerting.deliveries import schedule_deliveries
 from dashboard.alerting.errors import DeliveryFailed
-from dashboard.models import AlertEvent, AlertRule, Delivery, Membership, Watch, Webhook
+from dashboard.models import AlertEvent, AlertKind, AlertRule, AlertWebhook, Delivery, Membership
 from dashboard.roles import Permission
 from proxyapi import throttle
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
-TWICE = "There is this threshold already."
-CHANGED = "Somebody changed this meanwhile; it is now: {now}. Save again to set what is below."
-TESTS_OF_MEMBER, TESTS_OF_TEAM = 3, 6  # a minute
-TOO_MANY = "Too many tests were sent within a minute. Nothing was sent. Try again in {wait} s."
-WAYS = ("threshold", "active", "by_email", "by_webhook")
+DUPLICATE_THRESHOLD = "There is this threshold already."
+RULE_CHANGED_MEANWHILE = (
+    "Somebody changed this meanwhile; it is now: {now}. Save again to set what is below."
+)
+TESTS_PER_MINUTE_MEMBER, TESTS_PER_MINUTE_TEAM = 3, 6  # a minute
+TOO_MANY_TESTS = (
+    "Too many tests were sent within a minute. Nothing was sent. Try again in {wait} s."
+)
+RULE_FIELDS = ("threshold", "active", "by_email", "by_webhook")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """How a rule should be, and how it was drawn, as `in_a_word` says it."""
+class AlertRuleChange:
+    """How a rule should be, and how it was drawn, as `alert_rule_version` says it."""
 
     id: uuid.UUID
     threshold: Decimal
     active: bool
     by_email: bool
     by_webhook: bool
-    drawn: str
+    base_version: str
 
     @property
-    def differs(self) -> bool:
+    def is_changed(self) -> bool:
         """Whether somebody chose it so in the form."""
-        return in_a_word(self) != self.drawn
+        return alert_rule_version(self) != self.base_version
 
 
 @transaction.atomic
-def set_rules(*, by: Membership, wanted: Iterable[Wanted]) -> int:
+def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> int:
     """Change those that differ from what was drawn; answers how many.
 
     Raises `Stale` when somebody else changed one of these meanwhile, `Refusal` for a threshold
     that is there twice.
     """
-    check(by, Permission.MANAGE_MONEY)
+    check_permission(by, Permission.MANAGE_MONEY)
     rows = AlertRule.objects.select_for_update().filter(team=by.team).order_by("pk")
     rules = {rule.pk: rule for rule in rows}
-    meant = [(rules[one.id], one) for one in wanted if one.id in rules and one.differs]
-    meant = [(rule, one) for rule, one in meant if in_a_word(rule) != in_a_word(one)]
-    if lost := [in_words(rule) for rule, one in meant if in_a_word(rule) != one.drawn]:
-        raise StaleData(CHANGED.format(now="; ".join(lost)))
-    for rule, one in in_turn(meant):
-        before = said(rule)
-        for name in WAYS:
+    meant = [(rules[one.id], one) for one in wanted if one.id in rules and one.is_changed]
+    meant = [
+        (rule, one) for rule, one in meant if alert_rule_version(rule) != alert_rule_version(one)
+    ]
+    if lost := [
+        describe_alert_rule(rule)
+        for rule, one in meant
+        if alert_rule_version(rule) != one.base_version
+    ]:
+        raise StaleData(RULE_CHANGED_MEANWHILE.format(now="; ".join(lost)))
+    for rule, one in order_without_conflicts(meant):
+        before = alert_rule_audit_details(rule)
+        for name in RULE_FIELDS:
             setattr(rule, name, getattr(one, name))
-        save(rule)
-        note(by, "alert.change", rule.pk, watch=rule.watch, before=before, after=said(rule))
+        save_alert_rule(rule)
+        record_audit_event(
+            by,
+            "alert.change",
+            rule.pk,
+            watch=rule.watch,
+            before=before,
+            after=alert_rule_audit_details(rule),
+        )
     if meant:
-        doorbell.ring(doorbell.EVALUATE, by.team_id)
+        doorbell.enqueue_after_commit(doorbell.EVALUATE_ALERTS_TASK, by.team_id)
     return len(meant)
 
 
-def in_turn(meant: list[tuple[AlertRule, Wanted]]) -> Iterator[tuple[AlertRule, Wanted]]:
+def order_without_conflicts(
+    meant: list[tuple[AlertRule, AlertRuleChange]],
+) -> Iterator[tuple[AlertRule, AlertRuleChange]]:
     """So that none takes a threshold that another one is about to leave."""
     left = list(meant)
     while left:
@@ -83,12 +102,14 @@ def in_turn(meant: list[tuple[AlertRule, Wanted]]) -> Iterator[tuple[AlertRule, 
 
 
 @transaction.atomic
-def add_rule(*, by: Membership, watch: Watch, threshold: Decimal) -> AlertRule:
-    check(by, Permission.MANAGE_MONEY)
+def add_alert_rule(*, by: Membership, watch: AlertKind, threshold: Decimal) -> AlertRule:
+    check_permission(by, Permission.MANAGE_MONEY)
     rule = AlertRule(team=by.team, watch=watch, threshold=threshold)
-    save(rule)
-    note(by, "alert.add", rule.pk, watch=rule.watch, before={}, after=said(rule))
-    doorbell.ring(doorbell.EVALUATE, by.team_id)
+    save_alert_rule(rule)
+    record_audit_event(
+        by, "alert.add", rule.pk, watch=rule.watch, before={}, after=alert_rule_audit_details(rule)
+    )
+    doorbell.enqueue_after_commit(doorbell.EVALUATE_ALERTS_TASK, by.team_id)
     return rule
 
 
@@ -99,44 +120,44 @@ def set_webhook(*, by: Membership, url: str) -> str:
     transaction, which on SQLite keeps everybody else from writing.
     """
     try:
-        webhook.judged(webhook.parsed(url))
+        webhook.resolve_webhook_address(webhook.parse_webhook_url(url))
     except DeliveryFailed as error:
         raise Refusal(error.sentence, field="url") from None
-    return put_webhook(by, url)
+    return replace_webhook(by, url)
 
 
 @transaction.atomic
-def put_webhook(by: Membership, url: str) -> str:
-    check(by, Permission.MANAGE_MONEY)
+def replace_webhook(by: Membership, url: str) -> str:
+    check_permission(by, Permission.MANAGE_MONEY)
     # A new row with each secret: the seal is bound to the row's key.
-    Webhook.objects.filter(team=by.team).delete()
-    hook, secret = Webhook(team=by.team, url=url), webhook.new_secret()
-    webhook.seal_in(hook, secret)
+    AlertWebhook.objects.filter(team=by.team).delete()
+    hook, secret = AlertWebhook(team=by.team, url=url), webhook.generate_webhook_secret()
+    webhook.encrypt_webhook_secret(hook, secret)
     hook.save(force_insert=True)
-    note(by, "webhook.set", hook.pk, host=hook.host)
+    record_audit_event(by, "webhook.set", hook.pk, host=hook.host)
     return secret
 
 
 @transaction.atomic
 def remove_webhook(*, by: Membership) -> None:
-    check(by, Permission.MANAGE_MONEY)
-    for hook in Webhook.objects.filter(team=by.team):
-        note(by, "webhook.remove", hook.pk, host=hook.host)
+    check_permission(by, Permission.MANAGE_MONEY)
+    for hook in AlertWebhook.objects.filter(team=by.team):
+        record_audit_event(by, "webhook.remove", hook.pk, host=hook.host)
         hook.delete()
 
 
 @transaction.atomic
-def send_test(*, by: Membership) -> list[Delivery]:
+def send_test_alert(*, by: Membership) -> list[Delivery]:
     """An alert that says it is a test, on every way there is; the e-mail to the sender alone.
 
     Raises `TooManyTries`.
     """
-    check(by, Permission.MANAGE_MONEY)
+    check_permission(by, Permission.MANAGE_MONEY)
     limits = {
-        f"alert-tests-of-member:{by.user_id}": TESTS_OF_MEMBER,
-        f"alert-tests-of-team:{by.team_id}": TESTS_OF_TEAM,
+        f"alert-tests-of-member:{by.user_id}": TESTS_PER_MINUTE_MEMBER,
+        f"alert-tests-of-team:{by.team_id}": TESTS_PER_MINUTE_TEAM,
     }
-    throttle.count_attempt(limits, TOO_MANY)
+    throttle.count_attempt(limits, TOO_MANY_TESTS)
     event = AlertEvent.objects.create(
         team=by.team,
         subject="test",
@@ -146,34 +167,34 @@ def send_test(*, by: Membership) -> list[Delivery]:
         text="Nothing happened. This is how an alert arrives.",
         url="/alerts/",
     )
-    rows = schedule(event, to=[by.user])
-    note(by, "alert.test", event.pk, ways=[row.channel for row in rows])
+    rows = schedule_deliveries(event, to=[by.user])
+    record_audit_event(by, "alert.test", event.pk, ways=[row.channel for row in rows])
     publish_event(by.team.vault_id, EventType.ALERT, event.pk)
     for row in rows:
-        doorbell.ring(doorbell.DELIVER, row.pk)
+        doorbell.enqueue_after_commit(doorbell.DELIVER_ALERT_TASK, row.pk)
     return rows
 
 
-def mark_read(*, by: Membership) -> None:
+def mark_alerts_read(*, by: Membership) -> None:
     """Everything told up to now. Nobody else's business, so no audit row."""
     Membership.objects.filter(pk=by.pk).update(notices_read_at=timezone.now())
 
 
-def save(rule: AlertRule) -> None:
+def save_alert_rule(rule: AlertRule) -> None:
     try:
         with transaction.atomic():
             rule.save()
     except IntegrityError:
-        raise Refusal(TWICE, field=f"threshold-{rule.pk}") from None
+        raise Refusal(DUPLICATE_THRESHOLD, field=f"threshold-{rule.pk}") from None
 
 
-def in_a_word(rule: AlertRule | Wanted) -> str:
+def alert_rule_version(rule: AlertRule | AlertRuleChange) -> str:
     """How a rule is, for a form to tell whether another writer changed it: "1000/110"."""
     boxes = (rule.active, rule.by_email, rule.by_webhook)
     return f"{rule.threshold.normalize():f}/{''.join(str(int(box)) for box in boxes)}"
 
 
-def in_words(rule: AlertRule) -> str:
+def describe_alert_rule(rule: AlertRule) -> str:
     """ "the balance from 2,000, on, by e-mail and webhook"."""
     start = f" from {format_credits(rule.threshold)}" if rule.threshold else ""
     named = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
@@ -182,6 +203,6 @@ def in_words(rule: AlertRule) -> str:
     return f"{rule.get_watch_display()}{start}, {'on' if rule.active else 'off'}{told}"
 
 
-def said(rule: AlertRule) -> dict[str, object]:
-    told: dict[str, object] = {name: getattr(rule, name) for name in WAYS}
+def alert_rule_audit_details(rule: AlertRule) -> dict[str, object]:
+    told: dict[str, object] = {name: getattr(rule, name) for name in RULE_FIELDS}
     return {**told, "threshold": f"{rule.threshold.normalize():f}"}

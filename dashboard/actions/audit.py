@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.models import AuditEvent, Membership
 
 
-def note(by: Membership, action: str, target: object, **details: object) -> None:
+def record_audit_event(by: Membership, action: str, target: object, **details: object) -> None:
     AuditEvent.objects.create(
         team=by.team, actor=by.user, action=action, target=str(target)[:100], details=details
     )

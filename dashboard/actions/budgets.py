@@ -7,23 +7,23 @@ from decimal import Decimal
 from django.db import IntegrityError, transaction
 
 from dashboard import doorbell
-from dashboard.access import check
-from dashboard.actions.audit import note
-from dashboard.models import Budget, Membership, Period, User
+from dashboard.access import check_permission
+from dashboard.actions.audit import record_audit_event
+from dashboard.models import Budget, BudgetPeriod, Membership, User
 from dashboard.roles import Permission
 from proxyapi.events import EventType, publish_event
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
-TWICE = "There is a budget for that already. Change it instead of adding another one."
-NO_LIMIT = "Set one of the two limits."
-TURNED = "The limit that refuses is not below the one that warns."
-POSITIVE = "A limit is above 0."
-CHANGED = (
+BUDGET_EXISTS = "There is a budget for that already. Change it instead of adding another one."
+LIMIT_REQUIRED = "Set one of the two limits."
+LIMITS_REVERSED = "The limit that refuses is not below the one that warns."
+LIMIT_NOT_POSITIVE = "A limit is above 0."
+BUDGET_CHANGED_MEANWHILE = (
     "Somebody changed this budget meanwhile: it is {now} now. Save again to set what is below."
 )
-ENDED = "Somebody ended this budget meanwhile. Add it again to set its limits."
-LIMITS = ("soft", "hard")
+BUDGET_ENDED_MEANWHILE = "Somebody ended this budget meanwhile. Add it again to set its limits."
+LIMIT_FIELDS = ("soft", "hard")
 
 
 @transaction.atomic
@@ -31,24 +31,24 @@ def add_budget(
     *,
     by: Membership,
     member: User | None,
-    period: Period,
+    period: BudgetPeriod,
     soft: Decimal | None,
     hard: Decimal | None,
 ) -> Budget:
     """A new one, for a member or (None) for the whole team. An ended one begins again."""
-    check(by, Permission.MANAGE_MONEY)
+    check_permission(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
     same = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
     budget = same.first() or Budget(team=by.team, member=member, period=period, active=False)
     if budget.active:
-        raise Refusal(TWICE, field="period")
+        raise Refusal(BUDGET_EXISTS, field="period")
     budget.soft, budget.hard, budget.active = soft, hard, True
     try:
         with transaction.atomic():
             budget.save()
     except IntegrityError:
-        raise Refusal(TWICE, field="period") from None
-    told(by, "budget.add", budget, before={})
+        raise Refusal(BUDGET_EXISTS, field="period") from None
+    record_budget_change(by, "budget.add", budget, before={})
     return budget
 
 
@@ -62,58 +62,64 @@ def change_budget(
     drawn: str = "",
 ) -> bool:
     """Other limits; False when they are the same. `drawn` names those the form was drawn with,
-    as `Budget.in_a_word` does; somebody else's change meanwhile wins once."""
-    check(by, Permission.MANAGE_MONEY)
+    as `Budget.limits_version` does; somebody else's change meanwhile wins once."""
+    check_permission(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
     if not row.active:
-        raise StaleData(ENDED)
-    if drawn not in ("", row.in_a_word):
-        raise StaleData(CHANGED.format(now=in_words(row)))
+        raise StaleData(BUDGET_ENDED_MEANWHILE)
+    if drawn not in ("", row.limits_version):
+        raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
     if (row.soft, row.hard) == (soft, hard):
         return False
-    before = limits(row)
+    before = budget_audit_limits(row)
     row.soft, row.hard = soft, hard
-    row.save(update_fields=LIMITS)
-    told(by, "budget.change", row, before=before)
+    row.save(update_fields=LIMIT_FIELDS)
+    record_budget_change(by, "budget.change", row, before=before)
     return True
 
 
 @transaction.atomic
 def end_budget(*, by: Membership, budget: Budget) -> None:
     """It binds nobody any more. The row stays: what it was is part of the history."""
-    check(by, Permission.MANAGE_MONEY)
+    check_permission(by, Permission.MANAGE_MONEY)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
     if row.active:
         row.active = False
         row.save(update_fields=["active"])
-        told(by, "budget.end", row, before=limits(row))
+        record_budget_change(by, "budget.end", row, before=budget_audit_limits(row))
 
 
 def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
     if soft is None and hard is None:
-        raise Refusal(NO_LIMIT, field="hard")
+        raise Refusal(LIMIT_REQUIRED, field="hard")
     if any(limit is not None and limit <= 0 for limit in (soft, hard)):
-        raise Refusal(POSITIVE, field="hard")
+        raise Refusal(LIMIT_NOT_POSITIVE, field="hard")
     if soft is not None and hard is not None and hard < soft:
-        raise Refusal(TURNED, field="hard")
+        raise Refusal(LIMITS_REVERSED, field="hard")
 
 
-def told(by: Membership, action: str, budget: Budget, before: dict[str, str]) -> None:
-    after = limits(budget) if budget.active else {}
+def record_budget_change(
+    by: Membership, action: str, budget: Budget, before: dict[str, str]
+) -> None:
+    after = budget_audit_limits(budget) if budget.active else {}
     whose = str(budget.member) if budget.member else ""
-    note(by, action, budget.pk, member=whose, period=budget.period, before=before, after=after)
+    record_audit_event(
+        by, action, budget.pk, member=whose, period=budget.period, before=before, after=after
+    )
     publish_event(by.team.vault_id, EventType.BUDGET, budget.pk)
-    doorbell.ring(doorbell.EVALUATE, by.team_id)
+    doorbell.enqueue_after_commit(doorbell.EVALUATE_ALERTS_TASK, by.team_id)
 
 
-def limits(budget: Budget) -> dict[str, str]:
+def budget_audit_limits(budget: Budget) -> dict[str, str]:
     return {
-        name: amount_text(value) for name in LIMITS if (value := getattr(budget, name)) is not None
+        name: amount_text(value)
+        for name in LIMIT_FIELDS
+        if (value := getattr(budget, name)) is not None
     }
 
 
-def in_words(budget: Budget) -> str:
+def describe_budget_limits(budget: Budget) -> str:
     """ "2,500 cr at most and an alert at 2,000"."""
     hard, soft = budget.hard, budget.soft
     most = "" if hard is None else f"{format_credits(hard)} cr at most"

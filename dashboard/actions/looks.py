@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from dashboard.access import check
-from dashboard.actions.audit import note
+from dashboard.access import check_permission
+from dashboard.actions.audit import record_audit_event
 from dashboard.models import Membership
 from dashboard.roles import Permission
 from proxyapi import charges
@@ -16,40 +16,42 @@ from proxyapi.models import Charge, ChargeState, Job, Token, TokenState
 from proxyapi.polling.poller import poll_soon
 from proxyapi.refusals import StaleData, TokenRefused
 
-UNUSABLE = "The token it was made with does not work, so the service cannot be asked."
-LOOKED_FOR = "The service and its ledger are asked now. Nothing is sent again."
-ENDED = "It is settled by now; there is nothing to look for any more."
+ACCOUNT_UNREACHABLE = "The token it was made with does not work, so the service cannot be asked."
+RECHECK_STARTED = "The service and its ledger are asked now. Nothing is sent again."
+ALREADY_SETTLED = "It is settled by now; there is nothing to look for any more."
 
 
 @transaction.atomic
-def look_at(*, by: Membership, job: Job) -> int:
+def recheck_job(*, by: Membership, job: Job) -> int:
     """Look at a video again, and for its charges that got no answer; how many of these there are.
 
     Raises `TokenRefused` where the service cannot be asked, `Stale` where nothing is open.
     """
-    check(by, Permission.LOOK_AGAIN)
-    check_works(job.token)
+    check_permission(by, Permission.RECHECK)
+    check_token_usable(job.token)
     runs = poll_soon(job)
     unknown = job.charges.filter(state=ChargeState.UNKNOWN)
     doubts = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
     if not runs and not doubts:
-        raise StaleData(ENDED)
-    note(by, "video.look_again", job.pk, charges=[str(pk) for pk in doubts])
+        raise StaleData(ALREADY_SETTLED)
+    record_audit_event(by, "video.look_again", job.pk, charges=[str(pk) for pk in doubts])
     return len(doubts)
 
 
 @transaction.atomic
-def look_for(*, by: Membership, charge: Charge) -> None:
+def recheck_charge(*, by: Membership, charge: Charge) -> None:
     """Look for what became of a charge. Raises `TokenRefused`, or `Stale` when it is settled."""
-    check(by, Permission.LOOK_AGAIN)
-    check_works(charge.token)
+    check_permission(by, Permission.RECHECK)
+    check_token_usable(charge.token)
     if not charges.reconcile_now(charge):
-        raise StaleData(ENDED)
-    note(by, "charge.look_again", charge.pk, operation=charge.operation, hold=str(charge.hold))
+        raise StaleData(ALREADY_SETTLED)
+    record_audit_event(
+        by, "charge.look_again", charge.pk, operation=charge.operation, hold=str(charge.hold)
+    )
 
 
-def check_works(token: Token) -> None:
+def check_token_usable(token: Token) -> None:
     if token.state != TokenState.WORKING:
-        raise TokenRefused(UNUSABLE)
+        raise TokenRefused(ACCOUNT_UNREACHABLE)
     if token.account.pause_reason:
         raise TokenRefused(token.account.pause_reason)

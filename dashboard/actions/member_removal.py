@@ -12,9 +12,9 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
-from dashboard.actions.asks import closed, waiting
-from dashboard.actions.audit import note
-from dashboard.models import Ask, Budget, Decision, Membership, Role, User
+from dashboard.actions.asks import close_request, lock_pending_request
+from dashboard.actions.audit import record_audit_event
+from dashboard.models import ApprovalDecision, ApprovalRequest, Budget, Membership, Role, User
 from proxyapi import tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
@@ -22,8 +22,8 @@ from proxyapi.models.charge import UNDECIDED_STATES
 from proxyapi.refusals import Refusal
 
 LAST_OWNER = "{name} is the last owner of {team}. Make somebody else an owner first."
-LEFT = "{name} left the team before it was decided. Nothing was sent."
-NOT_SENT = "{name} left the team before it was sent. Nothing was charged."
+REQUESTER_LEFT = "{name} left the team before it was decided. Nothing was sent."
+LEFT_BEFORE_SENDING = "{name} left the team before it was sent. Nothing was charged."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ def remove_member(member: Membership) -> MemberRemoval:
     owners = member.team.memberships.select_for_update().filter(role=Role.OWNER)
     if [owner.pk for owner in owners] == [member.pk]:
         raise Refusal(LAST_OWNER.format(name=member.user, team=member.team))
-    requests = withdraw_requests(member)
-    cancelled = cancel_unsent(member)
+    requests = withdraw_member_requests(member)
+    cancelled = cancel_unsent_charges(member)
     charges = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
-    rendering = running_titles(member)
-    removed = remove_tokens(member)
+    rendering = running_video_titles(member)
+    removed = remove_all_member_tokens(member)
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
     has_other_team = member.user.memberships.exclude(pk=member.pk).exists()
     if not has_other_team:
-        disable(member.user)
+        disable_user(member.user)
     removal = MemberRemoval(
         tokens=removed,
         requests=requests,
@@ -67,44 +67,49 @@ def remove_member(member: Membership) -> MemberRemoval:
         has_other_team=has_other_team,
     )
     details = {"role": member.role, "tokens": removed, "command": "remove_member"}
-    note(member, "member.remove", member.user_id, **details)
+    record_audit_event(member, "member.remove", member.user_id, **details)
     member.delete()
     return removal
 
 
-def withdraw_requests(member: Membership) -> int:
-    requests = list(Ask.objects.waiting().filter(team=member.team, member=member.user))
+def withdraw_member_requests(member: Membership) -> int:
+    requests = list(ApprovalRequest.objects.pending().filter(team=member.team, member=member.user))
     for request in requests:
-        closed(member, waiting(request), Decision.WITHDRAWN, LEFT.format(name=member.user))
+        close_request(
+            member,
+            lock_pending_request(request),
+            ApprovalDecision.WITHDRAWN,
+            REQUESTER_LEFT.format(name=member.user),
+        )
     return len(requests)
 
 
-def cancel_unsent(member: Membership) -> int:
+def cancel_unsent_charges(member: Membership) -> int:
     """What a worker has taken by now is settled by its answer."""
     held = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
     held = held.filter(state=ChargeState.HELD).order_by("account_id", "pk")
-    sentence = NOT_SENT.format(name=member.user)
+    sentence = LEFT_BEFORE_SENDING.format(name=member.user)
     return sum(
         cancel_held_charge(charge, sentence) for charge in held.select_related("account", "job")
     )
 
 
-def running_titles(member: Membership) -> tuple[str, ...]:
+def running_video_titles(member: Membership) -> tuple[str, ...]:
     running = Job.objects.filter(vault=member.team.vault_id, state=JobState.RUNNING)
     running = running.filter(token__owner=member.user).order_by("created_at", "pk")
     return tuple(running.values_list("title", flat=True))
 
 
-def remove_tokens(member: Membership) -> int:
+def remove_all_member_tokens(member: Membership) -> int:
     standing = Token.objects.not_removed().filter(vault=member.team.vault_id, owner=member.user)
     removed = list(standing.order_by("account_id", "pk"))
     for token in removed:
         tokens.destroy_token(token)
-        note(member, "token.remove", token, fingerprint=token.fingerprint)
+        record_audit_event(member, "token.remove", token, fingerprint=token.fingerprint)
     return len(removed)
 
 
-def disable(user: User) -> None:
+def disable_user(user: User) -> None:
     """They cannot sign in any more, and no browser stays signed in as them."""
     user.is_active = False
     user.save(update_fields=["is_active"])

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db import transaction
 from django.urls import reverse
 
-from dashboard.access import check
-from dashboard.actions.audit import note
-from dashboard.alerting.notices import notify
+from dashboard.access import check_permission
+from dashboard.actions.audit import record_audit_event
+from dashboard.alerting.notices import notify_users
 from dashboard.models import AuditEvent, Membership, Team
 from dashboard.roles import Permission
 from proxyapi import tasks, tokens
@@ -19,14 +19,14 @@ from proxyapi.models import Token
 from proxyapi.upstream.secret import Secret
 
 
-def add_token(*, by: Membership, pasted: Secret) -> Token:
+def add_member_token(*, by: Membership, pasted: Secret) -> Token:
     """Check the token with the service and store it sealed. Raises `TokenRefused`, or
     `TooManyTries`."""
-    check(by, Permission.KEEP_TOKEN)
+    check_permission(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:
         account = token.account.upstream_id
-        note(by, "token.add", token, fingerprint=token.fingerprint, account=account)
+        record_audit_event(by, "token.add", token, fingerprint=token.fingerprint, account=account)
 
     token = tokens.store_token(by.team.vault, by.user_id, pasted, also=record)
     tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
@@ -34,13 +34,13 @@ def add_token(*, by: Membership, pasted: Secret) -> Token:
 
 
 @transaction.atomic
-def remove_token(*, by: Membership, token: Token) -> None:
+def remove_member_token(*, by: Membership, token: Token) -> None:
     """Destroy its value at once. Its member is told when somebody else did it."""
     tokens.destroy_token(token)
     is_own = token.owner_id == by.user_id
     whose = {} if is_own else {"member": token.owner.email}
-    note(by, "token.remove", token, fingerprint=token.fingerprint, **whose)
-    notify(
+    record_audit_event(by, "token.remove", token, fingerprint=token.fingerprint, **whose)
+    notify_users(
         by.team,
         [] if is_own else [token.owner],
         title=f"{by.user} removed your token …{token.last_four}",
@@ -49,17 +49,17 @@ def remove_token(*, by: Membership, token: Token) -> None:
     )
 
 
-def note_shut(team_id: UUID) -> None:
+def record_undecryptable_tokens(team_id: UUID) -> None:
     """Write down each token of the team that does not open (proof F4): once, however often it is
     looked at, and again only when its row holds something else that does not open either."""
     team = Team.objects.get(pk=team_id)
     for token in Token.objects.not_removed().filter(vault=team.vault_id).select_related("owner"):
         if not token_vault.can_decrypt(token):
-            note_once(team, token)
+            record_undecryptable_token(team, token)
 
 
 @transaction.atomic
-def note_once(team: Team, token: Token) -> None:
+def record_undecryptable_token(team: Team, token: Token) -> None:
     """Nobody did it that is known: it stands under the member whom it concerns."""
     Token.objects.select_for_update().get(pk=token.pk)  # two at once write one row
     found = {"action": "token.shut", "target": str(token.pk)}

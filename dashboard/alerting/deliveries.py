@@ -1,7 +1,7 @@
 """Deliveries: an alert is brought to each address, tried again with growing pauses, then parked.
 
 Each try is claimed by one conditional update. A worker that dies in one leaves it due again after
-`LEASE`: an address may then hear of it twice, with the same id.
+`ATTEMPT_LEASE`: an address may then hear of it twice, with the same id.
 """
 
 from __future__ import annotations
@@ -16,100 +16,109 @@ from django.utils import timezone
 
 from dashboard.alerting import email, webhook
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
-from dashboard.caps import deciders
-from dashboard.models import AlertEvent, Channel, Delivery, DeliveryState, User, Webhook
+from dashboard.caps import load_money_managers
+from dashboard.models import (
+    AlertEvent,
+    AlertWebhook,
+    Delivery,
+    DeliveryChannel,
+    DeliveryState,
+    User,
+)
 from proxyapi.events import EventType, publish_event
 
 log = logging.getLogger(__name__)
 
 # Pauses after the first try, the second, and so on; after the last one it is parked.
-PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
-LEASE = timedelta(minutes=2)
-AHEAD = timedelta(hours=7)  # and more than any pause
-BROKEN = "Each try was broken off: whatever sent it did not come to an end."
-SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
-    Channel.EMAIL: email.send,
-    Channel.WEBHOOK: webhook.send,
+RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
+ATTEMPT_LEASE = timedelta(minutes=2)
+MAX_DUE_AHEAD = timedelta(hours=7)  # and more than any pause
+ATTEMPTS_INTERRUPTED = "Each try was broken off: whatever sent it did not come to an end."
+CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
+    DeliveryChannel.EMAIL: email.send_alert_email,
+    DeliveryChannel.WEBHOOK: webhook.post_webhook,
 }
 
 
-def schedule(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
+def schedule_deliveries(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
     """A row for each address of an alert, in the caller's transaction; `to`: these people alone."""
     rule, rows = event.rule, []
     if rule is None or rule.by_email:
-        people = to or recipients(event)
-        rows = [row(event, Channel.EMAIL, person.email) for person in people]
-    hook = Webhook.objects.filter(team=event.team_id).first()
-    if hook and not is_personal(event) and (rule is None or rule.by_webhook):
-        rows.append(row(event, Channel.WEBHOOK, hook.host))
+        people = to or alert_recipients(event)
+        rows = [build_delivery(event, DeliveryChannel.EMAIL, person.email) for person in people]
+    hook = AlertWebhook.objects.filter(team=event.team_id).first()
+    if hook and not is_personal_alert(event) and (rule is None or rule.by_webhook):
+        rows.append(build_delivery(event, DeliveryChannel.WEBHOOK, hook.host))
     return Delivery.objects.bulk_create(rows)
 
 
-def row(event: AlertEvent, channel: Channel, address: str) -> Delivery:
+def build_delivery(event: AlertEvent, channel: DeliveryChannel, address: str) -> Delivery:
     return Delivery(event=event, channel=channel, address=address[:254])
 
 
-def recipients(event: AlertEvent) -> list[User]:
+def alert_recipients(event: AlertEvent) -> list[User]:
     """Whom it is about, and those who decide about money unless it is for that one alone."""
     found = {event.member.pk: event.member} if event.member and event.member.is_active else {}
-    if not is_personal(event):
-        found |= {one.user_id: one.user for one in deciders(event.team)}
+    if not is_personal_alert(event):
+        found |= {one.user_id: one.user for one in load_money_managers(event.team)}
     return list(found.values())
 
 
-def is_personal(event: AlertEvent) -> bool:
+def is_personal_alert(event: AlertEvent) -> bool:
     return event.member_id is not None and not event.for_money
 
 
-def deliver(delivery_id: UUID) -> None:
+def attempt_delivery(delivery_id: UUID) -> None:
     """One try, if it is due and nobody else is at it."""
     now = timezone.now()
     due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
-    if not due.update(tries=F("tries") + 1, due_at=now + LEASE):
+    if not due.update(tries=F("tries") + 1, due_at=now + ATTEMPT_LEASE):
         return
     deliveries = Delivery.objects.select_related("event__team__vault", "event__rule")
     delivery = deliveries.get(pk=delivery_id)
-    if delivery.tries > len(PAUSES) + 1:
-        park(delivery, DeliveryFailed(BROKEN))
+    if delivery.tries > len(RETRY_DELAYS) + 1:
+        give_up_delivery(delivery, DeliveryFailed(ATTEMPTS_INTERRUPTED))
         return
     try:
-        delivery.status = SENDERS[delivery.channel](delivery)
+        delivery.status = CHANNEL_SENDERS[delivery.channel](delivery)
     except Undeliverable as error:
-        park(delivery, error)
+        give_up_delivery(delivery, error)
     except DeliveryFailed as error:
-        pause(delivery, error)
+        retry_delivery_later(delivery, error)
     except Exception as error:
         name = type(error).__name__  # its words may hold a secret
         log.error("alert delivery %s: %s", delivery.pk, name)
-        pause(delivery, DeliveryFailed(f"It was not sent, for a fault of the portal ({name})."))
+        retry_delivery_later(
+            delivery, DeliveryFailed(f"It was not sent, for a fault of the portal ({name}).")
+        )
     else:
         delivery.state, delivery.said = DeliveryState.DELIVERED, ""
         delivery.delivered_at = timezone.now()
-        keep(delivery)
+        save_delivery(delivery)
 
 
-def mend() -> None:
+def repair_due_times() -> None:
     """After a clock was put back: what was put off until a time that is far ahead now is due."""
     now = timezone.now()
     waiting = Delivery.objects.filter(state=DeliveryState.DUE)
-    waiting.filter(due_at__gt=now + AHEAD).update(due_at=now)
+    waiting.filter(due_at__gt=now + MAX_DUE_AHEAD).update(due_at=now)
 
 
-def pause(delivery: Delivery, error: DeliveryFailed) -> None:
-    if delivery.tries > len(PAUSES):
-        park(delivery, error)
+def retry_delivery_later(delivery: Delivery, error: DeliveryFailed) -> None:
+    if delivery.tries > len(RETRY_DELAYS):
+        give_up_delivery(delivery, error)
         return
     delivery.status, delivery.said = error.status, error.sentence[:200]
-    delivery.due_at = timezone.now() + PAUSES[delivery.tries - 1]
-    keep(delivery)
+    delivery.due_at = timezone.now() + RETRY_DELAYS[delivery.tries - 1]
+    save_delivery(delivery)
 
 
-def park(delivery: Delivery, error: DeliveryFailed) -> None:
-    delivery.state = DeliveryState.PARKED
+def give_up_delivery(delivery: Delivery, error: DeliveryFailed) -> None:
+    delivery.state = DeliveryState.FAILED
     delivery.status, delivery.said = error.status, error.sentence[:200]
-    keep(delivery)
+    save_delivery(delivery)
 
 
-def keep(delivery: Delivery) -> None:
+def save_delivery(delivery: Delivery) -> None:
     delivery.save(update_fields=["state", "status", "said", "due_at", "delivered_at"])
     publish_event(delivery.event.team.vault_id, EventType.ALERT, delivery.event_id)

@@ -12,10 +12,10 @@ from django.utils import timezone
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
 from dashboard.models import Delivery
 
-PERMANENT = range(500, 600)  # replies of SMTP
+SMTP_PERMANENT_CODES = range(500, 600)  # replies of SMTP
 
 
-def send(delivery: Delivery) -> None:
+def send_alert_email(delivery: Delivery) -> None:
     """Hand it to the mail server. Raises `DeliveryFailed`."""
     event = delivery.event
     context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
@@ -31,19 +31,19 @@ def send(delivery: Delivery) -> None:
     try:
         message.send()
     except smtplib.SMTPRecipientsRefused as error:
-        raise refused(error.recipients) from None
+        raise recipients_refused_error(error.recipients) from None
     except smtplib.SMTPResponseException as error:
-        raise failed(error.smtp_code) from None
+        raise smtp_error(error.smtp_code) from None
     except (smtplib.SMTPException, OSError) as error:
         raise DeliveryFailed(f"The mail server did not take it ({type(error).__name__}).") from None
 
 
-def refused(recipients: dict[str, tuple[int, bytes]]) -> DeliveryFailed:
+def recipients_refused_error(recipients: dict[str, tuple[int, bytes]]) -> DeliveryFailed:
     code = next((code for code, _ in recipients.values()), 0)
-    kind = Undeliverable if code in PERMANENT else DeliveryFailed
+    kind = Undeliverable if code in SMTP_PERMANENT_CODES else DeliveryFailed
     return kind(f"The mail server refuses this address ({code}).", code)
 
 
-def failed(code: int) -> DeliveryFailed:
+def smtp_error(code: int) -> DeliveryFailed:
     """Also a refused sign-in: somebody may mend the settings before the last try."""
     return DeliveryFailed(f"The mail server answered {code}.", code)

@@ -11,42 +11,46 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from dashboard.alerting import money, people
-from dashboard.alerting.deliveries import schedule
-from dashboard.alerting.finding import Finding
-from dashboard.models import AlertEvent, AlertRule, Delivery, Team, Watch
+from dashboard.alerting.deliveries import schedule_deliveries
+from dashboard.alerting.finding import AlertFinding
+from dashboard.models import AlertEvent, AlertKind, AlertRule, Delivery, Team
 from proxyapi.events import EventType, publish_event
 
-Look = Callable[[Team, Sequence[AlertRule], datetime], Iterator[Finding]]
-LOOKS: Mapping[str, Look] = {
-    Watch.BALANCE: money.balance,
-    Watch.BUDGET: people.budgets,
-    Watch.ASK: people.asks,
-    Watch.TOP_UP_FAILED: money.failed_top_ups,
-    Watch.TOP_UP_OFF: money.top_up_off,
-    Watch.UNKNOWN: money.unknown,
-    Watch.BOOKS: money.books,
+AlertFinder = Callable[[Team, Sequence[AlertRule], datetime], Iterator[AlertFinding]]
+ALERT_FINDERS: Mapping[str, AlertFinder] = {
+    AlertKind.BALANCE: money.find_low_balances,
+    AlertKind.BUDGET: people.find_budgets_past_limit,
+    AlertKind.APPROVAL_REQUEST: people.find_approval_requests,
+    AlertKind.TOP_UP_FAILED: money.find_failed_top_ups,
+    AlertKind.TOP_UP_OFF: money.find_disabled_top_ups,
+    AlertKind.UNKNOWN_CHARGE: money.find_unknown_charges,
+    AlertKind.RECONCILIATION: money.find_ledger_problems,
 }
 
 
-def evaluate(team_id: UUID, looks: Mapping[str, Look] = LOOKS) -> list[Delivery]:
+def evaluate_team(
+    team_id: UUID, looks: Mapping[str, AlertFinder] = ALERT_FINDERS
+) -> list[Delivery]:
     """Tell what is new; answers what is to be delivered. May run twice at once: nobody is told
     twice. Clock times are told in the team's zone."""
     team = Team.objects.select_related("vault").get(pk=team_id)
     with timezone.override(team.vault.zone):
-        found = list(look(team, looks, timezone.now()))
-    known = keys_of(found)
+        found = list(run_alert_finders(team, looks, timezone.now()))
+    known = known_finding_keys(found)
     new = [finding for finding in found if finding.key not in known]
-    return [delivery for finding in new for delivery in tell(team, finding)]
+    return [delivery for finding in new for delivery in create_alert(team, finding)]
 
 
-def look(team: Team, looks: Mapping[str, Look], now: datetime) -> Iterator[Finding]:
+def run_alert_finders(
+    team: Team, looks: Mapping[str, AlertFinder], now: datetime
+) -> Iterator[AlertFinding]:
     rules = AlertRule.objects.filter(team=team, active=True, watch__in=looks)
     ordered = rules.order_by("watch", "-threshold")
     for watch, group in groupby(ordered, key=lambda rule: rule.watch):
         yield from looks[watch](team, list(group), now)
 
 
-def keys_of(found: Sequence[Finding]) -> set[tuple[object, ...]]:
+def known_finding_keys(found: Sequence[AlertFinding]) -> set[tuple[object, ...]]:
     """Those of them that were told already; one query."""
     if not found:
         return set()
@@ -58,7 +62,7 @@ def keys_of(found: Sequence[Finding]) -> set[tuple[object, ...]]:
     return set(events.values_list("rule", "subject", "threshold", "period"))
 
 
-def tell(team: Team, finding: Finding) -> list[Delivery]:
+def create_alert(team: Team, finding: AlertFinding) -> list[Delivery]:
     """The event and its deliveries, unless somebody was faster: the constraint decides."""
     try:
         with transaction.atomic():
@@ -66,7 +70,7 @@ def tell(team: Team, finding: Finding) -> list[Delivery]:
                 team=team,
                 rule=finding.rule,
                 subject=finding.subject,
-                threshold=finding.limit,
+                threshold=finding.effective_threshold,
                 period=finding.period,
                 member_id=finding.member,
                 for_money=finding.for_money,
@@ -76,6 +80,6 @@ def tell(team: Team, finding: Finding) -> list[Delivery]:
                 url=finding.url,
             )
             publish_event(team.vault_id, EventType.ALERT, event.pk)
-            return schedule(event)
+            return schedule_deliveries(event)
     except IntegrityError:
         return []

@@ -11,12 +11,12 @@ from decimal import Decimal
 
 from django.urls import NoReverseMatch, reverse
 
-from dashboard.caps import span_of
-from dashboard.models import AlertRule, Period, Team
+from dashboard.caps import period_bounds
+from dashboard.models import AlertRule, BudgetPeriod, Team
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AlertFinding:
     """`member`: about this one; `for_money`: for treasurer and owner (models.AlertEvent)."""
 
     rule: AlertRule
@@ -32,26 +32,26 @@ class Finding:
 
     @property
     def key(self) -> tuple[object, ...]:
-        return (self.rule.pk, self.subject, self.limit, self.period)
+        return (self.rule.pk, self.subject, self.effective_threshold, self.period)
 
     @property
-    def limit(self) -> Decimal:
+    def effective_threshold(self) -> Decimal:
         return self.rule.threshold if self.threshold is None else self.threshold
 
 
-def week(team: Team, now: datetime) -> str:
+def weekly_period(team: Team, now: datetime) -> str:
     """The period of what has none of its own: told again at most once a week."""
     zone = team.vault.zone
-    return f"{span_of(Period.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
+    return f"{period_bounds(BudgetPeriod.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
 
 
-def age(since: datetime, now: datetime) -> str:
+def age_period(since: datetime, now: datetime) -> str:
     """The period of what waits for somebody: told again each week that it goes on waiting."""
     weeks = (now - since) // timedelta(weeks=1)
     return f"week {weeks + 1}" if weeks > 0 else ""
 
 
-def page(name: str, query: str = "") -> str:
+def page_url_or_empty(name: str, query: str = "") -> str:
     """Where to look, or nothing where this installation has no such page."""
     try:
         return f"{reverse(name)}{query}"

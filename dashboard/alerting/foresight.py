@@ -9,22 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from dashboard.alerting.evaluate import Look
-from dashboard.alerting.finding import Finding, page, week
-from dashboard.alerting.money import opened
-from dashboard.models import AlertRule, Team, Watch
-from dashboard.queries.forecast import offer_of, packs_of, standing_of
-from dashboard.queries.forecast.outlook import Outlook, outlook_of
-from dashboard.queries.forecast.words import chance, lowered, span
+from dashboard.alerting.evaluate import AlertFinder
+from dashboard.alerting.finding import AlertFinding, page_url_or_empty, weekly_period
+from dashboard.alerting.money import accounts_with_token
+from dashboard.models import AlertKind, AlertRule, Team
+from dashboard.queries.forecast import (
+    build_simulated_account,
+    build_top_up_offer,
+    load_credit_packs,
+)
+from dashboard.queries.forecast.outlook import AccountForecast, build_account_forecast
+from dashboard.queries.forecast.words import (
+    lowercase_first_letter,
+    run_out_chance_text,
+    run_out_span_text,
+)
 from proxyapi.models import Account, AutoTopUp
 from proxyapi.top_up import TopUpSetting, infer_top_up_state
 
 
-def lasting(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[Finding]:
+def find_credits_running_out(
+    team: Team, rules: Sequence[AlertRule], now: datetime
+) -> Iterator[AlertFinding]:
     """Credits that run out within the threshold, in one of ten futures, before the plan renews."""
-    accounts = opened(team).exclude(balance_as_of=None)
+    accounts = accounts_with_token(team).exclude(balance_as_of=None)
     for account in accounts.select_related("vault", "ledger", "top_up"):
-        outlook = outlook_now(account, now)
+        outlook = current_outlook(account, now)
         forecast = outlook.forecast
         if forecast is None or forecast.early is None:
             continue
@@ -33,33 +43,34 @@ def lasting(team: Team, rules: Sequence[AlertRule], now: datetime) -> Iterator[F
         days = (forecast.early - outlook.today).days
         for rule in rules:
             if days < rule.threshold:
-                yield Finding(
+                yield AlertFinding(
                     rule,
                     str(account.pk),
-                    title(days),
-                    f"On {account.label} they run out {lowered(span(forecast))}. "
-                    f"{chance(forecast)}",
+                    running_out_title(days),
+                    f"On {account.label} they run out "
+                    f"{lowercase_first_letter(run_out_span_text(forecast))}. "
+                    f"{run_out_chance_text(forecast)}",
                     "late" if days else "failed",
-                    page("forecast", f"?account={account.pk}"),
-                    week(team, now),
+                    page_url_or_empty("forecast", f"?account={account.pk}"),
+                    weekly_period(team, now),
                 )
 
 
-def title(days: int) -> str:
+def running_out_title(days: int) -> str:
     if not days:
         return "The credits may run out today"
     return f"The credits may last {days} day{'' if days == 1 else 's'}"
 
 
-def outlook_now(account: Account, now: datetime) -> Outlook:
+def current_outlook(account: Account, now: datetime) -> AccountForecast:
     """As the page of the forecast has it; five queries at most."""
     row = getattr(account, "top_up", None)
     known = row if isinstance(row, AutoTopUp) and row.read_at else None
     setting = TopUpSetting.from_row(known) if known else TopUpSetting()
     inferred = infer_top_up_state(account, known, now)
-    offer = offer_of(account, setting, packs_of(account))
-    standing = standing_of(account, known, inferred, account.available_balance(), now)
-    return outlook_of(account, standing, offer, inferred, now)
+    offer = build_top_up_offer(account, setting, load_credit_packs(account))
+    standing = build_simulated_account(account, known, inferred, account.available_balance(), now)
+    return build_account_forecast(account, standing, offer, inferred, now)
 
 
-LOOKS: Mapping[str, Look] = {Watch.FORECAST: lasting}
+FORECAST_FINDERS: Mapping[str, AlertFinder] = {AlertKind.FORECAST: find_credits_running_out}

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dashboard import doorbell
-from dashboard.alerting.deliveries import schedule
+from dashboard.alerting.deliveries import schedule_deliveries
 from dashboard.models import AlertEvent, Team, User
 from proxyapi.events import EventType, publish_event
 
 
-def notify(team: Team, people: Iterable[User], *, title: str, text: str, url: str = "") -> None:
+def notify_users(
+    team: Team, people: Iterable[User], *, title: str, text: str, url: str = ""
+) -> None:
     """Tell each of these people, in the caller's transaction."""
     for person in people:
         event = AlertEvent.objects.create(
@@ -26,5 +28,5 @@ def notify(team: Team, people: Iterable[User], *, title: str, text: str, url: st
             url=url,
         )
         publish_event(team.vault_id, EventType.ALERT, event.pk)
-        for delivery in schedule(event):
-            doorbell.ring(doorbell.DELIVER, delivery.pk)
+        for delivery in schedule_deliveries(event):
+            doorbell.enqueue_after_commit(doorbell.DELIVER_ALERT_TASK, delivery.pk)

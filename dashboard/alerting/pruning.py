@@ -18,26 +18,29 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from dashboard.models import AlertEvent, Ask, Delivery, DeliveryState, Watch
+from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Delivery, DeliveryState
 from proxyapi.models import Charge, ChargeState
 
-BATCH = 500
-ONE_OFF = (Watch.UNKNOWN, Watch.ASK)  # of one charge, of one ask: over once that is decided
+PRUNE_BATCH_SIZE = 500
+ONE_OFF_KINDS = (
+    AlertKind.UNKNOWN_CHARGE,
+    AlertKind.APPROVAL_REQUEST,
+)  # of one charge, of one ask: over once that is decided
 
 
-def prune() -> int:
+def prune_alert_events() -> int:
     """Delete what is older than ALERTS_KEPT_DAYS with its deliveries; how many alerts.
 
     Batch by batch, each its own transaction: alerts are told meanwhile.
     """
     gone = 0
-    while batch := list(prunable().values_list("pk", flat=True)[:BATCH]):
+    while batch := list(prunable_alert_events().values_list("pk", flat=True)[:PRUNE_BATCH_SIZE]):
         AlertEvent.objects.filter(pk__in=batch).delete()
         gone += len(batch)
     return gone
 
 
-def prunable() -> QuerySet[AlertEvent]:
+def prunable_alert_events() -> QuerySet[AlertEvent]:
     until = timezone.now() - timedelta(days=settings.ALERTS_KEPT_DAYS)
     newer = AlertEvent.objects.filter(
         rule=OuterRef("rule"),
@@ -46,12 +49,14 @@ def prunable() -> QuerySet[AlertEvent]:
         happened_at__gt=OuterRef("happened_at"),
     )
     leaving = Delivery.objects.filter(event=OuterRef("pk"), state=DeliveryState.DUE)
-    is_over = Q(rule__watch__in=ONE_OFF) & ~Q(subject__in=[str(pk) for pk in still_open()])
+    is_over = Q(rule__watch__in=ONE_OFF_KINDS) & ~Q(
+        subject__in=[str(pk) for pk in open_subject_ids()]
+    )
     old = AlertEvent.objects.filter(~Exists(leaving), happened_at__lt=until)
-    return old.filter(Q(rule=None) | is_over | (~Q(rule__watch__in=ONE_OFF) & Exists(newer)))
+    return old.filter(Q(rule=None) | is_over | (~Q(rule__watch__in=ONE_OFF_KINDS) & Exists(newer)))
 
 
-def still_open() -> Iterator[UUID]:
+def open_subject_ids() -> Iterator[UUID]:
     """The charges and asks that an alert may still be about."""
     yield from Charge.objects.filter(state=ChargeState.UNKNOWN).values_list("pk", flat=True)
-    yield from Ask.objects.waiting().values_list("pk", flat=True)
+    yield from ApprovalRequest.objects.pending().values_list("pk", flat=True)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dashboard.models import AlertRule, Team, Watch
+from dashboard.models import AlertKind, AlertRule, Team
 
-USUAL: tuple[tuple[Watch, int], ...] = (
-    (Watch.BALANCE, 1000),
-    (Watch.BALANCE, 200),
-    (Watch.FORECAST, 7),
-    (Watch.BUDGET, 0),
-    (Watch.ASK, 0),
-    (Watch.TOP_UP_FAILED, 1),
-    (Watch.TOP_UP_OFF, 0),
-    (Watch.UNKNOWN, 15),
-    (Watch.BOOKS, 0),
+DEFAULT_RULES: tuple[tuple[AlertKind, int], ...] = (
+    (AlertKind.BALANCE, 1000),
+    (AlertKind.BALANCE, 200),
+    (AlertKind.FORECAST, 7),
+    (AlertKind.BUDGET, 0),
+    (AlertKind.APPROVAL_REQUEST, 0),
+    (AlertKind.TOP_UP_FAILED, 1),
+    (AlertKind.TOP_UP_OFF, 0),
+    (AlertKind.UNKNOWN_CHARGE, 15),
+    (AlertKind.RECONCILIATION, 0),
 )
 
 
-def give_usual(team: Team) -> None:
+def create_default_rules(team: Team) -> None:
     """Safe to repeat: what is there stays as it is."""
     rows = [
         AlertRule(team=team, watch=watch, threshold=Decimal(threshold))
-        for watch, threshold in USUAL
+        for watch, threshold in DEFAULT_RULES
     ]
     AlertRule.objects.bulk_create(rows, ignore_conflicts=True)

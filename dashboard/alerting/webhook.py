@@ -28,56 +28,56 @@ import httpx
 from django.conf import settings
 
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
-from dashboard.models import AlertEvent, Delivery, Webhook
+from dashboard.models import AlertEvent, AlertWebhook, Delivery
 from proxyapi.credentials import encryption
 from proxyapi.media_proxy import is_public_address, url_port
 from proxyapi.upstream.tls import shared_ssl_context
 
-PREFIX = "whsec_"
-TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
-LONGEST = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
-GONE = 410
-AWAY = "There is no webhook any more."
-UNREADABLE = "The address cannot be read. It begins with https:// and names a public host."
-NOT_PUBLIC = "The host is not a public one, so it is not connected to."
-NO_ADDRESS = "The host has no address."
+SIGNING_PREFIX = "whsec_"
+REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
+MAX_REQUEST_S = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
+HTTP_GONE = 410
+WEBHOOK_REMOVED = "There is no webhook any more."
+URL_UNREADABLE = "The address cannot be read. It begins with https:// and names a public host."
+HOST_NOT_PUBLIC = "The host is not a public one, so it is not connected to."
+HOST_NOT_RESOLVED = "The host has no address."
 
 
-def new_secret() -> str:
-    return PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+def generate_webhook_secret() -> str:
+    return SIGNING_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
-def seal_in(hook: Webhook, secret: str) -> None:
+def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
     hook.sealed = encryption.encrypt(secret.encode(), hook.seal_row(), encryption.load_key_ring())
 
 
-def reseal(hook: Webhook) -> bool:
+def reencrypt_webhook_secret(hook: AlertWebhook) -> bool:
     """Seal the secret again with the current key; False when it was there, or changed meanwhile."""
     old, ring = bytes(hook.sealed), encryption.load_key_ring()
     if encryption.envelope_key_id(old) == ring.current_key_id:
         return False
     new = encryption.encrypt(encryption.decrypt(old, hook.seal_row(), ring), hook.seal_row(), ring)
-    return bool(Webhook.objects.filter(pk=hook.pk, sealed=old).update(sealed=new))
+    return bool(AlertWebhook.objects.filter(pk=hook.pk, sealed=old).update(sealed=new))
 
 
-def send(delivery: Delivery) -> int:
+def post_webhook(delivery: Delivery) -> int:
     """Post it; answers the status. Raises `DeliveryFailed`."""
-    hook = Webhook.objects.filter(team=delivery.event.team_id).first()
+    hook = AlertWebhook.objects.filter(team=delivery.event.team_id).first()
     if hook is None:
-        raise Undeliverable(AWAY)
-    url, body = parsed(hook.url), body_of(delivery.event)
-    pinned = url.copy_with(host=str(judged(url)), fragment=None)
-    headers = signed(hook, str(delivery.event_id), int(time.time()), body)
+        raise Undeliverable(WEBHOOK_REMOVED)
+    url, body = parse_webhook_url(hook.url), webhook_payload(delivery.event)
+    pinned = url.copy_with(host=str(resolve_webhook_address(url)), fragment=None)
+    headers = webhook_headers(hook, str(delivery.event_id), int(time.time()), body)
     headers |= {"host": url.netloc.decode("ascii"), "content-type": "application/json"}
     try:
         with (
             httpx.Client(
                 verify=shared_ssl_context(),
-                timeout=TIMEOUT,
+                timeout=REQUEST_TIMEOUT,
                 follow_redirects=False,
                 trust_env=False,
             ) as client,
-            ended_after(LONGEST, client),
+            close_client_after(MAX_REQUEST_S, client),
             client.stream(
                 *("POST", pinned),
                 content=body,
@@ -88,7 +88,7 @@ def send(delivery: Delivery) -> int:
             status = response.status_code
     except (httpx.HTTPError, OSError) as error:
         raise DeliveryFailed(f"The host did not answer ({type(error).__name__}).") from None
-    if status == GONE:
+    if status == HTTP_GONE:
         raise Undeliverable("The host says that this address is gone for good.", status)
     if not httpx.codes.is_success(status):
         raise DeliveryFailed(f"The host answered {status}.", status)
@@ -96,7 +96,7 @@ def send(delivery: Delivery) -> int:
 
 
 @contextmanager
-def ended_after(seconds: float, client: httpx.Client) -> Iterator[None]:
+def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
     """Close the client's connections after so long, whatever comes over them."""
     timer = Timer(seconds, client.close)
     timer.daemon = True
@@ -107,7 +107,7 @@ def ended_after(seconds: float, client: httpx.Client) -> Iterator[None]:
         timer.cancel()
 
 
-def body_of(event: AlertEvent) -> bytes:
+def webhook_payload(event: AlertEvent) -> bytes:
     told = {
         "id": str(event.pk),
         "type": f"alert.{event.rule.watch}" if event.rule else "alert.test",
@@ -121,11 +121,11 @@ def body_of(event: AlertEvent) -> bytes:
     return json.dumps(told, ensure_ascii=False).encode()
 
 
-def signed(hook: Webhook, id: str, at: int, body: bytes) -> dict[str, str]:
+def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[str, str]:
     secret = encryption.decrypt(
         bytes(hook.sealed), hook.seal_row(), encryption.load_key_ring()
     ).decode()
-    key = base64.b64decode(secret.removeprefix(PREFIX))
+    key = base64.b64decode(secret.removeprefix(SIGNING_PREFIX))
     digest = hmac.new(key, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
     return {
         "webhook-id": id,
@@ -134,38 +134,38 @@ def signed(hook: Webhook, id: str, at: int, body: bytes) -> dict[str, str]:
     }
 
 
-def parsed(address: str) -> httpx.URL:
+def parse_webhook_url(address: str) -> httpx.URL:
     """The address, if its form alone does not already rule it out. Raises `Undeliverable`."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError):
-        raise Undeliverable(UNREADABLE) from None
+        raise Undeliverable(URL_UNREADABLE) from None
     is_public = (url.scheme, url_port(url)) == ("https", 443)
-    if not url.host or url.userinfo or not (is_public or is_next_door(url)):
-        raise Undeliverable(UNREADABLE)
+    if not url.host or url.userinfo or not (is_public or is_local_demo_url(url)):
+        raise Undeliverable(URL_UNREADABLE)
     return url
 
 
-def is_next_door(url: httpx.URL) -> bool:
+def is_local_demo_url(url: httpx.URL) -> bool:
     """Whether it may be this machine: on the demo alone, and never the sandbox itself."""
     own = httpx.URL(settings.VIDEO_API_BASE_URL)
     known = url.scheme in ("http", "https") and bool(url_port(url))
     return settings.VIDEO_API_IS_SANDBOX and known and url_port(url) != url_port(own)
 
 
-def judged(url: httpx.URL) -> IPv4Address | IPv6Address:
+def resolve_webhook_address(url: httpx.URL) -> IPv4Address | IPv6Address:
     """The address to connect to. One bad address among several is enough to refuse them all."""
     try:
         found = socket.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise DeliveryFailed(NO_ADDRESS) from None
+        raise DeliveryFailed(HOST_NOT_RESOLVED) from None
     addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
-    if not addresses or not all(allowed(url, address) for address in addresses):
-        raise Undeliverable(NOT_PUBLIC)
+    if not addresses or not all(is_allowed_webhook_address(url, address) for address in addresses):
+        raise Undeliverable(HOST_NOT_PUBLIC)
     return addresses[0]
 
 
-def allowed(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
-    if is_next_door(url) and address.is_loopback:
+def is_allowed_webhook_address(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
+    if is_local_demo_url(url) and address.is_loopback:
         return True
     return (url.scheme, url_port(url)) == ("https", 443) and is_public_address(address)

@@ -10,15 +10,15 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
-from dashboard.archive.words import CONFIDENCES, FEATURES, REASONS, Feature
+from dashboard.archive.words import CONFIDENCE_REASONS, CONFIDENCES, SEED_FEATURES, SeedFeature
 from proxyapi.models import JobKind
 
-OUTSIDE, REFUNDED = 0.05, 0.01  # shares of the rows
-LOW, TOP_UP = 1_200, 20_000  # credits
-NEARBY = 40  # jobs that are worked on at the same time
+OUTSIDE_SHARE, REFUNDED_SHARE = 0.05, 0.01  # shares of the rows
+LOW_BALANCE_CREDITS, TOP_UP_CREDITS = 1_200, 20_000  # credits
+CONCURRENT_JOBS = 40  # jobs that are worked on at the same time
 
 
-class Film(NamedTuple):
+class SeedJob(NamedTuple):
     """A job, as far as the ledger is concerned; `account` is a number."""
 
     id: uuid.UUID
@@ -27,12 +27,12 @@ class Film(NamedTuple):
     kind: JobKind
 
 
-class Line(NamedTuple):
+class SeedEntry(NamedTuple):
     """A ledger row; `charge` and what comes after it only where it was matched."""
 
     account: int
     position: int
-    feature: Feature
+    feature: SeedFeature
     amount: int
     kind: str
     at: datetime
@@ -44,75 +44,77 @@ class Line(NamedTuple):
     job: uuid.UUID | None = None
 
 
-TOPPED_UP = Feature("", "Automatic top-up", "credits", TOP_UP, TOP_UP, 1)
-REFUND = "Refund: {}"
+TOP_UP_FEATURE = SeedFeature("", "Automatic top-up", "credits", TOP_UP_CREDITS, TOP_UP_CREDITS, 1)
+REFUND_LABEL = "Refund: {}"
 
 
 @dataclass(slots=True)
-class Stream:
+class SeedLedger:
     """What is true while the rows are made: the balances, and the next position of each ledger."""
 
     random: Random
     balances: dict[int, int]
     positions: dict[int, int] = field(default_factory=dict)
-    recent: deque[Line] = field(default_factory=lambda: deque(maxlen=60))
+    recent: deque[SeedEntry] = field(default_factory=lambda: deque(maxlen=60))
 
-    def line(
-        self, account: int, feature: Feature, amount: int, at: datetime, **more: object
-    ) -> Line:
+    def add_entry(
+        self, account: int, feature: SeedFeature, amount: int, at: datetime, **more: object
+    ) -> SeedEntry:
         position = self.positions.get(account, 0)
         self.positions[account] = position + 1
         self.balances[account] += amount
         kind = "Debit" if amount < 0 else "Credit"
-        return Line(account, position, feature, amount, kind, at, **more)  # type: ignore[arg-type]
+        return SeedEntry(account, position, feature, amount, kind, at, **more)  # type: ignore[arg-type]
 
-    def use(self, film: Film, at: datetime) -> Line:
+    def add_debit(self, film: SeedJob, at: datetime) -> SeedEntry:
         """A debit: mostly of a job's charge, sometimes of another program on the account."""
-        choices = FEATURES[film.kind]
+        choices = SEED_FEATURES[film.kind]
         (feature,) = self.random.choices(choices, [one.weight for one in choices])
         amount = -self.random.randint(feature.low // 2, feature.high // 2) * 2
-        if self.random.random() < OUTSIDE:
+        if self.random.random() < OUTSIDE_SHARE:
             by_api = self.random.random() < 0.5
-            return self.line(film.account, feature, amount, at, via_api=by_api)
+            return self.add_entry(film.account, feature, amount, at, via_api=by_api)
         confidence = self.random.choice(CONFIDENCES)
-        made = self.line(
+        made = self.add_entry(
             film.account, feature, amount, at, via_api=True, charge=self.new_id(),
-            confidence=confidence, reason=REASONS[confidence],
+            confidence=confidence, reason=CONFIDENCE_REASONS[confidence],
             member_id=film.member_id, job=film.id,
         )  # fmt: skip
         self.recent.append(made)
         return made
 
-    def refund(self, at: datetime) -> Line:
+    def add_refund(self, at: datetime) -> SeedEntry:
         """The credits of a recent charge come back."""
         index = self.random.randrange(len(self.recent))
         given = self.recent[index]
         del self.recent[index]
-        feature = given.feature._replace(label=REFUND.format(given.feature.label.lower()))
+        feature = given.feature._replace(label=REFUND_LABEL.format(given.feature.label.lower()))
         more = {name: getattr(given, name) for name in ("charge", "member_id", "job")}
         told = {"confidence": "certain", "reason": "It gives back what this charge took."}
-        return self.line(given.account, feature, -given.amount, at, via_api=True, **more, **told)
+        return self.add_entry(
+            given.account, feature, -given.amount, at, via_api=True, **more, **told
+        )
 
     def new_id(self) -> uuid.UUID:
         return uuid.UUID(int=self.random.getrandbits(128), version=4)
 
 
-def lines(
-    stream: Stream, films: list[Film], moments: Iterator[datetime], count: int
-) -> Iterator[Line]:
+def generate_entries(
+    stream: SeedLedger, films: list[SeedJob], moments: Iterator[datetime], count: int
+) -> Iterator[SeedEntry]:
     """So many rows. The films are worked on in their order, a few at the same time."""
     for made, at in zip(range(count), moments, strict=False):
         newest = made * len(films) // count
-        film = films[max(0, newest - stream.random.randrange(NEARBY))]
-        if stream.balances[film.account] < LOW:
-            yield stream.line(film.account, TOPPED_UP, TOP_UP, at, via_api=False)
-        elif stream.recent and stream.random.random() < REFUNDED:
-            yield stream.refund(at)
+        film = films[max(0, newest - stream.random.randrange(CONCURRENT_JOBS))]
+        if stream.balances[film.account] < LOW_BALANCE_CREDITS:
+            yield stream.add_entry(film.account, TOP_UP_FEATURE, TOP_UP_CREDITS, at, via_api=False)
+        elif stream.recent and stream.random.random() < REFUNDED_SHARE:
+            yield stream.add_refund(at)
         else:
-            yield stream.use(film, at)
+            yield stream.add_debit(film, at)
 
 
-def moments(random: Random, count: int, days: int, until: datetime) -> Iterator[datetime]:
+def generate_times(random: Random, count: int, days: int, until: datetime) -> Iterator[datetime]:
     """So many moments in order, over so many days: working hours mostly, more from year to year."""
     first = until.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
     weights = []

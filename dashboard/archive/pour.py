@@ -11,17 +11,17 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
-BATCH = 20_000
+COPY_BATCH_SIZE = 20_000
 
 
-def pour(blank: models.Model, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def bulk_copy(blank: models.Model, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows that differ from `blank` in the columns `names`; values as on the model.
 
     The keys count on by themselves where `names` has none.
     """
-    fields = [f for f in blank._meta.concrete_fields if f.attname in names or not is_serial(f)]
+    fields = [f for f in blank._meta.concrete_fields if f.attname in names or not is_auto_field(f)]
     place = {field.attname: at for at, field in enumerate(fields)}
-    prepared = [field.get_db_prep_save(value_of(blank, field), connection) for field in fields]
+    prepared = [field.get_db_prep_save(field_value(blank, field), connection) for field in fields]
     wanted = [(place[name], fields[place[name]].get_db_prep_save) for name in names]
 
     def lines() -> Iterator[list[Any]]:
@@ -31,21 +31,21 @@ def pour(blank: models.Model, names: Sequence[str], rows: Iterable[Sequence[Any]
                 line[at] = prepare(value, connection)
             yield line
 
-    write(blank._meta.db_table, [str(field.column) for field in fields], lines())
+    copy_batches(blank._meta.db_table, [str(field.column) for field in fields], lines())
 
 
-def is_serial(field: models.Field[Any, Any]) -> bool:
+def is_auto_field(field: models.Field[Any, Any]) -> bool:
     return isinstance(field, models.AutoField)
 
 
-def value_of(blank: models.Model, field: models.Field[Any, Any]) -> Any:
+def field_value(blank: models.Model, field: models.Field[Any, Any]) -> Any:
     return getattr(blank, field.attname)
 
 
-def write(table: str, columns: Sequence[str], lines: Iterator[list[Any]]) -> None:
+def copy_batches(table: str, columns: Sequence[str], lines: Iterator[list[Any]]) -> None:
     quote = connection.ops.quote_name
     into = f"{quote(table)} ({', '.join(map(quote, columns))})"
-    while batch := list(islice(lines, BATCH)):
+    while batch := list(islice(lines, COPY_BATCH_SIZE)):
         with transaction.atomic(), connection.cursor() as cursor:
             if connection.vendor == "postgresql":
                 with cursor.copy(f"COPY {into} FROM STDIN") as copy:

@@ -16,8 +16,14 @@ from django.utils import timezone
 
 from dashboard.alerting import rules
 from dashboard.archive import words
-from dashboard.archive.ledger import Film, Line, Stream, lines, moments
-from dashboard.archive.pour import pour
+from dashboard.archive.ledger import (
+    SeedEntry,
+    SeedJob,
+    SeedLedger,
+    generate_entries,
+    generate_times,
+)
+from dashboard.archive.pour import bulk_copy
 from dashboard.models import Membership, Role, Team, User
 from proxyapi.models import (
     Account,
@@ -35,45 +41,45 @@ from proxyapi.models import (
 from proxyapi.rollups import price_counts
 from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_days
 
-NAME = "Archive"
-ACCOUNTS = (("Archive Studio", 14), ("Archive Shorts", 4), ("Archive Lab", 2))  # name, share
-ROLES = (*[Role.PRODUCER] * 16, *[Role.VIEWER] * 2, Role.ADMIN, Role.TREASURER)
-OPENING = 250_000  # credits
+ARCHIVE_TEAM_NAME = "Archive"
+ACCOUNT_SHARES = (("Archive Studio", 14), ("Archive Shorts", 4), ("Archive Lab", 2))  # name, share
+MEMBER_ROLES = (*[Role.PRODUCER] * 16, *[Role.VIEWER] * 2, Role.ADMIN, Role.TREASURER)
+OPENING_CREDITS = 250_000  # credits
 
 
-class Size(NamedTuple):
+class SeedSize(NamedTuple):
     entries: int = 1_000_000
     members: int = 500
     jobs: int = 100_000
     days: int = 730
 
 
-def make(size: Size, owner: User, seed: int = 7) -> Team:
+def seed_team(size: SeedSize, owner: User, seed: int = 7) -> Team:
     """The team with everything it has; `owner` joins it first. Takes minutes at full size."""
     random, now = Random(seed), timezone.now()  # noqa: S311 - made-up rows, nothing secret
     with transaction.atomic():
-        team = Team.objects.create(name=NAME, vault=Vault.objects.create())
-        rules.give_usual(team)
-        users = people(team, owner, size.members, random)
-        accounts = [account(team.vault, *one) for one in enumerate(ACCOUNTS)]
-        tokens = tokens_of(team.vault, users, accounts)
-    films = list(make_films(size, tokens, accounts, random, now))
-    stream = Stream(random, dict.fromkeys(range(len(accounts)), OPENING))
-    times = moments(random, size.entries, size.days, now)
-    made = list(lines(stream, films, times, size.entries))
-    book(made, accounts, tokens, team.vault)
+        team = Team.objects.create(name=ARCHIVE_TEAM_NAME, vault=Vault.objects.create())
+        rules.create_default_rules(team)
+        users = seed_members(team, owner, size.members, random)
+        accounts = [seed_account(team.vault, *one) for one in enumerate(ACCOUNT_SHARES)]
+        tokens = seed_tokens(team.vault, users, accounts)
+    films = list(seed_jobs(size, tokens, accounts, random, now))
+    stream = SeedLedger(random, dict.fromkeys(range(len(accounts)), OPENING_CREDITS))
+    times = generate_times(random, size.entries, size.days, now)
+    made = list(generate_entries(stream, films, times, size.entries))
+    seed_charges_and_entries(made, accounts, tokens, team.vault)
     for number, one in enumerate(accounts):
-        close(one, stream.positions.get(number, 0), stream.balances[number], now)
-        sum_up(one, [line.at for line in made if line.account == number])
+        seed_ledger(one, stream.positions.get(number, 0), stream.balances[number], now)
+        recount_seeded_days(one, [line.at for line in made if line.account == number])
     return team
 
 
-def people(team: Team, owner: User, count: int, random: Random) -> list[User]:
+def seed_members(team: Team, owner: User, count: int, random: Random) -> list[User]:
     domain = f"{team.pk.hex[:8]}.archive.example"
     nobody = make_password(None)
     made = [
         User(
-            name=f"{random.choice(words.GIVEN)} {random.choice(words.FAMILY)}",
+            name=f"{random.choice(words.GIVEN_NAMES)} {random.choice(words.FAMILY_NAMES)}",
             email=f"person{number}@{domain}",
             password=nobody,
         )
@@ -81,13 +87,13 @@ def people(team: Team, owner: User, count: int, random: Random) -> list[User]:
     ]
     users = [owner, *User.objects.bulk_create(made, batch_size=500)]
     Membership.objects.bulk_create(
-        Membership(team=team, user=user, role=random.choice(ROLES) if at else Role.OWNER)
+        Membership(team=team, user=user, role=random.choice(MEMBER_ROLES) if at else Role.OWNER)
         for at, user in enumerate(users)
     )
     return users
 
 
-def account(vault: Vault, number: int, named: tuple[str, int]) -> Account:
+def seed_account(vault: Vault, number: int, named: tuple[str, int]) -> Account:
     return Account.objects.create(
         vault=vault,
         environment=settings.VIDEO_API_BASE_URL,
@@ -101,9 +107,11 @@ def account(vault: Vault, number: int, named: tuple[str, int]) -> Account:
     )
 
 
-def tokens_of(vault: Vault, users: list[User], accounts: list[Account]) -> dict[int, Token]:
+def seed_tokens(vault: Vault, users: list[User], accounts: list[Account]) -> dict[int, Token]:
     """A removed token for each person, on an account of its share."""
-    seats = [one for one, (_, share) in zip(accounts, ACCOUNTS, strict=True) for _ in range(share)]
+    seats = [
+        one for one, (_, share) in zip(accounts, ACCOUNT_SHARES, strict=True) for _ in range(share)
+    ]
     tokens = [
         Token(
             vault=vault, account=seats[number % len(seats)], owner=user, sealed=b"",
@@ -114,9 +122,9 @@ def tokens_of(vault: Vault, users: list[User], accounts: list[Account]) -> dict[
     return {token.owner_id: token for token in Token.objects.bulk_create(tokens, batch_size=500)}
 
 
-def make_films(
-    size: Size, tokens: dict[int, Token], accounts: list[Account], random: Random, now: datetime
-) -> Iterator[Film]:
+def seed_jobs(
+    size: SeedSize, tokens: dict[int, Token], accounts: list[Account], random: Random, now: datetime
+) -> Iterator[SeedJob]:
     """Writes the jobs, the oldest first."""
     owners, numbers = list(tokens), {one.pk: number for number, one in enumerate(accounts)}
     # A few make most of it.
@@ -124,13 +132,13 @@ def make_films(
     films, rows = [], []
     for number in range(size.jobs):
         token = tokens[random.choices(owners, weights)[0]]
-        kind = random.choice(words.RARE_KINDS)
+        kind = random.choice(words.ALL_KINDS)
         at = now - timedelta(days=size.days) * (1 - number / size.jobs)
         id_ = uuid.UUID(int=random.getrandbits(128), version=4)
-        films.append(Film(id_, numbers[token.account_id], token.owner_id, kind))
+        films.append(SeedJob(id_, numbers[token.account_id], token.owner_id, kind))
         state = JobState.FAILED if random.random() < 0.04 else JobState.COMPLETED
-        subject = random.choice(words.SUBJECTS), random.choice(words.DEEDS)
-        title = " ".join((random.choice(words.OPENINGS), *subject))
+        subject = random.choice(words.TITLE_SUBJECTS), random.choice(words.TITLE_PREDICATES)
+        title = " ".join((random.choice(words.TITLE_OPENINGS), *subject))
         rows.append(
             (id_, token.account_id, token.pk, token.owner_id, kind, f"archive-{id_.hex}", state,
              title, at, at, at + timedelta(minutes=4))
@@ -141,11 +149,13 @@ def make_films(
         *("title", "created_at", "started_at", "finished_at"),
     )
     blank = Job(vault=vault, raw_status="completed", wanted={"type": "ai-visuals"})
-    pour(blank, names, rows)
+    bulk_copy(blank, names, rows)
     yield from films
 
 
-def book(made: list[Line], accounts: list[Account], tokens: dict[int, Token], vault: Vault) -> None:
+def seed_charges_and_entries(
+    made: list[SeedEntry], accounts: list[Account], tokens: dict[int, Token], vault: Vault
+) -> None:
     """Write the charges and the entries that prove them."""
     charges = (
         (line.charge, accounts[line.account].pk, tokens[line.member_id or 0].pk, line.member_id,
@@ -157,7 +167,7 @@ def book(made: list[Line], accounts: list[Account], tokens: dict[int, Token], va
         *("id", "account_id", "token_id", "member_id", "job_id", "operation", "nonce", "quote"),
         *("hold", "cost", "created_at", "sent_at", "settled_at", "booked_at"),
     )
-    pour(Charge(vault=vault, state=ChargeState.CONFIRMED, status=200), of_charge, charges)
+    bulk_copy(Charge(vault=vault, state=ChargeState.CONFIRMED, status=200), of_charge, charges)
     entries = (
         (accounts[line.account].pk, line.position, line.feature.label, line.feature.content_type,
          str(line.amount), line.amount, line.kind, f"{line.at:%Y-%m-%dT%H:%M:%SZ}", line.at,
@@ -170,22 +180,22 @@ def book(made: list[Line], accounts: list[Account], tokens: dict[int, Token], va
         *("transaction_type", "booked_at", "happened_at", "via_api", "charge_id", "confidence"),
         *("reason", "member_id", "job_id", "operation"),
     )
-    pour(LedgerEntry(), of_entry, entries)
+    bulk_copy(LedgerEntry(), of_entry, entries)
 
 
-def close(account: Account, rows: int, balance: int, now: datetime) -> None:
+def seed_ledger(account: Account, rows: int, balance: int, now: datetime) -> None:
     """Say that the ledger was read to its end, and what the account has left."""
     account.balance, account.balance_as_of = Decimal(balance), now
     account.save(update_fields=["balance", "balance_as_of"])
     LedgerMirror.objects.create(
         account=account, high=rows, total=rows, read_at=now, api_read_at=now,
         balance_exact=Decimal(balance), weighed_high=rows, weighed_at=now,
-        anchor_balance=Decimal(OPENING), anchor_high=0, anchor_at=now,
-        weighed_sum=Decimal(balance - OPENING), sums_zone=account.vault.zone.key,
+        anchor_balance=Decimal(OPENING_CREDITS), anchor_high=0, anchor_at=now,
+        weighed_sum=Decimal(balance - OPENING_CREDITS), sums_zone=account.vault.zone.key,
     )  # fmt: skip
 
 
-def sum_up(account: Account, times: list[datetime]) -> None:
+def recount_seeded_days(account: Account, times: list[datetime]) -> None:
     days = sorted(days_in_account_zone(account, times))
     for start in range(0, len(days), 30):
         with transaction.atomic():

@@ -6,10 +6,10 @@ from allauth.account import forms as account
 from django.forms import Field
 from django.http import HttpRequest
 
-from dashboard.forms.plain import PlainForm
+from dashboard.forms.plain import PortalForm
 from dashboard.tasks import send_password_reset
 
-MISSING = {
+REQUIRED_MESSAGES = {
     "login": "Enter your e-mail address.",
     "email": "Enter your e-mail address.",
     "password": "Enter your password.",
@@ -19,10 +19,10 @@ MISSING = {
 }
 
 
-class AccountForm(PlainForm):
-    def words_of(self, name: str, field: Field) -> dict[str, str]:
-        words = super().words_of(name, field)
-        return {**words, "required": MISSING.get(name, words["required"])}
+class AccountForm(PortalForm):
+    def messages_for_field(self, name: str, field: Field) -> dict[str, str]:
+        words = super().messages_for_field(name, field)
+        return {**words, "required": REQUIRED_MESSAGES.get(name, words["required"])}
 
 
 class LoginForm(AccountForm, account.LoginForm):  # type: ignore[misc]

@@ -9,35 +9,35 @@ from typing import Any, NamedTuple, Self
 from django import forms
 from django.forms import BoundField
 
-from dashboard.actions.alerts import Wanted, in_a_word
-from dashboard.forms.plain import VERSION, PlainForm
-from dashboard.models import AlertRule, Watch
-from dashboard.queries.alerts import SENTENCES
+from dashboard.actions.alerts import AlertRuleChange, alert_rule_version
+from dashboard.forms.plain import VERSION_LABEL, PortalForm
+from dashboard.models import AlertKind, AlertRule
+from dashboard.queries.alerts import RULE_SENTENCES
 
 
-class Range(NamedTuple):
+class ThresholdRange(NamedTuple):
     """The thresholds that make sense, and their unit."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     unit: str
 
 
 # What is watched without a threshold to choose is not in here.
-RANGES: Mapping[str, Range] = {
-    Watch.BALANCE: Range(1, 9_999_999, "cr"),
-    Watch.FORECAST: Range(1, 60, "days"),
-    Watch.TOP_UP_FAILED: Range(1, 3, "of 3"),
-    Watch.UNKNOWN: Range(1, 1440, "min"),
+THRESHOLD_RANGES: Mapping[str, ThresholdRange] = {
+    AlertKind.BALANCE: ThresholdRange(1, 9_999_999, "cr"),
+    AlertKind.FORECAST: ThresholdRange(1, 60, "days"),
+    AlertKind.TOP_UP_FAILED: ThresholdRange(1, 3, "of 3"),
+    AlertKind.UNKNOWN_CHARGE: ThresholdRange(1, 1440, "min"),
 }
-OUTSIDE = "From {least:,} to {most:,}, a whole number."
-WAYS = ("active", "by_email", "by_webhook")
+THRESHOLD_OUT_OF_RANGE = "From {least:,} to {most:,}, a whole number."
+RULE_CHECKBOXES = ("active", "by_email", "by_webhook")
 
 
-class Threshold(forms.DecimalField):
+class ThresholdField(forms.DecimalField):
     def __init__(self, watch: str, **kwargs: Any) -> None:
-        least, most, self.limit = RANGES[watch]
-        sentence = OUTSIDE.format(least=least, most=most)
+        least, most, self.limit = THRESHOLD_RANGES[watch]
+        sentence = THRESHOLD_OUT_OF_RANGE.format(least=least, most=most)
         names = ("invalid", "required", "min_value", "max_value", "max_decimal_places")
         super().__init__(
             **{"min_value": least, "max_value": most, "decimal_places": 0, **kwargs},
@@ -46,9 +46,9 @@ class Threshold(forms.DecimalField):
         )
 
 
-class RuleRow(NamedTuple):
+class AlertRuleRow(NamedTuple):
     sentence: str
-    drawn: BoundField
+    version: BoundField
     threshold: BoundField | None
     unit: str
     active: BoundField
@@ -56,12 +56,12 @@ class RuleRow(NamedTuple):
     by_webhook: BoundField
 
 
-class RulesForm(PlainForm):
+class AlertRulesForm(PortalForm):
     """A threshold and three boxes for each rule, and hidden how the rule was `drawn`; one that the
     form was drawn without stays as it is."""
 
     def __init__(self, rules: list[AlertRule], data: Any = None) -> None:
-        now = {rule.pk: drawn_of(rule) for rule in rules}
+        now = {rule.pk: alert_rule_form_data(rule) for rule in rules}
         if data is not None:
             data = {name: data[name] for name in data}
             for key, drawn in now.items():
@@ -71,60 +71,68 @@ class RulesForm(PlainForm):
         self.rules = rules
         for rule in rules:
             self.fields[f"drawn-{rule.pk}"] = forms.CharField(
-                required=False, widget=forms.HiddenInput, label=VERSION
+                required=False, widget=forms.HiddenInput, label=VERSION_LABEL
             )
-            for way in WAYS:
+            for way in RULE_CHECKBOXES:
                 self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
-            if rule.watch in RANGES:
-                self.fields[f"threshold-{rule.pk}"] = Threshold(rule.watch)
+            if rule.watch in THRESHOLD_RANGES:
+                self.fields[f"threshold-{rule.pk}"] = ThresholdField(rule.watch)
 
-    def redrawn(self, rules: list[AlertRule]) -> Self:
+    def with_current_version(self, rules: list[AlertRule]) -> Self:
         """What was chosen on top of the rules as they are now: a second save means it. Needs a
         valid form."""
-        chosen = {one.id for one in self.wanted() if one.differs}
+        chosen = {one.id for one in self.requested_changes() if one.is_changed}
         data: dict[str, Any] = {}
         for rule in rules:
-            data |= drawn_of(rule)
+            data |= alert_rule_form_data(rule)
             if rule.pk in chosen:
-                names = [f"{name}-{rule.pk}" for name in ("threshold", *WAYS)]
+                names = [f"{name}-{rule.pk}" for name in ("threshold", *RULE_CHECKBOXES)]
                 data |= {name: self.data.get(name) for name in names}
         return type(self)(rules, data)
 
-    def rows(self) -> Iterator[RuleRow]:
+    def rows(self) -> Iterator[AlertRuleRow]:
         """The fields of each rule, for its line of the table."""
         for rule in self.rules:
             name = f"threshold-{rule.pk}"
             threshold = self[name] if name in self.fields else None
-            boxes = tuple(self[f"{way}-{rule.pk}"] for way in WAYS)
-            unit = RANGES[rule.watch].unit if rule.watch in RANGES else ""
+            boxes = tuple(self[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES)
+            unit = THRESHOLD_RANGES[rule.watch].unit if rule.watch in THRESHOLD_RANGES else ""
             drawn = self[f"drawn-{rule.pk}"]
-            yield RuleRow(SENTENCES[Watch(rule.watch)], drawn, threshold, unit, *boxes)
+            yield AlertRuleRow(
+                RULE_SENTENCES[AlertKind(rule.watch)], drawn, threshold, unit, *boxes
+            )
 
-    def wanted(self) -> Iterator[Wanted]:
+    def requested_changes(self) -> Iterator[AlertRuleChange]:
         for rule in self.rules:
-            active, by_email, by_webhook = (self.cleaned_data[f"{way}-{rule.pk}"] for way in WAYS)
+            active, by_email, by_webhook = (
+                self.cleaned_data[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES
+            )
             threshold = self.cleaned_data.get(f"threshold-{rule.pk}", rule.threshold)
             drawn = self.cleaned_data[f"drawn-{rule.pk}"]
-            yield Wanted(rule.pk, threshold, active, by_email, by_webhook, drawn)
+            yield AlertRuleChange(rule.pk, threshold, active, by_email, by_webhook, drawn)
 
 
-def drawn_of(rule: AlertRule) -> dict[str, Any]:
+def alert_rule_form_data(rule: AlertRule) -> dict[str, Any]:
     """What a form that was just drawn would send of this rule."""
-    boxes = {f"{way}-{rule.pk}": getattr(rule, way) for way in WAYS}
+    boxes = {f"{way}-{rule.pk}": getattr(rule, way) for way in RULE_CHECKBOXES}
     threshold = f"{rule.threshold.normalize():f}"
-    return {**boxes, f"threshold-{rule.pk}": threshold, f"drawn-{rule.pk}": in_a_word(rule)}
+    return {
+        **boxes,
+        f"threshold-{rule.pk}": threshold,
+        f"drawn-{rule.pk}": alert_rule_version(rule),
+    }
 
 
-class RuleForm(PlainForm):
+class NewAlertRuleForm(PortalForm):
     """One more threshold of something that has them."""
 
     watch = forms.ChoiceField(
         label="Tell us when",
         choices=[
-            (Watch.BALANCE, "Free credits fall under"),
-            (Watch.FORECAST, "The credits last fewer days than"),
-            (Watch.TOP_UP_FAILED, "So many top-ups fail in a row"),
-            (Watch.UNKNOWN, "A charge is unknown for more minutes than"),
+            (AlertKind.BALANCE, "Free credits fall under"),
+            (AlertKind.FORECAST, "The credits last fewer days than"),
+            (AlertKind.TOP_UP_FAILED, "So many top-ups fail in a row"),
+            (AlertKind.UNKNOWN_CHARGE, "A charge is unknown for more minutes than"),
         ],
     )
     threshold = forms.DecimalField(
@@ -140,13 +148,15 @@ class RuleForm(PlainForm):
 
     def clean_threshold(self) -> Decimal:
         threshold = Decimal(self.cleaned_data["threshold"])
-        least, most, _ = RANGES.get(self.cleaned_data.get("watch", ""), Range(1, 9_999_999, ""))
+        least, most, _ = THRESHOLD_RANGES.get(
+            self.cleaned_data.get("watch", ""), ThresholdRange(1, 9_999_999, "")
+        )
         if not least <= threshold <= most:
-            raise forms.ValidationError(OUTSIDE.format(least=least, most=most))
+            raise forms.ValidationError(THRESHOLD_OUT_OF_RANGE.format(least=least, most=most))
         return threshold
 
 
-class WebhookForm(PlainForm):
+class WebhookForm(PortalForm):
     url = forms.URLField(
         label="Address",
         max_length=500,

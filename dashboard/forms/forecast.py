@@ -6,19 +6,21 @@ from typing import Any
 
 from django import forms
 
-from dashboard.forms.plain import PlainForm
+from dashboard.forms.plain import PortalForm
 from proxyapi.forecast.batch_affordability import MAX_BATCH_CHARGES
 
-COUNT = f"A whole number, 1 to {MAX_BATCH_CHARGES:,}."
-EACH = "Credits, more than 0, such as 96 or 12.16."
+COUNT_ERROR = f"A whole number, 1 to {MAX_BATCH_CHARGES:,}."
+CREDITS_EACH_ERROR = "Credits, more than 0, such as 96 or 12.16."
 
 
-class BatchForm(PlainForm):
+class BatchForecastForm(PortalForm):
     n = forms.IntegerField(
         label="How many",
         min_value=1,
         max_value=MAX_BATCH_CHARGES,
-        error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), COUNT),
+        error_messages=dict.fromkeys(
+            ("required", "invalid", "min_value", "max_value"), COUNT_ERROR
+        ),
     )
     each = forms.DecimalField(
         label="About each, cr",
@@ -26,7 +28,8 @@ class BatchForm(PlainForm):
         max_value=1_000_000,
         decimal_places=4,
         error_messages=dict.fromkeys(
-            ("required", "invalid", "min_value", "max_value", "max_decimal_places"), EACH
+            ("required", "invalid", "min_value", "max_value", "max_decimal_places"),
+            CREDITS_EACH_ERROR,
         ),
     )
 
@@ -38,5 +41,5 @@ class BatchForm(PlainForm):
     def clean_each(self) -> Any:
         each = self.cleaned_data["each"]
         if not each:
-            raise forms.ValidationError(EACH)
+            raise forms.ValidationError(CREDITS_EACH_ERROR)
         return each

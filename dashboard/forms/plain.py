@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 from django import forms
 from django.forms.utils import pretty_name
 
-from dashboard.visible_text import UNSEEN
+from dashboard.visible_text import INVISIBLE_CHARACTER
 
 TOO_LONG = "At most %(limit_value)d characters fit here, these are %(show_value)d."
-CHOOSE = "Choose one of the list."
-VERSION = "the mark of what it was drawn from"
+CHOOSE_FROM_LIST = "Choose one of the list."
+VERSION_LABEL = "the mark of what it was drawn from"
 # Of what nobody typed: only a new page has it right.
-DAMAGED = (
+HIDDEN_FIELD_DAMAGED = (
     "Nothing was saved or sent: {what} in this form is missing or damaged. Reload the page and "
     "try again."
 )
-MESSAGES = {
-    "invalid_choice": CHOOSE,
-    "invalid_list": CHOOSE,
+ERROR_MESSAGES = {
+    "invalid_choice": CHOOSE_FROM_LIST,
+    "invalid_list": CHOOSE_FROM_LIST,
     "max_length": TOO_LONG,
     "min_length": "At least %(limit_value)d characters are needed, these are %(show_value)d.",
     "min_value": "The least is %(limit_value)s.",
@@ -30,9 +30,9 @@ MESSAGES = {
     "max_digits": "At most %(max)s digits fit here.",
     "max_decimal_places": "At most %(max)s digits after the point fit here.",
     "max_whole_digits": "At most %(max)s digits before the point fit here.",
-    "null_characters_not_allowed": UNSEEN,
+    "null_characters_not_allowed": INVISIBLE_CHARACTER,
 }
-INVALID: Mapping[type[forms.Field], str] = {
+INVALID_MESSAGES: Mapping[type[forms.Field], str] = {
     forms.IntegerField: "Enter a whole number.",
     forms.DecimalField: "Enter a number.",
     forms.URLField: "Enter an address that begins with https://.",
@@ -40,29 +40,37 @@ INVALID: Mapping[type[forms.Field], str] = {
 }
 
 
-class PlainForm(forms.Form):
+class PortalForm(forms.Form):
     """A form with these words. What is wrong with a hidden field stands above the form."""
 
     # Fields that a template draws as hidden ones by hand, and what people call them.
-    drawn_hidden: ClassVar[Mapping[str, str]] = {}
+    hidden_field_names: ClassVar[Mapping[str, str]] = {}
 
     def full_clean(self) -> None:
         for name, field in self.fields.items():
-            use_plain_words(field, self.words_of(name, field))
+            replace_default_messages(field, self.messages_for_field(name, field))
         super().full_clean()
         for name in [name for name in self.errors if self.is_hidden(name)]:
             for sentence in self.errors.pop(name):
                 self.add_error(None, sentence)
 
     def is_hidden(self, name: str) -> bool:
-        return name in self.drawn_hidden or (name in self.fields and self[name].is_hidden)
+        return name in self.hidden_field_names or (name in self.fields and self[name].is_hidden)
 
-    def words_of(self, name: str, field: forms.Field) -> dict[str, str]:
+    def messages_for_field(self, name: str, field: forms.Field) -> dict[str, str]:
         if self.is_hidden(name):
-            what = self.drawn_hidden.get(name) or field.label or "a hidden field"
-            return dict.fromkeys([*MESSAGES, "required", "invalid"], DAMAGED.format(what=what))
-        invalid = next((INVALID[kind] for kind in INVALID if isinstance(field, kind)), "")
-        return {**MESSAGES, "required": missing(name, field), "invalid": invalid or UNSEEN}
+            what = self.hidden_field_names.get(name) or field.label or "a hidden field"
+            return dict.fromkeys(
+                [*ERROR_MESSAGES, "required", "invalid"], HIDDEN_FIELD_DAMAGED.format(what=what)
+            )
+        invalid = next(
+            (INVALID_MESSAGES[kind] for kind in INVALID_MESSAGES if isinstance(field, kind)), ""
+        )
+        return {
+            **ERROR_MESSAGES,
+            "required": required_message(name, field),
+            "invalid": invalid or INVISIBLE_CHARACTER,
+        }
 
     def first_error(self) -> str:
         """The first sentence of what is wrong; empty for a valid form."""
@@ -73,14 +81,14 @@ class PlainForm(forms.Form):
         return " ".join(str(sentence) for sentence in self.non_field_errors())
 
 
-def missing(name: str, field: forms.Field) -> str:
+def required_message(name: str, field: forms.Field) -> str:
     if isinstance(field, forms.ChoiceField):
-        return CHOOSE
+        return CHOOSE_FROM_LIST
     noun = (field.label or pretty_name(name)).lower()
     return f"Enter {'an' if noun[0] in 'aeiou' else 'a'} {noun}."
 
 
-def use_plain_words(field: forms.Field, words: Mapping[str, str]) -> None:
+def replace_default_messages(field: forms.Field, words: Mapping[str, str]) -> None:
     """Replace the messages that are Django's own; those that a field was given stay."""
     own: dict[str, Any] = {}
     for kind in reversed(type(field).__mro__):

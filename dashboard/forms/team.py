@@ -6,16 +6,20 @@ from zoneinfo import available_timezones
 
 from django import forms
 
-from dashboard.forms.plain import PlainForm
+from dashboard.forms.plain import PortalForm
 
-HELP = "Its days are the days of budgets, sums and the forecast. The service counts in UTC days."
+TIME_ZONE_HELP = (
+    "Its days are the days of budgets, sums and the forecast. The service counts in UTC days."
+)
 
 
-def zones() -> list[tuple[str, str]]:
+def time_zone_choices() -> list[tuple[str, str]]:
     """Places by their IANA names, UTC first; not the old names and not the fixed offsets."""
     places = sorted(name for name in available_timezones() if "/" in name and name[:3] != "Etc")
     return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in places)]
 
 
-class ZoneForm(PlainForm):
-    time_zone = forms.ChoiceField(label="Time zone", help_text=HELP, choices=zones)
+class TimeZoneForm(PortalForm):
+    time_zone = forms.ChoiceField(
+        label="Time zone", help_text=TIME_ZONE_HELP, choices=time_zone_choices
+    )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from django import forms
 
-from dashboard.forms.plain import PlainForm
+from dashboard.forms.plain import PortalForm
 from proxyapi.upstream.secret import Secret
 
-HELP = (
+HELP_TEXT = (
     "You find it in your account settings at the service, under API. It is checked with the "
     "service, sealed, and never shown again."
 )
 
 
-class TokenForm(PlainForm):
+class TokenForm(PortalForm):
     # Nothing is checked or stripped here: the field must not judge, quote or shorten a secret.
     token = forms.CharField(
         label="API token",
-        help_text=HELP,
+        help_text=HELP_TEXT,
         strip=False,
         error_messages={"required": "Paste your token here."},
         widget=forms.PasswordInput(

@@ -9,8 +9,8 @@ from typing import Any
 
 from django import forms
 
-from dashboard.forms.plain import PlainForm
-from dashboard.visible_text import refuse_unseen
+from dashboard.forms.plain import PortalForm
+from dashboard.visible_text import reject_invisible
 from proxyapi.models import CreditPack, TopUpType
 from proxyapi.top_up import (
     CREDITS_PER_UNIT,
@@ -20,13 +20,15 @@ from proxyapi.top_up import (
     is_legal_unit_count,
 )
 
-FEWEST_TYPED = max(UNIT_PRESETS) + 1
-WHOLE = f"A whole number of units, {FEWEST_TYPED} to {MAX_TOP_UP_UNITS:,}. Fewer are chosen above."
-NO_UNITS = "Choose how many units each top-up buys."
-NO_PACK = "Choose a pack. If there is none, add it below."
-NO_TYPE = "Choose what a top-up buys."
-OUTDATED = "This form is too old. Open the page again."
-CURRENCIES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
+MIN_TYPED_UNITS = max(UNIT_PRESETS) + 1
+TYPED_UNITS_ERROR = (
+    f"A whole number of units, {MIN_TYPED_UNITS} to {MAX_TOP_UP_UNITS:,}. Fewer are chosen above."
+)
+UNITS_REQUIRED = "Choose how many units each top-up buys."
+PACK_REQUIRED = "Choose a pack. If there is none, add it below."
+TYPE_REQUIRED = "Choose what a top-up buys."
+FORM_OUTDATED = "This form is too old. Open the page again."
+CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class PackChoice:
     chosen: bool
 
 
-class TopUpForm(PlainForm):
+class TopUpForm(PortalForm):
     """`seen` is the setting that the form was drawn from."""
 
     enabled = forms.BooleanField(required=False)
@@ -60,12 +62,12 @@ class TopUpForm(PlainForm):
     seen = forms.CharField(
         widget=forms.HiddenInput,
         max_length=500,
-        error_messages=dict.fromkeys(("required", "max_length"), OUTDATED),
+        error_messages=dict.fromkeys(("required", "max_length"), FORM_OUTDATED),
     )
 
     def __init__(self, packs: Iterable[CreditPack], drawn: TopUpSetting, data: Any = None) -> None:
         self.packs, self.drawn = list(packs), drawn
-        super().__init__(data, initial=initial_of(drawn), use_required_attribute=False)
+        super().__init__(data, initial=top_up_initial(drawn), use_required_attribute=False)
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = self.cleaned_data
@@ -78,20 +80,20 @@ class TopUpForm(PlainForm):
         elif values.get("type") == TopUpType.UNITS:
             self.clean_count(values)
         elif "type" not in self.errors:
-            self.add_error("type", NO_TYPE)
+            self.add_error("type", TYPE_REQUIRED)
         return values
 
     def clean_seen(self) -> TopUpSetting:
         try:
             kept = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):
-            raise forms.ValidationError(OUTDATED) from None
+            raise forms.ValidationError(FORM_OUTDATED) from None
         return TopUpSetting.from_mapping(kept if isinstance(kept, dict) else {})
 
     def clean_pack(self, values: dict[str, Any]) -> None:
         legal = {str(one.plan_id) for one in self.pack_choices}
         if values.get("plan_id") not in legal:
-            self.add_error("plan_id", NO_PACK)
+            self.add_error("plan_id", PACK_REQUIRED)
 
     def clean_count(self, values: dict[str, Any]) -> None:
         """What is typed goes before what is chosen."""
@@ -99,13 +101,13 @@ class TopUpForm(PlainForm):
         text = typed or str(values.get("units", ""))
         is_number = text.isascii() and text.isdecimal() and len(text) <= 6
         count = int(text) if is_number else 0
-        if typed and not (is_legal_unit_count(count) and count >= FEWEST_TYPED):
-            self.add_error("more", WHOLE)
+        if typed and not (is_legal_unit_count(count) and count >= MIN_TYPED_UNITS):
+            self.add_error("more", TYPED_UNITS_ERROR)
         elif not is_legal_unit_count(count):
-            self.add_error("units", NO_UNITS)
+            self.add_error("units", UNITS_REQUIRED)
         values["count"] = count
 
-    def wanted(self) -> TopUpSetting:
+    def requested_setting(self) -> TopUpSetting:
         """Needs a valid form."""
         values = self.cleaned_data
         seen: TopUpSetting = values["seen"]
@@ -137,7 +139,7 @@ class TopUpForm(PlainForm):
         return bool(self["type"].value() == TopUpType.PACK)
 
 
-def initial_of(drawn: TopUpSetting) -> dict[str, Any]:
+def top_up_initial(drawn: TopUpSetting) -> dict[str, Any]:
     typed = drawn.units is not None and drawn.units not in UNIT_PRESETS
     return {
         "enabled": drawn.enabled,
@@ -149,7 +151,7 @@ def initial_of(drawn: TopUpSetting) -> dict[str, Any]:
     }
 
 
-class PackForm(PlainForm):
+class CreditPackForm(PortalForm):
     """A credit pack as its page at the service describes it."""
 
     plan_id = forms.IntegerField(
@@ -168,8 +170,8 @@ class PackForm(PlainForm):
     price = forms.DecimalField(
         label="Price, if you know it", required=False, min_value=0, max_digits=10, decimal_places=2
     )
-    currency = forms.ChoiceField(choices=CURRENCIES, required=False)
+    currency = forms.ChoiceField(choices=CURRENCY_CHOICES, required=False)
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, use_required_attribute=False, auto_id="pack_%s")
-        refuse_unseen(self.fields["name"])
+        reject_invisible(self.fields["name"])

@@ -28,7 +28,16 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Ask',
+            name='AlertWebhook',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('url', models.URLField(max_length=500)),
+                ('sealed', models.BinaryField()),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ApprovalRequest',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('note', models.CharField(blank=True, max_length=300)),
@@ -65,7 +74,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('channel', models.CharField(choices=[('email', 'e-mail'), ('webhook', 'Webhook')], max_length=7)),
                 ('address', models.CharField(help_text='Of a person, or the host of a webhook.', max_length=254)),
-                ('state', models.CharField(choices=[('due', 'Due'), ('delivered', 'Delivered'), ('parked', 'Parked')], default='due', max_length=9)),
+                ('state', models.CharField(choices=[('due', 'Due'), ('delivered', 'Delivered'), ('parked', 'Failed')], default='due', max_length=9)),
                 ('tries', models.PositiveSmallIntegerField(default=0)),
                 ('due_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('status', models.PositiveSmallIntegerField(blank=True, help_text="The last answer's.", null=True)),
@@ -103,15 +112,6 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=60)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Webhook',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('url', models.URLField(max_length=500)),
-                ('sealed', models.BinaryField()),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(

@@ -17,17 +17,17 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name='ask',
+            model_name='approvalrequest',
             name='charge',
             field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='ask', to='proxyapi.charge'),
         ),
         migrations.AddField(
-            model_name='ask',
+            model_name='approvalrequest',
             name='decided_by',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name='ask',
+            model_name='approvalrequest',
             name='member',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asks', to=settings.AUTH_USER_MODEL),
         ),
@@ -77,9 +77,14 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='audit_events', to='dashboard.team'),
         ),
         migrations.AddField(
-            model_name='ask',
+            model_name='approvalrequest',
             name='team',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asks', to='dashboard.team'),
+        ),
+        migrations.AddField(
+            model_name='alertwebhook',
+            name='team',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='webhook', to='dashboard.team'),
         ),
         migrations.AddField(
             model_name='alertrule',
@@ -90,11 +95,6 @@ class Migration(migrations.Migration):
             model_name='alertevent',
             name='team',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alert_events', to='dashboard.team'),
-        ),
-        migrations.AddField(
-            model_name='webhook',
-            name='team',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='webhook', to='dashboard.team'),
         ),
         migrations.AddConstraint(
             model_name='user',
@@ -173,19 +173,19 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['team', 'action', '-happened_at'], name='audit_of_action'),
         ),
         migrations.AddIndex(
-            model_name='ask',
+            model_name='approvalrequest',
             index=models.Index(condition=models.Q(('decision', '')), fields=['team', 'asked_at'], name='ask_waiting'),
         ),
         migrations.AddIndex(
-            model_name='ask',
+            model_name='approvalrequest',
             index=models.Index(fields=['team', '-decided_at'], name='ask_decided'),
         ),
         migrations.AddConstraint(
-            model_name='ask',
+            model_name='approvalrequest',
             constraint=models.CheckConstraint(condition=models.Q(('decision__in', ['', 'approved', 'declined', 'stale', 'withdrawn'])), name='ask_decision_known'),
         ),
         migrations.AddConstraint(
-            model_name='ask',
+            model_name='approvalrequest',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('decision', '')), models.Q(models.Q(('decision', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='ask_decided_by_a_person'),
         ),
         migrations.AddConstraint(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dashboard.models.alert import AlertEvent, AlertRule, Watch
-from dashboard.models.ask import Ask, Decision
+from dashboard.models.alert import AlertEvent, AlertKind, AlertRule
+from dashboard.models.ask import ApprovalDecision, ApprovalRequest
 from dashboard.models.audit_event import AuditEvent
-from dashboard.models.budget import Budget, Period
-from dashboard.models.delivery import Channel, Delivery, DeliveryState, Webhook
+from dashboard.models.budget import Budget, BudgetPeriod
+from dashboard.models.delivery import AlertWebhook, Delivery, DeliveryChannel, DeliveryState
 from dashboard.models.membership import Membership, Role
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.team import Team
@@ -14,21 +14,21 @@ from dashboard.models.user import User
 
 __all__ = [
     "AlertEvent",
+    "AlertKind",
     "AlertRule",
-    "Ask",
+    "AlertWebhook",
+    "ApprovalDecision",
+    "ApprovalRequest",
     "AuditEvent",
     "Budget",
-    "Channel",
-    "Decision",
+    "BudgetPeriod",
     "Delivery",
+    "DeliveryChannel",
     "DeliveryState",
     "Membership",
-    "Period",
     "Role",
     "SignInEvent",
     "SignInOutcome",
     "Team",
     "User",
-    "Watch",
-    "Webhook",
 ]

@@ -18,15 +18,15 @@ from dashboard.models.membership import Membership
 from dashboard.models.team import Team
 
 
-class Watch(models.TextChoices):
+class AlertKind(models.TextChoices):
     BALANCE = "balance", "the balance"
     FORECAST = "forecast", "the forecast"
     BUDGET = "budget", "budgets"
-    ASK = "ask", "asks"
+    APPROVAL_REQUEST = "ask", "asks"
     TOP_UP_FAILED = "top_up_failed", "failed top-ups"
     TOP_UP_OFF = "top_up_off", "top-up switched off"
-    UNKNOWN = "unknown", "unknown charges"
-    BOOKS = "books", "the ledger"
+    UNKNOWN_CHARGE = "unknown", "unknown charges"
+    RECONCILIATION = "books", "the ledger"
 
 
 class AlertRule(models.Model):
@@ -35,7 +35,7 @@ class AlertRule(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_rules")
-    watch = models.CharField(max_length=13, choices=Watch)
+    watch = models.CharField(max_length=13, choices=AlertKind)
     threshold = models.DecimalField(max_digits=14, decimal_places=4, default=0)
     active = models.BooleanField(default=True)
     by_email = models.BooleanField(default=True)
@@ -45,7 +45,7 @@ class AlertRule(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["team", "watch", "threshold"], name="alert_rule_once"),
             models.CheckConstraint(
-                condition=Q(watch__in=Watch.values), name="alert_rule_watch_known"
+                condition=Q(watch__in=AlertKind.values), name="alert_rule_watch_known"
             ),
             models.CheckConstraint(
                 condition=Q(threshold__gte=0), name="alert_rule_threshold_not_negative"
@@ -57,7 +57,7 @@ class AlertRule(models.Model):
 
 
 class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
-    def seen_by(self, reader: Membership, *, money: bool) -> Self:
+    def visible_to(self, reader: Membership, *, money: bool) -> Self:
         """Those of the team, those about the reader, and with `money` the ones for who decides."""
         shown = Q(member=None, for_money=False) | Q(member=reader.user_id)
         if money:

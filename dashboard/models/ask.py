@@ -18,38 +18,38 @@ from dashboard.models.team import Team
 from proxyapi.models import Charge
 
 
-class Decision(models.TextChoices):
+class ApprovalDecision(models.TextChoices):
     APPROVED = "approved"
     DECLINED = "declined"
     STALE = "stale", "changed meanwhile"
     WITHDRAWN = "withdrawn", "taken back"
 
 
-class AskQuerySet(models.QuerySet["Ask"]):
-    def waiting(self) -> Self:
+class ApprovalRequestQuerySet(models.QuerySet["ApprovalRequest"]):
+    def pending(self) -> Self:
         return self.filter(decision="").order_by("asked_at")
 
 
-class Ask(models.Model):
+class ApprovalRequest(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="asks")
     charge = models.OneToOneField(Charge, models.CASCADE, related_name="ask")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="asks")
     note = models.CharField(max_length=300, blank=True)
     asked_at = models.DateTimeField(default=timezone.now)
-    decision = models.CharField(max_length=9, choices=Decision, blank=True)
+    decision = models.CharField(max_length=9, choices=ApprovalDecision, blank=True)
     answer = models.CharField(max_length=300, blank=True, help_text="The sentence of the decider.")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
     decided_at = models.DateTimeField(null=True, blank=True)
 
-    objects = AskQuerySet.as_manager()
+    objects = ApprovalRequestQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(decision__in=["", *Decision.values]), name="ask_decision_known"
+                condition=Q(decision__in=["", *ApprovalDecision.values]), name="ask_decision_known"
             ),
             models.CheckConstraint(
                 condition=Q(decision="", decided_by__isnull=True, decided_at__isnull=True)
@@ -66,5 +66,5 @@ class Ask(models.Model):
         return f"{self.member} asks for {self.charge_id}"
 
     @property
-    def is_waiting(self) -> bool:
+    def is_pending(self) -> bool:
         return not self.decision

@@ -17,14 +17,14 @@ from dashboard.models.team import Team
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
 
-class Period(models.TextChoices):
+class BudgetPeriod(models.TextChoices):
     DAY = "day"
     WEEK = "week"
     MONTH = "month"
 
 
 class BudgetQuerySet(models.QuerySet["Budget"]):
-    def binding(self, team_id: uuid.UUID, user_id: int) -> Self:
+    def applying_to(self, team_id: uuid.UUID, user_id: int) -> Self:
         """Those that count when this member spends, in the order in which they are locked."""
         whose = Q(member=user_id) | Q(member=None)
         return self.filter(whose, team=team_id, active=True).order_by("pk")
@@ -41,7 +41,7 @@ class Budget(models.Model):
         related_name="budgets",
         help_text="Null: the whole team.",
     )
-    period = models.CharField(max_length=5, choices=Period, default=Period.MONTH)
+    period = models.CharField(max_length=5, choices=BudgetPeriod, default=BudgetPeriod.MONTH)
     soft = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Warns from here on."
     )
@@ -67,7 +67,7 @@ class Budget(models.Model):
                 name="budget_once_per_team_period",
             ),
             models.CheckConstraint(
-                condition=Q(period__in=Period.values), name="budget_period_known"
+                condition=Q(period__in=BudgetPeriod.values), name="budget_period_known"
             ),
             models.CheckConstraint(
                 condition=Q(soft__isnull=False) | Q(hard__isnull=False), name="budget_has_a_limit"
@@ -88,7 +88,7 @@ class Budget(models.Model):
         return f"{self.period} budget of {self.member or self.team}"
 
     @property
-    def in_a_word(self) -> str:
+    def limits_version(self) -> str:
         """Both limits, for a form to tell whether another writer changed them: "2000/2500"."""
         both = (self.soft, self.hard)
         return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in both)

@@ -19,7 +19,7 @@ from dashboard.models.alert import AlertEvent
 from dashboard.models.team import Team
 
 
-class Channel(models.TextChoices):
+class DeliveryChannel(models.TextChoices):
     EMAIL = "email", "e-mail"
     WEBHOOK = "webhook"
 
@@ -27,7 +27,7 @@ class Channel(models.TextChoices):
 class DeliveryState(models.TextChoices):
     DUE = "due"
     DELIVERED = "delivered"
-    PARKED = "parked"
+    FAILED = "parked"
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -38,7 +38,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 class Delivery(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     event = models.ForeignKey(AlertEvent, models.CASCADE, related_name="deliveries")
-    channel = models.CharField(max_length=7, choices=Channel)
+    channel = models.CharField(max_length=7, choices=DeliveryChannel)
     address = models.CharField(max_length=254, help_text="Of a person, or the host of a webhook.")
     state = models.CharField(max_length=9, choices=DeliveryState, default=DeliveryState.DUE)
     tries = models.PositiveSmallIntegerField(default=0)
@@ -56,7 +56,7 @@ class Delivery(models.Model):
                 fields=["event", "channel", "address"], name="delivery_once_per_address"
             ),
             models.CheckConstraint(
-                condition=Q(channel__in=Channel.values), name="delivery_channel_known"
+                condition=Q(channel__in=DeliveryChannel.values), name="delivery_channel_known"
             ),
             models.CheckConstraint(
                 condition=Q(state__in=DeliveryState.values), name="delivery_state_known"
@@ -75,7 +75,7 @@ class Delivery(models.Model):
         return f"{self.channel} to {self.address}, {self.state}"
 
 
-class Webhook(models.Model):
+class AlertWebhook(models.Model):
     """Where a team's alerts are posted to, and the sealed secret that signs them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -8,8 +8,8 @@ from django.db import models
 
 class SignInOutcome(models.TextChoices):
     SIGNED_IN = "signed_in", "signed in"
-    WRONG = "wrong", "wrong address or password"
-    LIMITED = "limited", "too many wrong passwords"
+    WRONG_PASSWORD = "wrong", "wrong address or password"
+    RATE_LIMITED = "limited", "too many wrong passwords"
     DISABLED = "disabled", "right password of a disabled account"
     PASSWORD_CHANGED = "password_changed", "password changed"
     PASSWORD_RESET = "password_reset", "password set by a link"

@@ -17,7 +17,9 @@ class AccountTab:
     current: bool
 
 
-def tabs_of(page: str, accounts: Sequence[Account], chosen: Account) -> tuple[AccountTab, ...]:
+def build_account_tabs(
+    page: str, accounts: Sequence[Account], chosen: Account
+) -> tuple[AccountTab, ...]:
     """Of the page with that name; none where there is nothing to choose."""
     if len(accounts) < 2:
         return ()

@@ -17,35 +17,35 @@ from django.urls import reverse
 
 from proxyapi.models import Job
 
-LONGEST = 200  # characters of a search
+MAX_SEARCH_CHARS = 200  # characters of a search
 
 
-def address(page: str, named: Mapping[str, object]) -> str:
+def build_page_url(page: str, named: Mapping[str, object]) -> str:
     """The page with those of the names that have a value."""
     query = urlencode({name: value for name, value in named.items() if value})
     return f"{reverse(page)}{'?' if query else ''}{query}"
 
 
-def job_url(job: Job | None) -> str:
+def video_page_url(job: Job | None) -> str:
     """The video's page; empty without one, and for one that was hidden, which has none."""
     return reverse("video", args=[job.pk]) if job and job.hidden_at is None else ""
 
 
-def words(query: Mapping[str, str]) -> str:
+def parse_search_text(query: Mapping[str, str]) -> str:
     """What is searched for."""
-    return " ".join(text(query, "q").split())[:LONGEST]
+    return " ".join(clean_text_param(query, "q").split())[:MAX_SEARCH_CHARS]
 
 
-def text(query: Mapping[str, str], name: str) -> str:
+def clean_text_param(query: Mapping[str, str], name: str) -> str:
     """What was typed or chosen, without NUL, which PostgreSQL takes in no text."""
     return query.get(name, "").replace("\0", "")
 
 
-def known(value: str, allowed: Iterable[str]) -> str:
+def allowed_or_empty(value: str, allowed: Iterable[str]) -> str:
     return value if value in allowed else ""
 
 
-def amount_or_none(text: str) -> Decimal | None:
+def parse_credits(text: str) -> Decimal | None:
     """The credits that a hidden field names, as it was drawn."""
     field = DecimalField(max_digits=14, decimal_places=4)
     try:
@@ -55,21 +55,21 @@ def amount_or_none(text: str) -> Decimal | None:
     return amount
 
 
-def number_or_none(text: str) -> int | None:
+def parse_small_int(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def uuid_or_none(text: str) -> UUID | None:
+def parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:
         return None
 
 
-def stamp(at: datetime) -> str:
+def format_cursor_time(at: datetime) -> str:
     return f"{at.timestamp():.6f}"
 
 
-def moment(seconds: str, fraction: str) -> datetime:
+def parse_cursor_time(seconds: str, fraction: str) -> datetime:
     """The halves of a stamp. Raises `ValueError`, `OverflowError` or `OSError`."""
     return datetime.fromtimestamp(int(seconds), UTC) + timedelta(microseconds=int(fraction))

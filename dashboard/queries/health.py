@@ -17,27 +17,27 @@ from proxyapi import rate_limiter
 from proxyapi.credentials import encryption
 from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
-LEAST_FREE = 16 * 1024**2  # bytes beside SQLite's file, for its journal too
-ANSWERS_WITHIN = timedelta(minutes=2)
+MIN_FREE_DISK_BYTES = 16 * 1024**2  # bytes beside SQLite's file, for its journal too
+SLOW_WORKER_TIMEOUT = timedelta(minutes=2)
 _migrated = False
 
 
-def lacks() -> dict[str, str]:
+def find_missing_requirements() -> dict[str, str]:
     """What is missing, by its name, in words for the person who runs the site; empty when ready."""
     checks: dict[str, Callable[[], str]] = {
-        "database": database,
-        "disk": disk,
-        "migrations": migrations,
-        "redis": broker,
-        "keys": keys,
-        "worker": worker,
-        "slow worker": slow_worker,
+        "database": check_database,
+        "disk": check_disk_space,
+        "migrations": check_migrations,
+        "redis": check_redis,
+        "keys": check_token_encryption,
+        "worker": check_worker,
+        "slow worker": check_slow_worker,
     }
     found = {name: check() for name, check in checks.items()}
     return {name: sentence for name, sentence in found.items() if sentence}
 
 
-def database() -> str:
+def check_database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -46,15 +46,19 @@ def database() -> str:
     return ""
 
 
-def disk() -> str:
+def check_disk_space() -> str:
     """SQLite reads on a full disk and keeps nothing. Another database has a disk of its own."""
     if connection.vendor != "sqlite":
         return ""
     free = shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent).free
-    return "" if free >= LEAST_FREE else f"The database's disk is full: {free // 1024**2} MiB free."
+    return (
+        ""
+        if free >= MIN_FREE_DISK_BYTES
+        else f"The database's disk is full: {free // 1024**2} MiB free."
+    )
 
 
-def migrations() -> str:
+def check_migrations() -> str:
     """Asked until the answer is yes: nobody takes a migration back under a running process."""
     global _migrated
     try:
@@ -64,7 +68,7 @@ def migrations() -> str:
     return "" if _migrated else "Migrations are not applied. Run: manage.py prepare"
 
 
-def broker() -> str:
+def check_redis() -> str:
     try:
         rate_limiter.redis_connection().ping()
     except redis.RedisError:
@@ -72,7 +76,7 @@ def broker() -> str:
     return ""
 
 
-def keys() -> str:
+def check_token_encryption() -> str:
     try:
         encryption.load_key_ring()
     except encryption.EncryptionError:
@@ -80,7 +84,7 @@ def keys() -> str:
     return ""
 
 
-def worker() -> str:
+def check_worker() -> str:
     """The tick leaves a sign that fades after 30 s: beat sends it, a worker carries it out."""
     try:
         alive = rate_limiter.redis_connection().exists(TICK_HEARTBEAT_KEY)
@@ -89,12 +93,15 @@ def worker() -> str:
     return "" if alive else "No worker has done a tick in the last 30 s."
 
 
-def slow_worker() -> str:
+def check_slow_worker() -> str:
     """The tick notes since when the slow worker is asked, the worker takes the note away."""
     try:
         asked = cast(bytes | None, rate_limiter.redis_connection().get(SLOW_PING_KEY))
     except redis.RedisError:
         return ""  # said above
-    if asked is None or timezone.now() - datetime.fromisoformat(asked.decode()) < ANSWERS_WITHIN:
+    if (
+        asked is None
+        or timezone.now() - datetime.fromisoformat(asked.decode()) < SLOW_WORKER_TIMEOUT
+    ):
         return ""
     return "No worker has taken up slow work (ledgers, deliveries) in the last 2 minutes."

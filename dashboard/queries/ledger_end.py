@@ -16,7 +16,7 @@ from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rollups.daily_totals import UNITS_PER_CREDIT
 
 
-def with_newer(accounts: QuerySet[Account]) -> QuerySet[Account]:
+def annotate_newer_entries(accounts: QuerySet[Account]) -> QuerySet[Account]:
     """Each with its ledger, and with what the rows since its last weighing add up to (`newer`, in
     ten-thousandths: an exact number on SQLite too)."""
     newer = LedgerEntry.objects.filter(
@@ -27,9 +27,9 @@ def with_newer(accounts: QuerySet[Account]) -> QuerySet[Account]:
     return accounts.select_related("ledger").annotate(newer=Subquery(sums))
 
 
-def end_of(account: Account) -> Decimal:
-    """Credits after the last mirrored row of an account of `with_newer`; as last seen, where the
-    account was not weighed yet."""
+def ledger_end_balance(account: Account) -> Decimal:
+    """Credits after the last mirrored row of an account of `annotate_newer_entries`; as last seen,
+    where the account was not weighed yet."""
     ledger: LedgerMirror | None = getattr(account, "ledger", None)
     if ledger is None or ledger.balance_exact is None:
         return account.balance

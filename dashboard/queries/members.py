@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.models import Membership, Role
-from dashboard.queries.tokens import TokenStatus, status_of
-from dashboard.roles import SENTENCES, Permission, allows, new_roles
+from dashboard.queries.tokens import TokenStatus, build_token_status
+from dashboard.roles import ROLE_DESCRIPTIONS, Permission, assignable_roles, role_allows
 from proxyapi.credentials import token_vault
 from proxyapi.models import Token
 
 # The better one is shown when a member keeps several tokens.
-BEST_FIRST = {"working": 0, "paused": 1, "revoked": 2}
-TOKENLESS = TokenStatus("draft", "No token")
+TOKEN_STATE_RANKS = {"working": 0, "paused": 1, "revoked": 2}
+NO_TOKEN_STATUS = TokenStatus("draft", "No token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +57,36 @@ class MembersPage:
         return f"{who}, {with_token} with a working token."
 
 
-def members_page(reader: Membership) -> MembersPage:
+def build_members_page(reader: Membership) -> MembersPage:
     """Everybody in the reader's team, in order of joining; two queries."""
-    tokens = token_states(reader)
+    tokens = load_token_statuses(reader)
     rows = reader.team.memberships.select_related("user")
     return MembersPage(
-        members=tuple(row_of(row, reader, tokens) for row in rows),
-        roles=choices(frozenset(Role)),
+        members=tuple(build_member_row(row, reader, tokens) for row in rows),
+        roles=build_role_choices(frozenset(Role)),
         time_zone=reader.team.vault.time_zone.replace("_", " "),
-        may_set_zone=allows(reader.role, Permission.MANAGE_TEAM),
+        may_set_zone=role_allows(reader.role, Permission.MANAGE_TEAM),
     )
 
 
-def token_states(reader: Membership) -> dict[int, TokenStatus]:
+def load_token_statuses(reader: Membership) -> dict[int, TokenStatus]:
     tokens = (
         Token.objects.not_removed().filter(vault=reader.team.vault_id).select_related("account")
     )
-    best_last = sorted(tokens, key=goodness)
-    return {token.owner_id: status_of(token) for token in best_last}
+    best_last = sorted(tokens, key=token_sort_key)
+    return {token.owner_id: build_token_status(token) for token in best_last}
 
 
-def goodness(token: Token) -> tuple[bool, bool, int]:
+def token_sort_key(token: Token) -> tuple[bool, bool, int]:
     """The higher, the rather it is the one that a member is shown with."""
     usable = token.account.is_of_current_upstream
-    return usable, token_vault.can_decrypt(token), -BEST_FIRST[token.state]
+    return usable, token_vault.can_decrypt(token), -TOKEN_STATE_RANKS[token.state]
 
 
-def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) -> MemberRow:
-    others = new_roles(reader.role, row.role)
+def build_member_row(
+    row: Membership, reader: Membership, tokens: dict[int, TokenStatus]
+) -> MemberRow:
+    others = assignable_roles(reader.role, row.role)
     return MemberRow(
         id=row.pk,
         name=str(row.user),
@@ -93,14 +95,14 @@ def row_of(row: Membership, reader: Membership, tokens: dict[int, TokenStatus]) 
         is_me=row.pk == reader.pk,
         role=row.get_role_display(),
         joined_at=row.joined_at,
-        token=tokens.get(row.user_id, TOKENLESS),
-        roles=choices(others | {Role(row.role)}, row.role) if others else (),
+        token=tokens.get(row.user_id, NO_TOKEN_STATUS),
+        roles=build_role_choices(others | {Role(row.role)}, row.role) if others else (),
     )
 
 
-def choices(allowed: frozenset[Role], chosen: str = "") -> tuple[RoleChoice, ...]:
+def build_role_choices(allowed: frozenset[Role], chosen: str = "") -> tuple[RoleChoice, ...]:
     return tuple(
-        RoleChoice(role.value, role.label, SENTENCES[role], role == chosen)
+        RoleChoice(role.value, role.label, ROLE_DESCRIPTIONS[role], role == chosen)
         for role in Role
         if role in allowed
     )

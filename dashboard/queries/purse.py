@@ -17,11 +17,11 @@ from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, 
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
 
-OLD = timedelta(minutes=15)  # a balance older than that says when it was read
+STALE_BALANCE_AFTER = timedelta(minutes=15)  # a balance older than that says when it was read
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class TeamBalance:
     """Credits of all accounts that a token of the team opens. Percent are of `total`.
 
     `held_by_others`: what charges of other teams reserve on the same upstream accounts.
@@ -67,14 +67,14 @@ class Purse:
         if self.held_by_others:
             parts.append(f"{credits(self.held_by_others)} held by another team")
         if self.ends_at:
-            parts.append(renewal(self.ends_at))
-        if self.as_of and timezone.now() - self.as_of > OLD:
+            parts.append(plan_renewal_text(self.ends_at))
+        if self.as_of and timezone.now() - self.as_of > STALE_BALANCE_AFTER:
             parts.append(f"as of {clock(self.as_of)}")
         return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ActivityCounts:
     """`holding`: charges that hold credits."""
 
     running: int
@@ -82,12 +82,12 @@ class Counts:
     holding: int = 0
 
 
-def purse_of(vault: Vault) -> Purse:
+def load_team_balance(vault: Vault) -> TeamBalance:
     """The purse alone, for a push: two queries."""
-    return purse_from(list(accounts_of(vault)), counts_of(vault)[0])
+    return build_team_balance(list(reachable_accounts(vault)), load_holds_and_counts(vault)[0])
 
 
-def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
+def load_holds_and_counts(vault: Vault) -> tuple[Decimal, ActivityCounts]:
     """Credits held on accounts that a token opens, and what moves and what is unknown, in one
     query."""
     opened = Token.objects.not_removed().filter(account=OuterRef("account"))
@@ -119,18 +119,18 @@ def counts_of(vault: Vault) -> tuple[Decimal, Counts]:
         .values("held", "holding", "unknown", "running")
         .get()
     )
-    counts = Counts(running=row["running"], unknown=row["unknown"], holding=row["holding"])
+    counts = ActivityCounts(running=row["running"], unknown=row["unknown"], holding=row["holding"])
     return quantize_credits(row["held"]), counts
 
 
-def accounts_of(vault: Vault) -> QuerySet[Account]:
+def reachable_accounts(vault: Vault) -> QuerySet[Account]:
     """The accounts that a token of the team still opens."""
     opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
     return accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
 
 
-def known_accounts_of(vault: Vault) -> QuerySet[Account]:
+def all_team_accounts(vault: Vault) -> QuerySet[Account]:
     """All of them: one that no token opens any more (`opened`) keeps its books."""
     opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(vault=vault).annotate(
@@ -139,37 +139,37 @@ def known_accounts_of(vault: Vault) -> QuerySet[Account]:
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 
 
-def purse_from(known: Sequence[Account], held: Decimal) -> Purse:
+def build_team_balance(known: Sequence[Account], held: Decimal) -> TeamBalance:
     """Of those of the known accounts that a token opens."""
     accounts = [account for account in known if getattr(account, "opened", True)]
     if not accounts:
-        return Purse(known=False)
+        return TeamBalance(known=False)
     ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]
     seen = [account.balance_as_of for account in accounts if account.balance_as_of]
-    return Purse(
+    return TeamBalance(
         known=True,
         balance=sum((account.balance for account in accounts), Decimal(0)),
         held=held,
-        held_by_others=sum((held_beside(account) for account in accounts), Decimal(0)),
+        held_by_others=sum((held_by_other_teams(account) for account in accounts), Decimal(0)),
         monthly=sum((account.monthly_credits for account in accounts), Decimal(0)),
         ends_at=min(ends, default=None),
         as_of=min(seen, default=None),
     )
 
 
-def held_beside(account: Account) -> Decimal:
+def held_by_other_teams(account: Account) -> Decimal:
     """What other teams hold on the upstream account, as it was annotated."""
     return quantize_credits(getattr(account, "held_by_others", None))
 
 
-def lacking(free: Decimal, hold: Decimal) -> str:
+def credit_shortfall_text(free: Decimal, hold: Decimal) -> str:
     """What is free and what it would take, in words; empty where the hold fits."""
     if free >= hold:
         return ""
     return f"{credits(max(free, Decimal(0)))} cr are free, {credits(hold)} would be held for it"
 
 
-def renewal(ends_at: datetime, verb: str = "renews") -> str:
+def plan_renewal_text(ends_at: datetime, verb: str = "renews") -> str:
     days = (timezone.localdate(ends_at) - timezone.localdate()).days
     if days < 0:
         return f"the plan ended {day(ends_at)}"

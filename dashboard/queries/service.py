@@ -1,7 +1,8 @@
 """Whether the service answers, as the latest calls of the team tell; what a reader may still ask.
 
-`Service` is the team's and may be pushed to everybody, `Allowance` is of the reader's own token.
-Both grow old in the page itself: static/js/shell/fresh.js counts, and nothing asks us again.
+`ServiceAvailability` is the team's and may be pushed to everybody, `ReaderRateLimit` is of the
+reader's own token. Both grow old in the page itself: static/js/shell/fresh.js counts, and nothing
+asks us again.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from proxyapi import rate_limiter
 from proxyapi.models import ApiCall, Vault
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 
-CALLS = 20  # the latest calls that tell whether the service answers
-CHANCE = 1  # failed call that says nothing yet: every line breaks at times
+RECENT_CALLS_CHECKED = 20  # the latest calls that tell whether the service answers
+MAX_IGNORED_FAILURES = 1  # failed call that says nothing yet: every line breaks at times
 # Each ledger is read every minute: after this long without an answer the worker may be gone.
-TRUSTED = timedelta(minutes=5)
+STATUS_VALID_FOR = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ServiceAvailability:
     """`answers`: how long ago it did; `silent`: since when it does not; or `unasked`."""
 
     state: str
@@ -31,12 +32,12 @@ class Service:
     since: datetime | None = None
 
     @property
-    def trusted(self) -> timedelta:
+    def valid_for(self) -> timedelta:
         """For how long the page may still show that all is well."""
-        return max(TRUSTED - self.age, timedelta(0))
+        return max(STATUS_VALID_FOR - self.age, timedelta(0))
 
     @property
-    def said(self) -> str:
+    def announcement(self) -> str:
         """What is read out when the state changes."""
         if self.state == "silent":
             return f"The service has not answered since {clock(self.since)}"
@@ -44,32 +45,38 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class ReaderRateLimit:
     """Requests of a token. After `lasts` without another all of `limit` are left again."""
 
-    left: int
+    remaining: int
     limit: int
-    lasts: timedelta = timedelta(milliseconds=rate_limiter.WINDOW_MS)
+    resets_in: timedelta = timedelta(milliseconds=rate_limiter.WINDOW_MS)
 
 
-def service_of(vault: Vault) -> Service:
+def load_service_availability(vault: Vault) -> ServiceAvailability:
     """A refusal is an answer, a 5xx is none. One query."""
     # Those that a clock sent ahead of now would be the latest until it is there again.
     until = timezone.now() + MAX_CLOCK_ROLLBACK
     latest = ApiCall.objects.filter(vault=vault, sent_at__lte=until).order_by("-sent_at")
     latest = latest.only("status", "sent_at")
     silent: list[ApiCall] = []
-    for call in latest[:CALLS]:
+    for call in latest[:RECENT_CALLS_CHECKED]:
         if not call.is_answered:
             silent.append(call)
-        elif len(silent) <= CHANCE:
-            return Service("answers", age=max(timezone.now() - call.sent_at, timedelta(0)))
+        elif len(silent) <= MAX_IGNORED_FAILURES:
+            return ServiceAvailability(
+                "answers", age=max(timezone.now() - call.sent_at, timedelta(0))
+            )
         else:
             break
-    return Service("silent", since=silent[-1].sent_at) if silent else Service("unasked")
+    return (
+        ServiceAvailability("silent", since=silent[-1].sent_at)
+        if silent
+        else ServiceAvailability("unasked")
+    )
 
 
-def allowance_of(bucket: str | None) -> Allowance | None:
+def load_reader_rate_limit(bucket: str | None) -> ReaderRateLimit | None:
     """What the token has left whose bucket it is. Nothing without one, and without Redis."""
     if bucket is None:
         return None
@@ -77,4 +84,4 @@ def allowance_of(bucket: str | None) -> Allowance | None:
         level = rate_limiter.peek_bucket(rate_limiter.redis_connection(), bucket)
     except rate_limiter.RateLimiterUnavailable:
         return None
-    return Allowance(level.remaining, level.limit)
+    return ReaderRateLimit(level.remaining, level.limit)

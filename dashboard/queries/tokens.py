@@ -9,14 +9,14 @@ from itertools import groupby
 from uuid import UUID
 
 from dashboard.models import Membership
-from dashboard.queries.purse import renewal
-from dashboard.roles import Permission, allows
+from dashboard.queries.purse import plan_renewal_text
+from dashboard.roles import Permission, role_allows
 from dashboard.templatetags.reelroom import clock
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, AccountPlan, JobState, Token, TokenState
 from proxyapi.token_failover import find_successor_token
 
-OF_ANOTHER = "Paused: belongs to another address of the service"
+OTHER_UPSTREAM_TEXT = "Paused: belongs to another address of the service"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class AccountGroup:
 @dataclass(frozen=True, slots=True)
 class TokensPage:
     accounts: tuple[AccountGroup, ...]
-    may_keep: bool
+    may_add_token: bool
 
     @property
     def note(self) -> str:
@@ -70,7 +70,7 @@ class TokensPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class TokenRemoval:
     """What removing a token means, asked before it is done. `whose` is empty for the reader's own.
     `has_other`: its member has another one that opens the account."""
 
@@ -98,7 +98,7 @@ class Removal:
         )
 
 
-def tokens_page(reader: Membership) -> TokensPage:
+def build_tokens_page(reader: Membership) -> TokensPage:
     """One query."""
     rows = (
         Token.objects.not_removed()
@@ -109,25 +109,27 @@ def tokens_page(reader: Membership) -> TokensPage:
     )
     groups = groupby(rows, key=lambda token: token.account)
     return TokensPage(
-        accounts=tuple(group_of(account, list(tokens), reader) for account, tokens in groups),
-        may_keep=allows(reader.role, Permission.KEEP_TOKEN),
+        accounts=tuple(
+            build_account_group(account, list(tokens), reader) for account, tokens in groups
+        ),
+        may_add_token=role_allows(reader.role, Permission.KEEP_TOKEN),
     )
 
 
-def group_of(account: Account, tokens: list[Token], reader: Membership) -> AccountGroup:
+def build_account_group(account: Account, tokens: list[Token], reader: Membership) -> AccountGroup:
     return AccountGroup(
         name=account.label,
         email=account.email if account.name else "",
-        plan=plan_of(account),
-        shared=shared_by(tokens),
+        plan=account_plan_text(account),
+        shared=shared_account_text(tokens),
         balance=account.balance,
-        tokens=tuple(row_of(token, reader) for token in tokens),
+        tokens=tuple(build_token_row(token, reader) for token in tokens),
     )
 
 
-def removal_of(token: Token, reader: Membership) -> Removal:
+def build_token_removal(token: Token, reader: Membership) -> TokenRemoval:
     """Two queries."""
-    return Removal(
+    return TokenRemoval(
         id=token.pk,
         last_four=token.last_four,
         account=token.account.name or token.account.email,
@@ -137,43 +139,45 @@ def removal_of(token: Token, reader: Membership) -> Removal:
     )
 
 
-def row_of(token: Token, reader: Membership) -> TokenRow:
+def build_token_row(token: Token, reader: Membership) -> TokenRow:
     return TokenRow(
         id=token.pk,
         owner=str(token.owner),
         initials=token.owner.initials,
         last_four=token.last_four,
-        status=status_of(token),
+        status=build_token_status(token),
         checked_at=token.checked_at,
         is_mine=token.owner_id == reader.user_id,
         may_remove=token.owner_id == reader.user_id
-        or allows(reader.role, Permission.MANAGE_MEMBERS),
+        or role_allows(reader.role, Permission.MANAGE_MEMBERS),
     )
 
 
-def status_of(token: Token) -> TokenStatus:
+def build_token_status(token: Token) -> TokenStatus:
     if token.state == TokenState.REVOKED:
         return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
     if not token_vault.can_decrypt(token):
         return TokenStatus("failed", "Does not open: add it again")
     if not token.account.is_of_current_upstream:
-        return TokenStatus("paused", OF_ANOTHER)
+        return TokenStatus("paused", OTHER_UPSTREAM_TEXT)
     if token.state == TokenState.PAUSED:
         return TokenStatus("paused", "Paused: no paid plan")
     return TokenStatus("completed", "Working")
 
 
-def plan_of(account: Account) -> str:
+def account_plan_text(account: Account) -> str:
     """Its name and when it renews: Business plan, renews in 11 days."""
     if account.plan == AccountPlan.NONE:
         return "No plan"
     name, verb = f"{account.plan_name} plan" if account.plan_name else "Paid plan", "renews"
     if account.plan == AccountPlan.TRIAL:
         name, verb = "Trial", "ends"
-    return f"{name}, {renewal(account.plan_ends_at, verb)}" if account.plan_ends_at else name
+    return (
+        f"{name}, {plan_renewal_text(account.plan_ends_at, verb)}" if account.plan_ends_at else name
+    )
 
 
-def shared_by(tokens: list[Token]) -> str:
+def shared_account_text(tokens: list[Token]) -> str:
     """Who shares one balance; nothing where one member is alone with the account."""
     names = list(dict.fromkeys(token.owner.first_name for token in tokens))
     if len(names) < 2:

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from dashboard.models import SignInEvent, SignInOutcome, User
 
-BATCH = 1000  # rows that one transaction deletes
-LIMITED_ONCE_PER_S = 300  # a client that is refused goes on trying; one row tells it
+DELETE_BATCH_SIZE = 1000  # rows that one transaction deletes
+LIMITED_RECORD_INTERVAL_S = 300  # a client that is refused goes on trying; one row tells it
 
 
-def record(
+def record_sign_in(
     request: HttpRequest, outcome: SignInOutcome, address: str, user: User | None = None
 ) -> None:
     """Add a row. The person is looked up for every refusal, so that its time tells nothing."""
@@ -30,17 +30,17 @@ def record(
     )
 
 
-def record_limited(request: HttpRequest, address: str) -> None:
+def record_limited_sign_in(request: HttpRequest, address: str) -> None:
     """Once in five minutes for a client: rows must not grow with the tries of an attack."""
     key = f"sign-in-limited:{get_adapter().get_client_ip(request)}"
-    if cache.add(key, True, LIMITED_ONCE_PER_S):
-        record(request, SignInOutcome.LIMITED, address)
+    if cache.add(key, True, LIMITED_RECORD_INTERVAL_S):
+        record_sign_in(request, SignInOutcome.RATE_LIMITED, address)
 
 
-def prune() -> int:
+def prune_sign_in_events() -> int:
     """Delete what is older than SIGN_INS_KEPT_DAYS, batch by batch; returns how many."""
     until = timezone.now() - timedelta(days=settings.SIGN_INS_KEPT_DAYS)
     old, deleted = SignInEvent.objects.filter(happened_at__lt=until), 0
-    while batch := list(old.values_list("pk", flat=True)[:BATCH]):
+    while batch := list(old.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
         deleted += SignInEvent.objects.filter(pk__in=batch).delete()[0]
     return deleted

@@ -15,9 +15,9 @@ from django.http import HttpRequest, HttpResponse
 
 KNOWN_CLIENT_COOKIE = "known-client"
 KNOWN_CLIENT_AGE_S = 180 * 24 * 3600
-PER_CLIENT = "5/5m/key"
-PER_ADDRESS = "100/h/key"
-PER_IP = "10/m/ip"
+RATE_PER_CLIENT = "5/5m/key"
+RATE_PER_ADDRESS = "100/h/key"
+RATE_PER_IP = "10/m/ip"
 
 
 def remember_client(response: HttpResponse, address: str) -> None:
@@ -34,7 +34,7 @@ def remember_client(response: HttpResponse, address: str) -> None:
     )
 
 
-def known_client(request: HttpRequest, address: str) -> str:
+def known_client_id(request: HttpRequest, address: str) -> str:
     """The id of a browser in which this person signed in before, else nothing."""
     id = request.get_signed_cookie(
         KNOWN_CLIENT_COOKIE, default="", salt=address.lower(), max_age=KNOWN_CLIENT_AGE_S
@@ -42,17 +42,17 @@ def known_client(request: HttpRequest, address: str) -> str:
     return id or ""
 
 
-def take_try(request: HttpRequest, address: str) -> ratelimit.RateLimitUsage | None:
+def consume_sign_in_attempt(request: HttpRequest, address: str) -> ratelimit.RateLimitUsage | None:
     """Count a try before the password is checked; None when there is none left.
 
     A right password gives it back: `rollback()`.
     """
     address = address.lower()
-    known = known_client(request, address)
+    known = known_client_id(request, address)
     client = known or ratelimit.get_ip(request)
-    limits: list[tuple[str, str | None]] = [(PER_CLIENT, f"{client} {address}")]
+    limits: list[tuple[str, str | None]] = [(RATE_PER_CLIENT, f"{client} {address}")]
     if not known:
-        limits += [(PER_IP, None), (PER_ADDRESS, address)]
+        limits += [(RATE_PER_IP, None), (RATE_PER_ADDRESS, address)]
     taken = ratelimit.RateLimitUsage(usage=[])
     for rate, key in limits:
         usage = ratelimit.consume(

@@ -26,15 +26,15 @@ def send_reset_link(address: str) -> None:
     route = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
     path = reverse("account_reset_password_from_key", kwargs=route)
     hours = settings.PASSWORD_RESET_TIMEOUT // 3600
-    send("password_reset_key", user, link=f"{settings.PORTAL_URL}{path}", hours=hours)
+    send_account_mail("password_reset_key", user, link=f"{settings.PORTAL_URL}{path}", hours=hours)
 
 
-def send_password_changed(user_id: int, changed_at: datetime, client_ip: str) -> None:
+def send_password_changed_mail(user_id: int, changed_at: datetime, client_ip: str) -> None:
     user = User.objects.get(pk=user_id)
     path = reverse("account_reset_password")
     membership = user.memberships.select_related("team__vault").first()
     with timezone.override(membership.team.vault.zone if membership else None):
-        send(
+        send_account_mail(
             "password_changed",
             user,
             link=f"{settings.PORTAL_URL}{path}",
@@ -43,7 +43,7 @@ def send_password_changed(user_id: int, changed_at: datetime, client_ip: str) ->
         )
 
 
-def send(name: str, user: User, **context: object) -> None:
+def send_account_mail(name: str, user: User, **context: object) -> None:
     """Render templates/account/email/`name`_… and hand it to the mail server.
 
     Raises OSError, as smtplib does, when the mail server does not take it.

@@ -14,8 +14,8 @@ from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-SIGNED_IN_AT = "signed_in_at"  # in the session, seconds since 1970
-PUT_OFF_EVERY = timedelta(minutes=5)
+SIGNED_IN_AT_KEY = "signed_in_at"  # in the session, seconds since 1970
+EXPIRY_UPDATE_INTERVAL = timedelta(minutes=5)
 
 
 class SessionStore(DatabaseStore):
@@ -30,19 +30,19 @@ class SessionStore(DatabaseStore):
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
         row = cast(Session, super().create_model_instance(data))
-        row.expire_date = end_of(data.get(SIGNED_IN_AT))
+        row.expire_date = session_expiry(data.get(SIGNED_IN_AT_KEY))
         return row
 
-    def put_off_end(self) -> None:
+    def extend_expiry(self) -> None:
         """The session was used. One of an earlier release has no SIGNED_IN_AT and ends on time."""
-        if SIGNED_IN_AT not in self or self.expires_at is None:
+        if SIGNED_IN_AT_KEY not in self or self.expires_at is None:
             return
-        end = end_of(self[SIGNED_IN_AT])
-        if end - self.expires_at >= PUT_OFF_EVERY:
+        end = session_expiry(self[SIGNED_IN_AT_KEY])
+        if end - self.expires_at >= EXPIRY_UPDATE_INTERVAL:
             Session.objects.filter(pk=self.session_key).update(expire_date=end)
 
 
-def end_of(signed_in_at: int | None) -> datetime:
+def session_expiry(signed_in_at: int | None) -> datetime:
     """When a session that is used now ends, if it is not used again."""
     now = timezone.now()
     signed_in = now if signed_in_at is None else datetime.fromtimestamp(signed_in_at, UTC)

@@ -16,30 +16,30 @@ from kombu.exceptions import OperationalError
 
 from dashboard import tasks
 from dashboard.models import SignInOutcome, User
-from dashboard.sign_in.history import record
-from dashboard.sign_in.sessions import SIGNED_IN_AT
+from dashboard.sign_in.history import record_sign_in
+from dashboard.sign_in.sessions import SIGNED_IN_AT_KEY
 
 log = logging.getLogger(__name__)
 
 
 @receiver(user_logged_in)
-def begin_session(request: HttpRequest, **_: Any) -> None:
-    request.session[SIGNED_IN_AT] = int(time.time())
+def store_sign_in_time(request: HttpRequest, **_: Any) -> None:
+    request.session[SIGNED_IN_AT_KEY] = int(time.time())
 
 
 @receiver(password_changed)
 def after_password_change(request: HttpRequest, user: User, **_: Any) -> None:
-    record(request, SignInOutcome.PASSWORD_CHANGED, user.email, user)
-    mail_password_changed(request, user)
+    record_sign_in(request, SignInOutcome.PASSWORD_CHANGED, user.email, user)
+    enqueue_password_changed_mail(request, user)
 
 
 @receiver(password_reset)
 def after_password_reset(request: HttpRequest, user: User, **_: Any) -> None:
-    record(request, SignInOutcome.PASSWORD_RESET, user.email, user)
-    mail_password_changed(request, user)
+    record_sign_in(request, SignInOutcome.PASSWORD_RESET, user.email, user)
+    enqueue_password_changed_mail(request, user)
 
 
-def mail_password_changed(request: HttpRequest, user: User) -> None:
+def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
     """Have the worker mail it. The password is changed already: without a broker that stays."""
     facts = (user.pk, timezone.now().isoformat(), get_adapter().get_client_ip(request))
     try:

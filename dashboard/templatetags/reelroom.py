@@ -16,15 +16,15 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dashboard.bundles import SCRIPTS, SHEETS, linked
-from dashboard.queries.chips import Chip, Option
+from dashboard.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
+from dashboard.queries.chips import ChipOption, FilterChip
 
 register = template.Library()
 
-CR = mark_safe('<abbr title="credits">cr</abbr>')
-SELECTED = mark_safe(" selected")
+CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')
+SELECTED_ATTR = mark_safe(" selected")
 # The symbols of templates/components/glyphs.html.
-STATES = frozenset(
+GLYPH_STATES = frozenset(
     {"draft", "waiting", "running", "late", "completed", "failed"}
     | {"unknown", "paused", "good", "outside", "likely", "info"}
 )
@@ -33,19 +33,19 @@ STATES = frozenset(
 @register.simple_tag
 def sheets() -> list[str]:
     """The style sheets a page links."""
-    return linked(SHEETS)
+    return files_to_link(STYLE_BUNDLE)
 
 
 @register.simple_tag
 def scripts() -> list[str]:
     """The scripts that every page of a team links."""
-    return linked(SCRIPTS)
+    return files_to_link(SCRIPT_BUNDLE)
 
 
 @register.simple_tag
 def glyph(state: str, class_: str = "", *, bare: bool = False) -> SafeString:
     """A state's own shape; the word stands beside it. `bare` takes the colour around."""
-    if state not in STATES:
+    if state not in GLYPH_STATES:
         raise template.TemplateSyntaxError(f"there is no glyph for {state!r}")
     return format_html(
         '<svg class="glyph{}"{} viewBox="0 0 16 16" aria-hidden="true"><use href="#g-{}"/></svg>',
@@ -66,7 +66,7 @@ def credits(value: Decimal | float | str | None) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if text not in ("-0", "") else "0"
 
 
-FORMS = {
+AMOUNT_FORMATS = {
     "exact": "{value}",
     "about": "≈ {value}",
     "held": "{value}",
@@ -75,8 +75,10 @@ FORMS = {
     "out": "\N{MINUS SIGN}{value}",
 }
 # Made once: a table has hundreds.
-IS = {name: format_html(' data-is="{}"', name) if name != "exact" else "" for name in FORMS}
-AFTER = format_html(" {}", CR)
+AMOUNT_DATA_ATTRS = {
+    name: format_html(' data-is="{}"', name) if name != "exact" else "" for name in AMOUNT_FORMATS
+}
+AMOUNT_SUFFIX_HTML = format_html(" {}", CREDITS_UNIT_HTML)
 
 
 @register.simple_tag
@@ -101,10 +103,10 @@ def amount(
     return format_html(
         '<data class="amount{}"{} value="{}">{}{}</data>',
         f" {class_}" if class_ else "",
-        IS[is_],
+        AMOUNT_DATA_ATTRS[is_],
         "" if is_ == "unknown" else told.replace(",", "").replace("\N{MINUS SIGN}", "-"),
-        FORMS[is_].format(value=shown, low=credits(low) if is_ == "unknown" else ""),
-        AFTER if unit else "",
+        AMOUNT_FORMATS[is_].format(value=shown, low=credits(low) if is_ == "unknown" else ""),
+        AMOUNT_SUFFIX_HTML if unit else "",
     )
 
 
@@ -182,18 +184,18 @@ def share_of(since: timedelta | float | None, next_: timedelta | float | None) -
 
 # Choices -----------------------------------------------------------------------------------------
 @register.simple_tag
-def options(chip: Chip) -> SafeString:
+def options(chip: FilterChip) -> SafeString:
     """The options of a filter's select."""
-    return listed(chip.options)
+    return render_select_options(chip.options)
 
 
 @lru_cache(maxsize=64)
-def listed(options: tuple[Option, ...]) -> SafeString:
+def render_select_options(options: tuple[ChipOption, ...]) -> SafeString:
     """A team of hundreds has as many of them, twice on a page and the same on the next."""
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',
-        ((one.value, SELECTED if one.chosen else "", one.label) for one in options),
+        ((one.value, SELECTED_ATTR if one.chosen else "", one.label) for one in options),
     )
 
 

@@ -12,48 +12,70 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import IO
 
-from dashboard.install import Unable
+from dashboard.install import SetupError
 from dashboard.up import valkey, welcome
-from dashboard.up.place import LOOPBACK, Place
-from dashboard.up.processes import Processes, ending, say
+from dashboard.up.place import LOOPBACK, Installation
+from dashboard.up.processes import ProcessGroup, describe_exit, print_line
 
-READY_SECONDS = 90
-PYTHON = (sys.executable, "-m")
-PREPARE = (sys.executable, "manage.py", "prepare")
-CELERY = (*PYTHON, "celery", "--quiet", "-A", "dashboard")
-WORKER = (*CELERY, "worker", "--queues", "work", "--concurrency", "3", "--loglevel", "WARNING")
-SLOW = (
-    *(*CELERY, "worker", "--queues", "post,slow", "--pool", "threads", "--concurrency", "12"),
+READY_TIMEOUT_S = 90
+PYTHON_MODULE = (sys.executable, "-m")
+PREPARE_COMMAND = (sys.executable, "manage.py", "prepare")
+CELERY_COMMAND = (*PYTHON_MODULE, "celery", "--quiet", "-A", "dashboard")
+WORKER_COMMAND = (
+    *CELERY_COMMAND,
+    "worker",
+    "--queues",
+    "work",
+    "--concurrency",
+    "3",
+    "--loglevel",
+    "WARNING",
+)
+SLOW_WORKER_COMMAND = (
+    *(
+        *CELERY_COMMAND,
+        "worker",
+        "--queues",
+        "post,slow",
+        "--pool",
+        "threads",
+        "--concurrency",
+        "12",
+    ),
     *("--hostname", "slow@%h", "--loglevel", "WARNING"),
 )
-SLOW_POOL = {"DATABASE_POOL": "24"}  # two connections for a thread: the task's, and signs of life
-BEAT = (*CELERY, "beat", "--loglevel", "WARNING")
-WEB = (*PYTHON, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
+SLOW_WORKER_ENV = {
+    "DATABASE_POOL": "24"
+}  # two connections for a thread: the task's, and signs of life
+BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
+WEB_COMMAND = (*PYTHON_MODULE, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
 
 
 def main() -> int:
     started = time.monotonic()
     try:
-        place = Place.named_by(os.environ)
-        with place.take() as lock:
+        place = Installation.from_environ(os.environ)
+        with place.acquire_lock() as lock:
             place.check_ports()
-            place.keep_secrets()
-            place.keep_address()
-            with valkey.socket_in(place.var) as socket:
-                asyncio.run(up(place, lock, socket, started))
-    except Unable as reason:
+            place.ensure_secrets()
+            place.write_address_file()
+            with valkey.valkey_socket(place.var) as socket:
+                asyncio.run(run_until_stopped(place, lock, socket, started))
+    except SetupError as reason:
         print(f"reelroom: {reason}", file=sys.stderr)
         return 1
     return 0
 
 
-async def up(place: Place, lock: IO[str], socket: Path, started: float) -> None:
-    """Returns when somebody asked to stop; raises `Unable` when something ended by itself."""
-    async with Processes(lock) as processes:
+async def run_until_stopped(
+    place: Installation, lock: IO[str], socket: Path, started: float
+) -> None:
+    """Returns when somebody asked to stop; raises `SetupError` when something ended by itself."""
+    async with ProcessGroup(lock) as processes:
         tasks = waiting = {
-            asked := asyncio.create_task(asked_to_stop(processes)),
-            asyncio.create_task(processes.first_death()),
-            asyncio.create_task(begin(place, processes, socket, started)),
+            asked := asyncio.create_task(wait_for_stop_signal(processes)),
+            asyncio.create_task(processes.raise_on_first_exit()),
+            asyncio.create_task(start_programs(place, processes, socket, started)),
         }
         try:
             while asked in waiting:
@@ -66,7 +88,7 @@ async def up(place: Place, lock: IO[str], socket: Path, started: float) -> None:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def asked_to_stop(processes: Processes) -> None:
+async def wait_for_stop_signal(processes: ProcessGroup) -> None:
     """Wait for Ctrl-C or a signal; the second one does not wait for anybody."""
     asked = asyncio.Event()
 
@@ -74,7 +96,7 @@ async def asked_to_stop(processes: Processes) -> None:
         if asked.is_set():
             processes.kill()
         else:
-            say("\nreelroom: Stopping.")
+            print_line("\nreelroom: Stopping.")
             asked.set()
 
     numbers = [signal.SIGINT, signal.SIGTERM]
@@ -85,56 +107,58 @@ async def asked_to_stop(processes: Processes) -> None:
     await asked.wait()
 
 
-async def begin(place: Place, processes: Processes, socket: Path, started: float) -> None:
+async def start_programs(
+    place: Installation, processes: ProcessGroup, socket: Path, started: float
+) -> None:
     """Everything in its order, as much at once as the order allows."""
     environ = place.environment(place.redis or f"unix://{socket}")
     if place.redis is None:
-        await processes.start("valkey", valkey.command(socket), environ)
+        await processes.start("valkey", valkey.valkey_command(socket), environ)
     if place.upstream is None:
-        await processes.start("sandbox", sandbox(place), environ)
+        await processes.start("sandbox", sandbox_command(place), environ)
     if place.redis is None:
-        await until("Valkey does not answer", lambda: valkey.answers(socket))
-    await processes.start("prepare", PREPARE, environ)
-    code = await processes.finished("prepare")
+        await wait_until("Valkey does not answer", lambda: valkey.is_valkey_ready(socket))
+    await processes.start("prepare", PREPARE_COMMAND, environ)
+    code = await processes.wait_for_exit("prepare")
     if code:
-        raise Unable(f"The preparation failed ({ending(code)}); its last lines say why.")
-    await processes.start("web", web(place), environ)
-    await processes.start("worker", WORKER, environ)
-    await processes.start("beat", BEAT, environ)
+        raise SetupError(f"The preparation failed ({describe_exit(code)}); its last lines say why.")
+    await processes.start("web", web_command(place), environ)
+    await processes.start("worker", WORKER_COMMAND, environ)
+    await processes.start("beat", BEAT_COMMAND, environ)
     if place.redis is None:
         # Asked first, because the portal logs each time that it is not ready.
-        await until("No worker has done a tick", lambda: valkey.heard_a_tick(socket))
-        await until("The portal is not ready", lambda: welcome.is_ready(place))
+        await wait_until("No worker has done a tick", lambda: valkey.has_worker_ticked(socket))
+        await wait_until("The portal is not ready", lambda: welcome.is_portal_ready(place))
         # Last, for nobody waits for it yet, and two cores are busy with the others.
-        await processes.start("slow", SLOW, environ | SLOW_POOL)
+        await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
     else:
         # A Redis that was there before knows since when slow work waits, so the portal asks for it.
-        await processes.start("slow", SLOW, environ | SLOW_POOL)
-        await until("The portal is not ready", lambda: welcome.is_ready(place))
-    say(welcome.text(place, time.monotonic() - started))
+        await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
+        await wait_until("The portal is not ready", lambda: welcome.is_portal_ready(place))
+    print_line(welcome.welcome_text(place, time.monotonic() - started))
 
 
-def sandbox(place: Place) -> list[str]:
+def sandbox_command(place: Installation) -> list[str]:
     var, port = place.var, str(place.sandbox_port)
     files = ("--db", str(var / "sandbox.sqlite3"), "--media-dir", str(var / "sandbox-media"))
-    return [*PYTHON, "proxyapi.sandbox", "--port", port, *files]
+    return [*PYTHON_MODULE, "proxyapi.sandbox", "--port", port, *files]
 
 
-def web(place: Place) -> list[str]:
+def web_command(place: Installation) -> list[str]:
     patience = ("--timeout-graceful-shutdown", "5")  # streams stay open as long as they may
     # Longer than proxies and browsers keep a connection: a press on one that is closed is lost.
     kept = ("--timeout-keep-alive", "75")
     quiet = ("--lifespan", "off", "--no-access-log", "--log-level", "warning")
-    return [*WEB, "--port", str(place.port), *patience, *kept, *quiet]
+    return [*WEB_COMMAND, "--port", str(place.port), *patience, *kept, *quiet]
 
 
-async def until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> None:
+async def wait_until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> None:
     try:
-        async with asyncio.timeout(READY_SECONDS):
+        async with asyncio.timeout(READY_TIMEOUT_S):
             while not await holds():
                 await asyncio.sleep(0.1)
     except TimeoutError:
-        raise Unable(f"{otherwise} after {READY_SECONDS} s.") from None
+        raise SetupError(f"{otherwise} after {READY_TIMEOUT_S} s.") from None
 
 
 if __name__ == "__main__":

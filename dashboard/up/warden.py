@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 
-GRACE_SECONDS = 3
+KILL_GRACE_S = 3
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()
     os.killpg(0, signal.SIGTERM)
-    time.sleep(GRACE_SECONDS)
+    time.sleep(KILL_GRACE_S)
     os.killpg(0, signal.SIGKILL)
 
 

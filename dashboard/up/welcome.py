@@ -6,14 +6,14 @@ import asyncio
 import http.client
 import json
 
-from dashboard.up.place import LOOPBACK, Place
+from dashboard.up.place import LOOPBACK, Installation
 
 
-async def is_ready(place: Place) -> bool:
-    return await asyncio.to_thread(answers_well, place.port)
+async def is_portal_ready(place: Installation) -> bool:
+    return await asyncio.to_thread(is_readyz_ok, place.port)
 
 
-def answers_well(port: int) -> bool:
+def is_readyz_ok(port: int) -> bool:
     """Whether `/readyz` says 200. Asked directly: a proxy of the environment has no part in it."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
     try:
@@ -25,12 +25,17 @@ def answers_well(port: int) -> bool:
         connection.close()
 
 
-def text(place: Place, seconds: float) -> str:
-    lines = ["", f"Reelroom is ready after {seconds:.1f} s:  {place.portal}", *people(place), ""]
+def welcome_text(place: Installation, seconds: float) -> str:
+    lines = [
+        "",
+        f"Reelroom is ready after {seconds:.1f} s:  {place.portal_url}",
+        *demo_sign_in_lines(place),
+        "",
+    ]
     return "\n".join([*lines, "Ctrl-C stops everything.", ""])
 
 
-def people(place: Place) -> list[str]:
+def demo_sign_in_lines(place: Installation) -> list[str]:
     """One sign-in for each role of the demo team."""
     demo = place.var / "demo.json"
     if not demo.is_file():

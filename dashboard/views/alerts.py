@@ -12,17 +12,17 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.access import check
+from dashboard.access import check_permission
 from dashboard.actions import alerts as actions
-from dashboard.forms.alerts import RuleForm, RulesForm, WebhookForm
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
-from dashboard.models import Watch
-from dashboard.queries.alerts import page_of, rules_of
+from dashboard.forms.alerts import AlertRulesForm, NewAlertRuleForm, WebhookForm
+from dashboard.http import TeamRequest, allow_get_or_post
+from dashboard.models import AlertKind
+from dashboard.queries.alerts import build_alerts_page, load_alert_rules
 from dashboard.roles import Permission
 from proxyapi.refusals import Refusal, StaleData
 
-PAGE, TOLD = "dashboard/alerts/page.html", "dashboard/alerts/_told.html"
-LOG, ADDITION = "dashboard/alerts/_log.html", "dashboard/alerts/_addition.html"
+PAGE_TEMPLATE, HISTORY_TEMPLATE = "dashboard/alerts/page.html", "dashboard/alerts/_told.html"
+LOG_TEMPLATE, NEW_RULE_TEMPLATE = "dashboard/alerts/_log.html", "dashboard/alerts/_addition.html"
 
 
 @require_safe
@@ -30,33 +30,35 @@ LOG, ADDITION = "dashboard/alerts/_log.html", "dashboard/alerts/_addition.html"
 def alerts(request: TeamRequest) -> HttpResponse:
     """The page; for htmx one part of it, what was told or the log."""
     if not request.htmx:
-        return show(request)
-    part = LOG if request.GET.get("part") == "log" else TOLD
-    return render(request, part, {"page": page_of(request.membership)})
+        return render_alerts_page(request)
+    part = LOG_TEMPLATE if request.GET.get("part") == "log" else HISTORY_TEMPLATE
+    return render(request, part, {"page": build_alerts_page(request.membership)})
 
 
 @require_safe
-def notices(request: TeamRequest) -> HttpResponse:
+def unread_badge(request: TeamRequest) -> HttpResponse:
     """How many of the reader's alerts are not read, for the bell."""
     return render(request, "components/bell_news.html")
 
 
 @require_POST
-def readings(request: TeamRequest) -> HttpResponse:
-    actions.mark_read(by=request.membership)
+def mark_alerts_read(request: TeamRequest) -> HttpResponse:
+    actions.mark_alerts_read(by=request.membership)
     return redirect("alerts")
 
 
 @require_POST
-def rules(request: TeamRequest) -> HttpResponse:
+def update_rules(request: TeamRequest) -> HttpResponse:
     """All rules as one form."""
-    check(request.membership, Permission.MANAGE_MONEY)
-    form = RulesForm(rules_of(request.membership), request.POST)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    form = AlertRulesForm(load_alert_rules(request.membership), request.POST)
     if form.is_valid():
         try:
-            changed = actions.set_rules(by=request.membership, wanted=form.wanted())
+            changed = actions.update_alert_rules(
+                by=request.membership, wanted=form.requested_changes()
+            )
         except StaleData as stale:
-            form = form.redrawn(rules_of(request.membership))
+            form = form.with_current_version(load_alert_rules(request.membership))
             form.add_error(None, stale.sentence)
         except Refusal as refusal:
             form.add_error(refusal.field or None, refusal.sentence)
@@ -64,54 +66,54 @@ def rules(request: TeamRequest) -> HttpResponse:
             if changed:
                 messages.success(request, "The alerts are saved.")
             return redirect("alerts")
-    return show(request, rules=form)
+    return render_alerts_page(request, rules=form)
 
 
-@ASKS_OR_ACTS
-def additions(request: TeamRequest) -> HttpResponse:
+@allow_get_or_post
+def add_rule(request: TeamRequest) -> HttpResponse:
     """One more threshold."""
-    check(request.membership, Permission.MANAGE_MONEY)
-    form = RuleForm(request.POST if request.method == "POST" else None)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    form = NewAlertRuleForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        watch, threshold = Watch(form.cleaned_data["watch"]), form.cleaned_data["threshold"]
+        watch, threshold = AlertKind(form.cleaned_data["watch"]), form.cleaned_data["threshold"]
         try:
-            actions.add_rule(by=request.membership, watch=watch, threshold=threshold)
+            actions.add_alert_rule(by=request.membership, watch=watch, threshold=threshold)
         except Refusal as refusal:
             form.add_error("threshold", refusal.sentence)
         else:
             return redirect("alerts")
     if request.htmx:
-        return render(request, ADDITION, {"addition": form, "fragment": True})
-    return show(request, addition=form, dialog=ADDITION)
+        return render(request, NEW_RULE_TEMPLATE, {"addition": form, "fragment": True})
+    return render_alerts_page(request, addition=form, dialog=NEW_RULE_TEMPLATE)
 
 
 @never_cache
 @sensitive_variables("secret")
 @require_POST
-def webhook(request: TeamRequest) -> HttpResponse:
+def set_webhook(request: TeamRequest) -> HttpResponse:
     """Where alerts are posted to. The secret stands on this answer and on no other."""
-    check(request.membership, Permission.MANAGE_MONEY)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
     form, secret = WebhookForm(request.POST), ""
     if form.is_valid():
         try:
             secret = actions.set_webhook(by=request.membership, url=form.cleaned_data["url"])
         except Refusal as refusal:
             form.add_error("url", refusal.sentence)
-    return show(request, webhook=WebhookForm() if secret else form, secret=secret)
+    return render_alerts_page(request, webhook=WebhookForm() if secret else form, secret=secret)
 
 
 @require_POST
-def webhook_removals(request: TeamRequest) -> HttpResponse:
+def remove_webhook(request: TeamRequest) -> HttpResponse:
     actions.remove_webhook(by=request.membership)
     messages.success(request, "Nothing is posted any more.")
     return redirect("alerts")
 
 
 @require_POST
-def tests(request: TeamRequest) -> HttpResponse:
+def send_test_alerts(request: TeamRequest) -> HttpResponse:
     """A test on every way; the log says how it went."""
     try:
-        rows = actions.send_test(by=request.membership)
+        rows = actions.send_test_alert(by=request.membership)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
         return redirect("alerts")
@@ -120,10 +122,10 @@ def tests(request: TeamRequest) -> HttpResponse:
     return redirect("alerts")
 
 
-def show(request: TeamRequest, **more: Any) -> HttpResponse:
-    page = page_of(request.membership)
+def render_alerts_page(request: TeamRequest, **more: Any) -> HttpResponse:
+    page = build_alerts_page(request.membership)
     context = {"page": page, "webhook": WebhookForm(), "rules": None, **more}
-    context["rules"] = context["rules"] or RulesForm(list(page.rules))
+    context["rules"] = context["rules"] or AlertRulesForm(list(page.rules))
     forms = (context["rules"], context["webhook"], more.get("addition"))
     bad = any(form is not None and form.is_bound and form.errors for form in forms)
-    return render(request, PAGE, context, status=422 if bad else 200)
+    return render(request, PAGE_TEMPLATE, context, status=422 if bad else 200)

@@ -8,73 +8,84 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from dashboard.access import fetch_ask, fetch_own_ask
+from dashboard.access import fetch_approval_request, fetch_own_approval_request
 from dashboard.actions import asks as actions
 from dashboard.forms.budgets import ApprovalForm
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
-from dashboard.models import Ask, Decision
-from dashboard.queries.address import job_url, text
-from dashboard.queries.budgets import answer_of
-from dashboard.views.budgets import asked
+from dashboard.http import TeamRequest, allow_get_or_post
+from dashboard.models import ApprovalDecision, ApprovalRequest
+from dashboard.queries.address import clean_text_param, video_page_url
+from dashboard.queries.budgets import build_approval_confirmation
+from dashboard.views.budgets import render_budget_dialog
 from proxyapi.refusals import Refusal
 from proxyapi.refusals import format_credits as in_words
 
-APPROVAL, REFUSAL = "dashboard/asks/_approval.html", "dashboard/asks/_refusal.html"
-WITHDRAWAL = "dashboard/asks/_withdrawal.html"
+APPROVAL_TEMPLATE, REFUSAL_TEMPLATE = (
+    "dashboard/asks/_approval.html",
+    "dashboard/asks/_refusal.html",
+)
+WITHDRAWAL_TEMPLATE = "dashboard/asks/_withdrawal.html"
 
 
-@ASKS_OR_ACTS
-def approvals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+@allow_get_or_post
+def approve_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     """What it costs whom; a POST sends it, this once or under a higher limit."""
-    ask, refusal = fetch_ask(request, ask_id), ""
-    answer = answer_of(ask)
+    ask, refusal = fetch_approval_request(request, ask_id), ""
+    answer = build_approval_confirmation(ask)
     form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
     if request.method == "POST" and form.is_valid():
         hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
         try:
-            ask = actions.approve(by=request.membership, ask=ask, hard=hard, drawn=drawn)
+            ask = actions.approve_request(by=request.membership, ask=ask, hard=hard, drawn=drawn)
         except Refusal as refused:
-            answer, refusal = answer_of(ask), refused.sentence
-            form = form.redrawn(answer)
+            answer, refusal = build_approval_confirmation(ask), refused.sentence
+            form = form.with_current_version(answer)
         else:
-            tell(request, ask)
+            add_decision_message(request, ask)
             return redirect("budgets")
     context = {"answer": answer, "form": form, "refusal": refusal}
-    return asked(request, APPROVAL, context, bad=bool(refusal or form.errors))
+    return render_budget_dialog(
+        request, APPROVAL_TEMPLATE, context, bad=bool(refusal or form.errors)
+    )
 
 
-@ASKS_OR_ACTS
-def refusals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
-    ask, error, words = fetch_ask(request, ask_id), "", text(request.POST, "answer")
+@allow_get_or_post
+def decline_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    ask, error, words = (
+        fetch_approval_request(request, ask_id),
+        "",
+        clean_text_param(request.POST, "answer"),
+    )
     if request.method == "POST":
         try:
-            actions.decline(by=request.membership, ask=ask, words=words)
+            actions.decline_request(by=request.membership, ask=ask, words=words)
         except Refusal as refused:
             error = refused.sentence
         else:
             messages.success(request, f"{ask.member.first_name} reads why it was declined.")
             return redirect("budgets")
-    context = {"answer": answer_of(ask), "error": error, "words": words}
-    return asked(request, REFUSAL, context, bad=bool(error))
+    context = {"answer": build_approval_confirmation(ask), "error": error, "words": words}
+    return render_budget_dialog(request, REFUSAL_TEMPLATE, context, bad=bool(error))
 
 
-@ASKS_OR_ACTS
-def withdrawals(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+@allow_get_or_post
+def withdraw_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
     """One's own ask, taken back before it was decided."""
-    ask = fetch_own_ask(request, ask_id)
+    ask = fetch_own_approval_request(request, ask_id)
     if request.method != "POST":
-        return asked(request, WITHDRAWAL, {"answer": answer_of(ask)})
+        return render_budget_dialog(
+            request, WITHDRAWAL_TEMPLATE, {"answer": build_approval_confirmation(ask)}
+        )
     try:
-        actions.take_back(by=request.membership, ask=ask)
+        actions.withdraw_request(by=request.membership, ask=ask)
     except Refusal as refused:
         messages.error(request, refused.sentence)
     else:
         messages.success(request, "It waits no more. Nothing was sent.")
-    return redirect(job_url(ask.charge.job) or "budgets")
+    return redirect(video_page_url(ask.charge.job) or "budgets")
 
 
-def tell(request: TeamRequest, ask: Ask) -> None:
-    if ask.decision == Decision.STALE:
+def add_decision_message(request: TeamRequest, ask: ApprovalRequest) -> None:
+    if ask.decision == ApprovalDecision.STALE:
         messages.error(request, ask.answer)
     else:
         hold = in_words(ask.charge.hold)

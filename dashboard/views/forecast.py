@@ -7,12 +7,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.access import fetch_account
-from dashboard.forms.forecast import BatchForm
+from dashboard.forms.forecast import BatchForecastForm
 from dashboard.http import TeamRequest
-from dashboard.queries.forecast.page import page_of
-from dashboard.queries.forecast.verdict import Wish
+from dashboard.queries.forecast.page import build_forecast_page
+from dashboard.queries.forecast.verdict import BatchInput
 
-PAGE, OUTLOOK = "dashboard/forecast/page.html", "dashboard/forecast/_outlook.html"
+PAGE_TEMPLATE, OUTLOOK_TEMPLATE = "dashboard/forecast/page.html", "dashboard/forecast/_outlook.html"
 
 
 @require_safe
@@ -22,9 +22,9 @@ def forecast(request: TeamRequest) -> HttpResponse:
     if account is None:
         return render(request, "dashboard/forecast/accountless.html")
     asked = not request.htmx and ("n" in request.GET or "each" in request.GET)
-    form = BatchForm(request.GET if asked else None)
+    form = BatchForecastForm(request.GET if asked else None)
     wish = None
     if asked and form.is_valid():
-        wish = Wish(form.cleaned_data["n"], form.cleaned_data["each"])
-    context = {"page": page_of(account, accounts, wish), "form": form}
-    return render(request, OUTLOOK if request.htmx else PAGE, context)
+        wish = BatchInput(form.cleaned_data["n"], form.cleaned_data["each"])
+    context = {"page": build_forecast_page(account, accounts, wish), "form": form}
+    return render(request, OUTLOOK_TEMPLATE if request.htmx else PAGE_TEMPLATE, context)

@@ -21,5 +21,5 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    lacks = health.lacks()
+    lacks = health.find_missing_requirements()
     return JsonResponse({"ready": not lacks, "missing": lacks}, status=503 if lacks else 200)

@@ -10,32 +10,35 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import Resolver404, resolve
 from django.views.decorators.http import require_GET
 
-from dashboard.database import give_back
+from dashboard.database import release_connections
 from dashboard.http import TeamRequest
-from dashboard.live import HubAway, Listener, hub, stream
-from dashboard.tickets import Ticket
+from dashboard.live import HubUnavailable, StreamListener, get_hub, stream_messages
+from dashboard.tickets import StreamSession
 
-MOST_PAGES = 20  # streams of one person in one process
+MAX_STREAMS_PER_USER = 20  # streams of one person in one process
 
 
 @require_GET
-async def live(request: TeamRequest) -> HttpResponseBase:
+async def open_event_stream(request: TeamRequest) -> HttpResponseBase:
     """`since` and `Last-Event-ID`: from when on the page wants to know, in seconds since 1970.
     `team`: whose page it is; it hears nothing of another one that was chosen since."""
-    ticket = ticket_of(request)
-    if request.GET.get("team", str(ticket.team)) != str(ticket.team):
-        return refused()
+    ticket = build_stream_session(request)
+    if request.GET.get("team", str(ticket.team_id)) != str(ticket.team_id):
+        return stream_unavailable()
     # The stream may last for minutes: the connection that the middleware used goes back before.
-    await sync_to_async(give_back)()
-    if sum(one.ticket.user == ticket.user for one in hub().listeners) >= MOST_PAGES:
-        return refused()
+    await sync_to_async(release_connections)()
+    if (
+        sum(one.session.user_id == ticket.user_id for one in get_hub().listeners)
+        >= MAX_STREAMS_PER_USER
+    ):
+        return stream_unavailable()
     try:
-        await hub().ready()
-    except HubAway:
-        return refused()
-    listener = Listener(ticket, video_of(request))
+        await get_hub().wait_until_ready()
+    except HubUnavailable:
+        return stream_unavailable()
+    listener = StreamListener(ticket, referring_video_id(request))
     response = StreamingHttpResponse(
-        stream(listener, since_of(request)), content_type="text/event-stream"
+        stream_messages(listener, parse_since(request)), content_type="text/event-stream"
     )
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
@@ -43,12 +46,12 @@ async def live(request: TeamRequest) -> HttpResponseBase:
     return response
 
 
-def ticket_of(request: TeamRequest) -> Ticket:
+def build_stream_session(request: TeamRequest) -> StreamSession:
     team = request.team
-    return Ticket(team.vault_id, team.pk, request.user.pk, request.session.session_key or "")
+    return StreamSession(team.vault_id, team.pk, request.user.pk, request.session.session_key or "")
 
 
-def video_of(request: TeamRequest) -> UUID | None:
+def referring_video_id(request: TeamRequest) -> UUID | None:
     """The video whose page opens the stream, as the browser tells where it comes from."""
     try:
         page = resolve(urlsplit(request.headers.get("Referer", "")).path)
@@ -58,10 +61,10 @@ def video_of(request: TeamRequest) -> UUID | None:
     return job if isinstance(job, UUID) else None
 
 
-def since_of(request: TeamRequest) -> float:
+def parse_since(request: TeamRequest) -> float:
     text = request.headers.get("Last-Event-ID") or request.GET.get("since", "")
     return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
-def refused() -> HttpResponse:
+def stream_unavailable() -> HttpResponse:
     return HttpResponse(status=503, headers={"Retry-After": "10", "Cache-Control": "no-store"})

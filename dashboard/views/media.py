@@ -14,15 +14,19 @@ from django.views.decorators.http import require_safe
 from redis import RedisError
 
 from dashboard.access import fetch_job
-from dashboard.database import give_back
+from dashboard.database import release_connections
 from dashboard.http import TeamRequest
 from proxyapi.media_proxy import MediaError, MediaGone, MediaStream, open_media_stream
 from proxyapi.models import Job, JobState
 from proxyapi.polling.poller import refresh_media_url
 from proxyapi.rate_limiter import redis_connection
 
-JUST_READ = timedelta(seconds=60)  # an address that was asked for since then is not asked for again
-AWAY = "The service does not give the film now. It is not lost; play it again in a minute."
+MIN_REFRESH_INTERVAL = timedelta(
+    seconds=60
+)  # an address that was asked for since then is not asked for again
+FILM_UNAVAILABLE_TEXT = (
+    "The service does not give the film now. It is not lost; play it again in a minute."
+)
 
 
 @require_safe
@@ -32,42 +36,46 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     if job.state != JobState.COMPLETED or not job.media_url:
         raise Http404("There is no film yet.")
     try:
-        film = await opened(request, job, renew="still" not in request.GET)
+        film = await open_job_film(request, job, renew="still" not in request.GET)
     except MediaError:
-        return HttpResponse(AWAY, status=502, content_type="text/plain; charset=utf-8")
+        return HttpResponse(
+            FILM_UNAVAILABLE_TEXT, status=502, content_type="text/plain; charset=utf-8"
+        )
     finally:
         # A film can run for an hour: it holds no connection to the database meanwhile.
-        await sync_to_async(give_back)()
-    return answer(request, job, film)
+        await sync_to_async(release_connections)()
+    return film_response(request, job, film)
 
 
-async def opened(request: TeamRequest, job: Job, *, renew: bool) -> MediaStream:
+async def open_job_film(request: TeamRequest, job: Job, *, renew: bool) -> MediaStream:
     wishes = {name.lower(): value for name, value in request.headers.items()}
     head = request.method == "HEAD"
     try:
         return await open_media_stream(job.media_url, wishes, head=head)
     except MediaGone:
-        if not renew or not await sync_to_async(renewed)(job):
+        if not renew or not await sync_to_async(renew_media_url)(job):
             raise
     return await open_media_stream(job.media_url, wishes, head=head)
 
 
-def renewed(job: Job) -> bool:
+def renew_media_url(job: Job) -> bool:
     """Have the address read again, unless that was done just now, or tried, whatever came of it."""
-    if job.media_as_of and timedelta(0) <= timezone.now() - job.media_as_of < JUST_READ:
+    if job.media_as_of and timedelta(0) <= timezone.now() - job.media_as_of < MIN_REFRESH_INTERVAL:
         return False  # of a clock that was ahead it says nothing
-    return may_ask(job) and refresh_media_url(job)
+    return claim_media_refresh(job) and refresh_media_url(job)
 
 
-def may_ask(job: Job) -> bool:
+def claim_media_refresh(job: Job) -> bool:
     """Once a minute for each film, however often it is played (law 9); never uncounted."""
     try:
-        return bool(redis_connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=JUST_READ))
+        return bool(
+            redis_connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)
+        )
     except RedisError:
         return False
 
 
-def answer(request: TeamRequest, job: Job, film: MediaStream) -> HttpResponseBase:
+def film_response(request: TeamRequest, job: Job, film: MediaStream) -> HttpResponseBase:
     response = StreamingHttpResponse(film.body, status=film.status, content_type="video/mp4")
     for name, value in film.headers.items():
         response[name] = value

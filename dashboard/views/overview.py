@@ -6,24 +6,24 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.access import check
+from dashboard.access import check_permission
 from dashboard.http import TeamRequest
-from dashboard.queries.overview import PARTS, overview_of
-from dashboard.queries.overview.credits import ledgered
-from dashboard.queries.shell import shell_of
+from dashboard.queries.overview import PART_BUILDERS, build_overview
+from dashboard.queries.overview.credits import accounts_with_ledger
+from dashboard.queries.shell import build_app_shell
 from dashboard.roles import Permission
 
-PAGE = "dashboard/overview/page.html"
+PAGE_TEMPLATE = "dashboard/overview/page.html"
 
 
 @require_safe
 def overview(request: TeamRequest) -> HttpResponse:
     """`?span=month` looks back on this month; `?part=` answers one part, for its own place."""
-    check(request.membership, Permission.SEE)
+    check_permission(request.membership, Permission.VIEW)
     part, span = request.GET.get("part", ""), request.GET.get("span", "")
-    if part in PARTS:
-        context = PARTS[part](request.membership, span)
+    if part in PART_BUILDERS:
+        context = PART_BUILDERS[part](request.membership, span)
         return render(request, f"dashboard/overview/_{part}.html", {"overview": context})
-    shell = shell_of(request.membership, ledgered(request.team.vault))
-    overview = overview_of(request.membership, shell, span)
-    return render(request, PAGE, {"overview": overview, "shell": shell})
+    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.vault))
+    overview = build_overview(request.membership, shell, span)
+    return render(request, PAGE_TEMPLATE, {"overview": overview, "shell": shell})

@@ -8,49 +8,49 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.http import TeamRequest
-from dashboard.middleware import TEAM_IN_SESSION
-from dashboard.next_page import path_of
-from dashboard.queries.address import uuid_or_none
-from dashboard.queries.service import service_of
-from dashboard.queries.shell import own_allowance
+from dashboard.middleware import TEAM_SESSION_KEY
+from dashboard.next_page import safe_return_path
+from dashboard.queries.address import parse_uuid
+from dashboard.queries.service import load_service_availability
+from dashboard.queries.shell import load_own_rate_limit
 
 THEMES = ("", "light", "dark")
 
 
 @require_POST
-def theme(request: TeamRequest) -> HttpResponse:
+def set_theme(request: TeamRequest) -> HttpResponse:
     """An unknown theme is the system's."""
     wanted = request.POST.get("theme", "")
     request.user.theme = wanted if wanted in THEMES else ""
     request.user.save(update_fields=["theme"])
-    return HttpResponseRedirect(path_of(request, request.POST.get("next", "")))
+    return HttpResponseRedirect(safe_return_path(request, request.POST.get("next", "")))
 
 
 @require_POST
-def team(request: TeamRequest) -> HttpResponse:
+def switch_team(request: TeamRequest) -> HttpResponse:
     """Another of the person's own teams; somebody else's does not exist."""
-    wanted = uuid_or_none(request.POST.get("team", ""))
+    wanted = parse_uuid(request.POST.get("team", ""))
     membership = get_object_or_404(request.user.memberships, team_id=wanted)
-    request.session[TEAM_IN_SESSION] = str(membership.team_id)
+    request.session[TEAM_SESSION_KEY] = str(membership.team_id)
     rotate_token(request)  # a form of the other team, in another tab, is not sent to this one
     return HttpResponseRedirect("/")
 
 
 @require_POST
-def session(request: TeamRequest) -> HttpResponse:
+def check_session(request: TeamRequest) -> HttpResponse:
     """Whether a form of the page that asks would be taken: for who signed out or left the team in
     another tab, the door, the team or CSRF's check have answered by now."""
     return HttpResponse(status=204)
 
 
 @require_safe
-def service(request: TeamRequest) -> HttpResponse:
+def show_service_status(request: TeamRequest) -> HttpResponse:
     """Whether the service answers, for a page that missed it; else what is left of the reader's own
     requests, and nothing for who has no token any more."""
     if request.htmx.target == "service":
-        found = service_of(request.team.vault)
+        found = load_service_availability(request.team.vault)
         return render(request, "components/service.html", {"service": found})
-    left = own_allowance(request.membership)
+    left = load_own_rate_limit(request.membership)
     if left is None:
         return HttpResponse()
     return render(request, "components/allowance.html", {"allowance": left})

@@ -14,142 +14,172 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.access import check, fetch_account, fetch_charge, fetch_rewrite
+from dashboard.access import (
+    check_permission,
+    fetch_account,
+    fetch_ledger_conflict,
+    fetch_unknown_charge,
+)
 from dashboard.actions import books
-from dashboard.actions.looks import LOOKED_FOR, look_for
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
+from dashboard.actions.looks import RECHECK_STARTED, recheck_charge
+from dashboard.http import TeamRequest, allow_get_or_post
 from dashboard.queries import reconciliation as queries
-from dashboard.queries.address import amount_or_none, number_or_none, text
-from dashboard.queries.overview.credits import ledgered
-from dashboard.queries.shell import shell_of
+from dashboard.queries.address import clean_text_param, parse_credits, parse_small_int
+from dashboard.queries.overview.credits import accounts_with_ledger
+from dashboard.queries.shell import build_app_shell
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import credits as shown
 from proxyapi.models import Account
 from proxyapi.refusals import Refusal
 
-PAGE, BODY = "dashboard/reconciliation/page.html", "dashboard/reconciliation/_body.html"
-LET_GO = "dashboard/reconciliation/_let_go.html"
-ROOM = "dashboard/reconciliation"
+PAGE_TEMPLATE, BODY_TEMPLATE = (
+    "dashboard/reconciliation/page.html",
+    "dashboard/reconciliation/_body.html",
+)
+ACCEPTED_DIFFERENCES_TEMPLATE = "dashboard/reconciliation/_let_go.html"
+TEMPLATE_DIR = "dashboard/reconciliation"
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def reconciliation(request: TeamRequest) -> HttpResponse:
     """`?account=` names one; `?part=body` is what changes of the page, `let-go` comes after it."""
-    check(request.membership, Permission.SEE)
+    check_permission(request.membership, Permission.VIEW)
     wanted = request.GET.get("account", "")
     if request.GET.get("part") == "body":
-        accounts = tuple(ledgered(request.team.vault))
-        return render(request, BODY, {"page": page_of(request, accounts, wanted)})
+        accounts = tuple(accounts_with_ledger(request.team.vault))
+        return render(
+            request, BODY_TEMPLATE, {"page": load_account_page(request, accounts, wanted)}
+        )
     if request.GET.get("part") == "let-go":
         account, _ = fetch_account(request, wanted)
-        found = queries.let_go_of(request.team, account) if account else ()
-        return render(request, LET_GO, {"let_go": found})
-    return render(request, PAGE, whole(request, wanted))
+        found = queries.load_accepted_differences(request.team, account) if account else ()
+        return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"let_go": found})
+    return render(request, PAGE_TEMPLATE, full_page_context(request, wanted))
 
 
 @require_POST
-def looks(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+def check_charge_now(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     """Look for what became of a charge, now; it asks nobody first, for it costs no credits."""
-    charge = fetch_charge(request, charge_id, Permission.LOOK_AGAIN)
+    charge = fetch_unknown_charge(request, charge_id, Permission.RECHECK)
     try:
-        look_for(by=request.membership, charge=charge)
+        recheck_charge(by=request.membership, charge=charge)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
     else:
-        messages.info(request, LOOKED_FOR)
-    return back(charge.account_id)
+        messages.info(request, RECHECK_STARTED)
+    return redirect_to_account(charge.account_id)
 
 
-@ASKS_OR_ACTS
-def write_offs(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge, words, error = fetch_charge(request, charge_id), text(request.POST, "reason"), ""
+@allow_get_or_post
+def write_off_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge, words, error = (
+        fetch_unknown_charge(request, charge_id),
+        clean_text_param(request.POST, "reason"),
+        "",
+    )
     if request.method == "POST":
         try:
-            charge = books.write_off(by=request.membership, charge=charge, reason=words)
+            charge = books.write_off_unknown_charge(
+                by=request.membership, charge=charge, reason=words
+            )
         except Refusal as refusal:
             error = refusal.sentence
         else:
             held = shown(charge.hold)
             messages.success(request, f"Written off. The {held} cr held are free again.")
-            return back(charge.account_id)
-    context = {"question": queries.writing_off(charge), "words": words, "error": error}
-    return asked(request, "_write_off", charge.account_id, context, bad=bool(error))
+            return redirect_to_account(charge.account_id)
+    context = {"question": queries.build_write_off_question(charge), "words": words, "error": error}
+    return render_reconciliation_dialog(
+        request, "_write_off", charge.account_id, context, bad=bool(error)
+    )
 
 
-@ASKS_OR_ACTS
-def matches(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge, error = fetch_charge(request, charge_id), ""
+@allow_get_or_post
+def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge, error = fetch_unknown_charge(request, charge_id), ""
     if request.method == "POST":
         position, _, seen = request.POST.get("entry", "").partition(" ")
         try:
-            charge = books.settle_with(
+            charge = books.match_charge_to_entry(
                 by=request.membership,
                 charge=charge,
-                position=number_or_none(position),
-                seen=amount_or_none(seen),
+                position=parse_small_int(position),
+                seen=parse_credits(seen),
             )
         except Refusal as refusal:
             error = refusal.sentence
         else:
             messages.success(request, f"Settled: it was charged {shown(charge.cost)} cr.")
-            return back(charge.account_id)
-    context = {"matching": queries.matching(charge), "error": error}
-    return asked(request, "_match", charge.account_id, context, bad=bool(error))
+            return redirect_to_account(charge.account_id)
+    context = {"matching": queries.build_match_dialog(charge), "error": error}
+    return render_reconciliation_dialog(
+        request, "_match", charge.account_id, context, bad=bool(error)
+    )
 
 
-@ASKS_OR_ACTS
-def acceptances(request: TeamRequest, rewrite_id: int) -> HttpResponse:
-    rewrite, error = fetch_rewrite(request, rewrite_id), ""
+@allow_get_or_post
+def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse:
+    rewrite, error = fetch_ledger_conflict(request, rewrite_id), ""
     if request.method == "POST":
         try:
-            books.take_version(by=request.membership, rewrite=rewrite)
+            books.accept_ledger_conflict(by=request.membership, rewrite=rewrite)
         except Refusal as refusal:
             error = refusal.sentence
         else:
             messages.success(request, f"Row {rewrite.number:,} reads as the service shows it.")
-            return back(rewrite.account_id)
-    context = {"question": queries.rewording(rewrite), "act": "Take this version", "error": error}
-    return asked(request, "_question", rewrite.account_id, context, bad=bool(error))
+            return redirect_to_account(rewrite.account_id)
+    context = {
+        "question": queries.build_conflict_question(rewrite),
+        "act": "Take this version",
+        "error": error,
+    }
+    return render_reconciliation_dialog(
+        request, "_question", rewrite.account_id, context, bad=bool(error)
+    )
 
 
-@ASKS_OR_ACTS
-def account_acceptances(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account, error = account_of(request, account_id), ""
+@allow_get_or_post
+def accept_all_ledger_versions(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account, error = fetch_managed_account(request, account_id), ""
     if request.method == "POST":
-        seen = text(request.POST, "seen")
+        seen = clean_text_param(request.POST, "seen")
         try:
-            taken = books.take_versions(by=request.membership, account=account, seen=seen)
+            taken = books.accept_ledger_conflicts(by=request.membership, account=account, seen=seen)
         except Refusal as refusal:
             error = refusal.sentence
         else:
-            messages.success(request, queries.taken_over(taken))
-            return back(account.pk)
-    context = {"question": queries.rewording_all(account), "act": "Take them all", "error": error}
-    return asked(request, "_question", account.pk, context, bad=bool(error))
+            messages.success(request, queries.accepted_conflicts_text(taken))
+            return redirect_to_account(account.pk)
+    context = {
+        "question": queries.build_all_conflicts_question(account),
+        "act": "Take them all",
+        "error": error,
+    }
+    return render_reconciliation_dialog(request, "_question", account.pk, context, bad=bool(error))
 
 
-@ASKS_OR_ACTS
-def anchors(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account = account_of(request, account_id)
-    context: dict[str, Any] = {"words": text(request.POST, "reason")}
+@allow_get_or_post
+def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account = fetch_managed_account(request, account_id)
+    context: dict[str, Any] = {"words": clean_text_param(request.POST, "reason")}
     if request.method == "POST":
-        seen = amount_or_none(request.POST.get("difference", ""))
+        seen = parse_credits(request.POST.get("difference", ""))
         try:
-            books.start_anew(
+            books.rebase_opening_balance(
                 by=request.membership, account=account, seen=seen, reason=context["words"]
             )
         except Refusal as refusal:
             context["reason_error" if refusal.field else "error"] = refusal.sentence
         else:
             messages.success(request, f"Set anew. {shown(abs(seen or Decimal(0)))} cr are let go.")
-            return back(account.pk)
+            return redirect_to_account(account.pk)
     bad = "error" in context or "reason_error" in context
-    context["anchoring"] = queries.anchoring(account)
-    return asked(request, "_anchor", account.pk, context, bad=bad)
+    context["anchoring"] = queries.build_rebase_dialog(account)
+    return render_reconciliation_dialog(request, "_anchor", account.pk, context, bad=bad)
 
 
-def account_of(request: TeamRequest, account_id: UUID) -> Account:
+def fetch_managed_account(request: TeamRequest, account_id: UUID) -> Account:
     """One whose books the reader may decide about."""
     account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
     if account is None:
@@ -157,7 +187,7 @@ def account_of(request: TeamRequest, account_id: UUID) -> Account:
     return account
 
 
-def asked(
+def render_reconciliation_dialog(
     request: TeamRequest,
     dialog: str,
     account: UUID,
@@ -166,30 +196,32 @@ def asked(
     bad: bool = False,
 ) -> HttpResponse:
     """The dialog alone for htmx, the account's page with the dialog on it without script."""
-    name, status = f"{ROOM}/{dialog}.html", 422 if bad else 200
+    name, status = f"{TEMPLATE_DIR}/{dialog}.html", 422 if bad else 200
     given = {**context, "action": request.path, "fragment": bool(request.htmx)}
-    given["back"] = address(account)
+    given["back"] = account_reconciliation_url(account)
     if request.htmx:
         return render(request, name, given, status=status)
-    page = whole(request, str(account))
-    return render(request, PAGE, {**page, **given, "dialog": name}, status=status)
+    page = full_page_context(request, str(account))
+    return render(request, PAGE_TEMPLATE, {**page, **given, "dialog": name}, status=status)
 
 
-def whole(request: TeamRequest, wanted: str) -> dict[str, Any]:
-    shell = shell_of(request.membership, ledgered(request.team.vault))
-    return {"page": page_of(request, shell.accounts, wanted), "shell": shell}
+def full_page_context(request: TeamRequest, wanted: str) -> dict[str, Any]:
+    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.vault))
+    return {"page": load_account_page(request, shell.accounts, wanted), "shell": shell}
 
 
-def page_of(request: TeamRequest, accounts: Sequence[Account], wanted: str) -> queries.Page | None:
+def load_account_page(
+    request: TeamRequest, accounts: Sequence[Account], wanted: str
+) -> queries.ReconciliationPage | None:
     if wanted and all(str(account.pk) != wanted for account in accounts):
         # One that no token opens any more keeps its books.
         accounts = fetch_account(request, wanted)[1]
-    return queries.page_of(request.membership, accounts, wanted)
+    return queries.build_reconciliation_page(request.membership, accounts, wanted)
 
 
-def back(account: UUID) -> HttpResponse:
-    return redirect(address(account))
+def redirect_to_account(account: UUID) -> HttpResponse:
+    return redirect(account_reconciliation_url(account))
 
 
-def address(account: UUID) -> str:
+def account_reconciliation_url(account: UUID) -> str:
     return f"{reverse('reconciliation')}?account={account}"

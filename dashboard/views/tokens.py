@@ -9,55 +9,58 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
-from dashboard.access import check, fetch_removable_token
-from dashboard.actions.tokens import add_token, remove_token
+from dashboard.access import check_permission, fetch_removable_token
+from dashboard.actions.tokens import add_member_token, remove_member_token
 from dashboard.forms.tokens import TokenForm
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
+from dashboard.http import TeamRequest, allow_get_or_post
 from dashboard.models import User
-from dashboard.queries.tokens import removal_of, tokens_page
+from dashboard.queries.tokens import build_token_removal, build_tokens_page
 from dashboard.roles import Permission
 from proxyapi.models import Token
 from proxyapi.refusals import Refusal
 
-PAGE = "dashboard/tokens/list.html"
+PAGE_TEMPLATE = "dashboard/tokens/list.html"
 
 
 @sensitive_post_parameters("token")
 @sensitive_variables("form")
-@ASKS_OR_ACTS
+@allow_get_or_post
 def tokens(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
-        check(request.membership, Permission.KEEP_TOKEN)
+        check_permission(request.membership, Permission.KEEP_TOKEN)
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            token = add_token(by=request.membership, pasted=form.cleaned_data["token"])
+            token = add_member_token(by=request.membership, pasted=form.cleaned_data["token"])
         except Refusal as refusal:
             form.add_error("token", refusal.sentence)
         else:
             name = token.account.name or token.account.email
             messages.success(request, f"Your token …{token.last_four} opens {name}.")
             return redirect("tokens")
-    context = {"page": tokens_page(request.membership), "form": form}
-    return render(request, PAGE, context, status=422 if form.errors else 200)
+    context = {"page": build_tokens_page(request.membership), "form": form}
+    return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
 
 
-@ASKS_OR_ACTS
-def removals(request: TeamRequest, token_id: UUID) -> HttpResponse:
+@allow_get_or_post
+def delete_token(request: TeamRequest, token_id: UUID) -> HttpResponse:
     """Asks once, then removes. htmx takes the dialog alone, a browser without script the page."""
     token = fetch_removable_token(request, token_id)
     if request.method == "POST":
-        remove_token(by=request.membership, token=token)
-        messages.success(request, removed_sentence(token, request.user))
+        remove_member_token(by=request.membership, token=token)
+        messages.success(request, token_removed_text(token, request.user))
         return redirect("tokens")
-    context = {"removal": removal_of(token, request.membership), "fragment": bool(request.htmx)}
+    context = {
+        "removal": build_token_removal(token, request.membership),
+        "fragment": bool(request.htmx),
+    }
     if request.htmx:
         return render(request, "dashboard/tokens/removal.html", context)
-    page = {"page": tokens_page(request.membership), "form": TokenForm()}
-    return render(request, PAGE, {**page, **context})
+    page = {"page": build_tokens_page(request.membership), "form": TokenForm()}
+    return render(request, PAGE_TEMPLATE, {**page, **context})
 
 
-def removed_sentence(token: Token, by: User) -> str:
+def token_removed_text(token: Token, by: User) -> str:
     if token.owner_id == by.pk:
         return f"Your token …{token.last_four} is removed."
     return f"Token …{token.last_four} of {token.owner} is removed."

@@ -48,13 +48,13 @@ def prepare(url: str, folder: str) -> None:
 def seed_archive(entries: int) -> Any:
     from django.db import connection
 
-    from dashboard.archive.team import NAME, Size, make
+    from dashboard.archive.team import ARCHIVE_TEAM_NAME, SeedSize, seed_team
     from dashboard.models import Team, User
 
-    team = Team.objects.filter(name=NAME).first()
+    team = Team.objects.filter(name=ARCHIVE_TEAM_NAME).first()
     if team is None:
         owner = User.objects.create_user("ada@archive.example", None, name="Ada Archer")
-        team = make(Size(entries=entries, jobs=entries // 10), owner)
+        team = seed_team(SeedSize(entries=entries, jobs=entries // 10), owner)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")  # what autovacuum does within minutes
@@ -161,14 +161,14 @@ def process_cpu_seconds(pid: int) -> float:
 
 async def measure_export(team: Any) -> dict[str, float]:
     """The whole ledger as a file: rows in a second, and how much the memory grew over it."""
-    from dashboard.queries.ledger.filters import Filters
-    from dashboard.views.ledger_export import written
+    from dashboard.queries.ledger.filters import LedgerFilters
+    from dashboard.views.ledger_export import stream_csv
 
     memory, rows, parts = [], -1, 0  # without the head
     beside = sync_to_async(database_cpu_seconds)
     before = await beside()
     started, worked = time.perf_counter(), time.process_time()
-    async for text in written(team, Filters(period="all")):
+    async for text in stream_csv(team, LedgerFilters(period="all")):
         rows += text.count("\r\n")
         parts += 1
         if parts % SLICE == 1:

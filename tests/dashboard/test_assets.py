@@ -17,7 +17,7 @@ from servestatic import middleware
 
 from dashboard import assets
 from dashboard.assets import AssetsMiddleware
-from dashboard.bundles import SHEETS, Storage
+from dashboard.bundles import STYLE_BUNDLE, BundlingStorage
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def stylesheet(tmp_path: Path, settings: Any) -> Iterator[Path]:
     settings.STATICFILES_DIRS = [tmp_path / "source"]
     settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     get_finder.cache_clear()  # type: ignore[attr-defined]
-    for name in (*SHEETS.first, "css/components/note.css"):
+    for name in (*STYLE_BUNDLE.leading_files, "css/components/note.css"):
         path = tmp_path / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"/* {name} */")
@@ -38,12 +38,12 @@ def stylesheet(tmp_path: Path, settings: Any) -> Iterator[Path]:
 def collected(sheet: Path, text: str) -> str:
     """The name that pages of a release with this text link."""
     sheet.write_text(text)
-    assets.collect()
-    return str(storage().hashed_files[SHEETS.name])
+    assets.collect_static_files()
+    return str(storage().hashed_files[STYLE_BUNDLE.name])
 
 
-def storage() -> Storage:
-    return Storage(location=str(site.STATIC_ROOT))
+def storage() -> BundlingStorage:
+    return BundlingStorage(location=str(site.STATIC_ROOT))
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_killed_run_takes_nothing_from_the_release_that_serves(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, doing, die)
         collected(stylesheet, ".note {color: green}" * 50)
-    assert storage().hashed_files[SHEETS.name] == served
+    assert storage().hashed_files[STYLE_BUNDLE.name] == served
 
     last = collected(stylesheet, ".note {color: black}")
 
@@ -140,9 +140,9 @@ def test_who_collects_again_what_was_not_stamped_keeps_the_last_release(
 ) -> None:
     last = collected(stylesheet, ".note {color: red}")
     with monkeypatch.context() as patch, pytest.raises(FileNotFoundError):
-        patch.setattr(assets, "stamp", lambda: tmp_path / "nowhere" / "static.stamp")
+        patch.setattr(assets, "static_stamp_path", lambda: tmp_path / "nowhere" / "static.stamp")
         collected(stylesheet, ".note {color: blue}")
-    assert not assets.is_collected()
+    assert not assets.is_static_collected()
 
     now = collected(stylesheet, ".note {color: blue}")
 
@@ -152,21 +152,21 @@ def test_who_collects_again_what_was_not_stamped_keeps_the_last_release(
 def test_who_collects_the_same_again_removes_nothing(stylesheet: Path, tmp_path: Path) -> None:
     first = collected(stylesheet, ".note {color: red}")
     collected(stylesheet, ".note {color: blue}")
-    assets.collect()
+    assets.collect_static_files()
     assert (tmp_path / "static" / first).is_file()
 
 
 def test_nothing_is_collected_twice(stylesheet: Path) -> None:
-    assert not assets.is_collected()
+    assert not assets.is_static_collected()
     collected(stylesheet, ".note {color: red}")
-    assert assets.is_collected()
+    assert assets.is_static_collected()
     stylesheet.write_text(".note {color: yellow}")
-    assert not assets.is_collected()
+    assert not assets.is_static_collected()
 
 
 def test_it_is_collected_anew_when_something_else_is_left_out(
     stylesheet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collected(stylesheet, ".note {color: red}")
-    monkeypatch.setattr(assets, "UNUSED", [stylesheet.name])
-    assert not assets.is_collected()
+    monkeypatch.setattr(assets, "IGNORED_PATTERNS", [stylesheet.name])
+    assert not assets.is_static_collected()

@@ -12,7 +12,7 @@ from celery.beat import Service
 from django.conf import settings
 from redbeat.schedulers import RedBeatSchedulerEntry, ensure_conf, get_redis
 
-from dashboard.beat import AWAY_PAUSE, Scheduler
+from dashboard.beat import REDIS_RETRY_S, ResilientScheduler
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def beat():
         redbeat_redis_options={"socket_connect_timeout": 5},
         redbeat_lock_timeout=25,
     )
-    service = Service(app, scheduler_cls=Scheduler)
+    service = Service(app, scheduler_cls=ResilientScheduler)
     signals.beat_init.send(sender=service)
     yield service.scheduler
     forget(app)
@@ -68,7 +68,7 @@ def test_a_redis_that_is_away_does_not_end_it(flushed, beat, monkeypatch, caplog
     with monkeypatch.context() as away:
         away.setitem(pool.connection_kwargs, "path", "/nowhere/valkey.sock")
         pool.reset()
-        assert [beat.tick(), beat.tick()] == [AWAY_PAUSE, AWAY_PAUSE]
+        assert [beat.tick(), beat.tick()] == [REDIS_RETRY_S, REDIS_RETRY_S]
     pool.reset()
     assert caplog.messages == ["Redis is away; the beat waits for it"]
     if flushed:
@@ -83,8 +83,8 @@ def test_a_redis_that_goes_as_the_schedule_is_written_down_gets_it_later(beat, m
     planned = planned_by(beat)
     forget(beat.app)
     with monkeypatch.context() as away:
-        away.setattr(Scheduler, "setup_schedule", away_again)
-        assert beat.tick() == AWAY_PAUSE
+        away.setattr(ResilientScheduler, "setup_schedule", away_again)
+        assert beat.tick() == REDIS_RETRY_S
     assert beat.lock.owned()
     beat.tick()
     assert planned_by(beat) == planned
@@ -110,7 +110,7 @@ def test_a_clock_that_was_put_back_holds_nothing_up(how, beat, monkeypatch):
 
 def test_a_queue_that_nobody_empties_does_not_grow_for_ever(beat, monkeypatch):
     """Beats run for days while no worker does. It rings again as soon as there is room."""
-    monkeypatch.setattr("dashboard.beat.LONGEST", 3)
+    monkeypatch.setattr("dashboard.beat.MAX_QUEUE_LENGTH", 3)
     queue = f"{ensure_conf(beat.app).key_prefix}celery"
     key = RedBeatSchedulerEntry.generate_key(beat.app, "hourly")
 
@@ -130,7 +130,7 @@ def test_its_health_file_is_touched_at_each_iteration_but_not_while_redis_is_awa
     beat.tick()
     assert health_file.exists()
     health_file.unlink()
-    monkeypatch.setattr(Scheduler, "go_on", away_again)
+    monkeypatch.setattr(ResilientScheduler, "tick_with_recovery", away_again)
     beat.tick()
     assert not health_file.exists()
 

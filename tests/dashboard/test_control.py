@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from dashboard.control import Control
+from dashboard.control import SandboxAdmin
 
 
 @pytest.mark.parametrize("trouble", [ConnectionRefusedError, TimeoutError, socket.gaierror])
@@ -14,12 +14,12 @@ def test_a_sandbox_that_is_not_there_yet_is_waited_for(trouble, monkeypatch):
     """In a network of containers it has no name before it runs."""
     asked: list[str] = []
 
-    def answer(_: Control, method: str, path: str) -> None:
+    def answer(_: SandboxAdmin, method: str, path: str) -> None:
         asked.append(f"{method} {path}")
         if len(asked) < 3:
             raise trouble
 
-    monkeypatch.setattr(Control, "_ask", answer)
-    Control("http://sandbox:8001/v2").wait()
+    monkeypatch.setattr(SandboxAdmin, "_request", answer)
+    SandboxAdmin("http://sandbox:8001/v2").wait_until_ready()
 
     assert asked == ["GET /_sandbox/clock"] * 3

@@ -14,7 +14,7 @@ from dashboard import demo
 def path(settings, tmp_path):
     settings.VAR = tmp_path
     written = {"portal": "http://127.0.0.1:8000", "sandbox": "http://127.0.0.1:8001", "people": []}
-    return demo.write(tmp_path / "demo.json", written)
+    return demo.write_demo_file(tmp_path / "demo.json", written)
 
 
 def test_it_is_for_its_owner_alone(path):
@@ -22,7 +22,7 @@ def test_it_is_for_its_owner_alone(path):
 
 
 def test_a_start_with_other_ports_changes_the_addresses_and_nothing_else(path):
-    demo.move("http://127.0.0.1:9000", "http://127.0.0.1:9001")
+    demo.update_demo_addresses("http://127.0.0.1:9000", "http://127.0.0.1:9001")
 
     written = json.loads(path.read_text())
     assert written["portal"] == "http://127.0.0.1:9000"
@@ -34,6 +34,6 @@ def test_a_start_with_other_ports_changes_the_addresses_and_nothing_else(path):
 def test_without_a_demo_there_is_nothing_to_move(settings, tmp_path):
     settings.VAR = tmp_path
 
-    demo.move("http://127.0.0.1:9000", "http://127.0.0.1:9001")
+    demo.update_demo_addresses("http://127.0.0.1:9000", "http://127.0.0.1:9001")
 
     assert list(tmp_path.iterdir()) == []

@@ -17,8 +17,8 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
-from dashboard.models import Ask, Budget, Membership, Role
-from dashboard.next_page import SENT_FROM
+from dashboard.models import ApprovalRequest, Budget, Membership, Role
+from dashboard.next_page import FORM_PAGES
 from proxyapi import calls
 from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
@@ -137,7 +137,7 @@ def job(priya: Membership) -> Job:
     job = JobFactory.create(account=account, token=token, title="Whales in fog")
     Budget.objects.create(team=priya.team, member=priya.user, hard=50)
     charge = ChargeFactory.create(job=job, state=ChargeState.DRAFT)
-    Ask.objects.create(team=priya.team, charge=charge, member=priya.user)
+    ApprovalRequest.objects.create(team=priya.team, charge=charge, member=priya.user)
     EntryFactory.create(account=account, label="Whales in fog")
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
@@ -244,7 +244,7 @@ def test_nobody_is_led_back_to_an_address_that_only_takes_a_press(
     browser = client_of(mira)
     pressed = [name for name, route in ROUTES.items() if route.get is None and route.post]
     only = {one for one in pressed if browser.get(address(one, job)).status_code == 405}
-    assert only == set(SENT_FROM)
+    assert only == set(FORM_PAGES)
     for name in sorted(only):
         back = browser.post(reverse("theme"), {"next": f"{address(name, job)}?a=b"})["Location"]
         assert browser.get(back).status_code == 200, name

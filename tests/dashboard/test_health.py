@@ -23,7 +23,7 @@ def alive() -> None:
 
 
 def test_healthz_answers_without_a_sign_in_and_without_a_database(client, monkeypatch):
-    monkeypatch.setattr(health, "lacks", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(health, "find_missing_requirements", lambda: pytest.fail("asked"))
 
     assert client.get("/healthz").content == b"ok\n"
 
@@ -66,7 +66,7 @@ def test_readyz_names_a_database_that_is_away(monkeypatch):
 
     monkeypatch.setattr(health, "connection", Away())
 
-    assert health.database() == "The database does not answer."
+    assert health.check_database() == "The database does not answer."
 
 
 @pytest.mark.skipif(ON_POSTGRES, reason="PostgreSQL has a disk of its own")
@@ -93,7 +93,7 @@ def test_nothing_is_changed_through_a_probe(client):
 
 def test_readyz_names_a_slow_worker_that_does_not_answer(client):
     alive()
-    long_ago = timezone.now() - health.ANSWERS_WITHIN
+    long_ago = timezone.now() - health.SLOW_WORKER_TIMEOUT
     rate_limiter.redis_connection().set(SLOW_PING_KEY, long_ago.isoformat())
     assert list(client.get("/readyz").json()["missing"]) == ["slow worker"]
 

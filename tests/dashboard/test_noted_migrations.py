@@ -44,7 +44,7 @@ def migration() -> Iterator[Migration]:
 
 
 def apply(migration: Migration) -> None:
-    executor = schema.Executor(connection)
+    executor = schema.AtomicMigrationExecutor(connection)
     executor.apply_migration(executor.loader.project_state(), migration)
 
 
@@ -61,7 +61,7 @@ def test_who_is_killed_before_it_is_noted_finds_no_table(
         raise Killed
 
     with monkeypatch.context() as killing, pytest.raises(Killed):
-        killing.setattr(schema.Executor, "record_migration", kill)
+        killing.setattr(schema.AtomicMigrationExecutor, "record_migration", kill)
         apply(migration)
     assert table_state() == (False, False)
     apply(migration)
@@ -80,18 +80,20 @@ def test_what_was_put_off_to_the_end_is_done(migration: Migration) -> None:
 def test_only_what_is_missing_is_applied(monkeypatch: pytest.MonkeyPatch) -> None:
     applied: list[tuple[str, str]] = []
 
-    def note(_: schema.Executor, state: object, migration: Migration, **__: object) -> object:
+    def note(
+        _: schema.AtomicMigrationExecutor, state: object, migration: Migration, **__: object
+    ) -> object:
         applied.append((migration.app_label, migration.name))
         return state
 
-    monkeypatch.setattr(schema.Executor, "apply_migration", note)
-    schema.migrate()
+    monkeypatch.setattr(schema.AtomicMigrationExecutor, "apply_migration", note)
+    schema.apply_migrations()
     assert applied == []
     missing = "sessions", "0001_initial"
     recorder = MigrationRecorder(connection)
     recorder.record_unapplied(*missing)
     try:
-        schema.migrate()
+        schema.apply_migrations()
     finally:
         recorder.record_applied(*missing)
     assert applied == [missing]

@@ -35,7 +35,7 @@ ERRORS = [
 def look(member: Membership, error: Exception) -> Any:
     browser = Client(raise_request_exception=False)
     browser.force_login(member.user)
-    with mock.patch("dashboard.middleware.membership_of", side_effect=error):
+    with mock.patch("dashboard.middleware.current_membership", side_effect=error):
         return browser.get("/library/")
 
 
@@ -56,7 +56,10 @@ def test_an_outage_is_one_line_without_a_traceback() -> None:
     except OperationalError as error:
         caught = (type(error), error, error.__traceback__)
     record = logging.LogRecord("x", logging.ERROR, __file__, 1, "It failed", (), caught)
-    assert logs.formatter("plain").format(record) == "error: It failed (away: connection refused)"
+    assert (
+        logs.build_formatter("plain").format(record)
+        == "error: It failed (away: connection refused)"
+    )
 
 
 FULL = [

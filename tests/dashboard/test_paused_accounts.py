@@ -11,10 +11,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.actions.looks import look_at
+from dashboard.actions.looks import recheck_job
 from dashboard.actions.studio import start_draft
 from dashboard.models import Membership
-from dashboard.starting import refuse_wrong_keys
+from dashboard.starting import run_startup_checks
 from proxyapi.charges import ChargeIntent, admit_charge
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token
 from proxyapi.refusals import NotReady, TokenRefused
@@ -95,7 +95,7 @@ def test_a_running_video_is_paused_and_nobody_can_have_it_polled(
     assert WHY in html
     assert "watching goes on by itself then" in html
     with pytest.raises(TokenRefused, match=WHY):
-        look_at(by=mira, job=job)
+        recheck_job(by=mira, job=job)
 
 
 def test_a_lost_charge_waits_for_the_address(
@@ -154,12 +154,12 @@ def test_a_start_with_accounts_of_another_address_says_so_and_goes_on(
     account: Account, caplog: pytest.LogCaptureFixture, settings: Any
 ) -> None:
     TokenFactory(account__environment=settings.VIDEO_API_BASE_URL)
-    refuse_wrong_keys()
+    run_startup_checks()
     (line,) = [it.message for it in caplog.records if it.name == "dashboard.starting"]
     assert line.startswith("1 accounts belong to another address of the service than")
     assert f"{LIVE}. Their tokens are not sent." in line
     caplog.clear()
     settings.VIDEO_API_BASE_URL = LIVE
     Account.objects.exclude(pk=account.pk).update(environment=LIVE)
-    refuse_wrong_keys()
+    run_startup_checks()
     assert caplog.records == []

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 import dashboard.forms
-from dashboard.forms.plain import PlainForm, missing, use_plain_words
+from dashboard.forms.plain import PortalForm, replace_default_messages, required_message
 from dashboard.models import Membership
 from proxyapi.models import Charge, Job, JobState
 from tests.dashboard.studio.conftest import OPTIONS, WANTED
@@ -27,11 +27,11 @@ LONG = "x" * 100_000
 HTMX = {"HX-Request": "true"}
 
 
-def all_forms() -> Iterator[type[PlainForm]]:
+def all_forms() -> Iterator[type[PortalForm]]:
     """Every form of the site."""
     for found in pkgutil.walk_packages(dashboard.forms.__path__, "dashboard.forms."):
         importlib.import_module(found.name)
-    left = [PlainForm]
+    left = [PortalForm]
     while left:
         form = left.pop()
         left += form.__subclasses__()
@@ -48,12 +48,12 @@ def sentences(field: forms.Field) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("form", sorted(all_forms(), key=str), ids=lambda form: form.__name__)
-def test_no_field_says_it_in_djangos_words_or_repeats_what_was_sent(form: type[PlainForm]) -> None:
-    made = PlainForm()
+def test_no_field_says_it_in_djangos_words_or_repeats_what_was_sent(form: type[PortalForm]) -> None:
+    made = PortalForm()
     made.fields = deepcopy(form.base_fields)
-    vars(made)["drawn_hidden"] = form.drawn_hidden
+    vars(made)["hidden_field_names"] = form.hidden_field_names
     for name, field in made.fields.items():
-        use_plain_words(field, made.words_of(name, field))
+        replace_default_messages(field, made.messages_for_field(name, field))
         for sentence in sentences(field):
             assert sentence.strip(), name
             assert not sentence.startswith(DJANGOS), name
@@ -67,12 +67,12 @@ def test_every_form_of_the_site_has_these_words() -> None:
         found = left.pop().__subclasses__()
         ours |= {form for form in found if form.__module__.startswith("dashboard.")}
         left += found
-    assert {form for form in ours if not issubclass(form, PlainForm)} == set()
+    assert {form for form in ours if not issubclass(form, PortalForm)} == set()
 
 
 def test_what_is_missing_is_named() -> None:
-    assert missing("plan_id", forms.IntegerField(label="Plan id")) == "Enter a plan id."
-    assert missing("address", forms.CharField()) == "Enter an address."
+    assert required_message("plan_id", forms.IntegerField(label="Plan id")) == "Enter a plan id."
+    assert required_message("address", forms.CharField()) == "Enter an address."
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def test_nobody_else_may_read_it_even_while_it_is_written(
 ) -> None:
     modes: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda number: modes.append(os.fstat(number).st_mode))
-    private_file.write(path, "new")
+    private_file.write_private_file(path, "new")
     assert path.read_text() == "new"
     assert [stat.S_IMODE(it) for it in (*modes, path.stat().st_mode)] == [0o600, 0o600]
 
@@ -39,7 +39,7 @@ def test_a_full_disk_leaves_what_was_there_and_does_not_hinder_the_next(
 
     with monkeypatch.context() as writing, pytest.raises(OSError, match="No space left"):
         writing.setattr(os, "fsync", full)
-        private_file.write(path, "new")
+        private_file.write_private_file(path, "new")
     assert path.read_text() == "old"
-    assert private_file.write(path, "newer").read_text() == "newer"
+    assert private_file.write_private_file(path, "newer").read_text() == "newer"
     assert list(path.parent.iterdir()) == [path]

@@ -17,7 +17,7 @@ from dashboard import doorbell
 from dashboard.celery import app
 from dashboard.install import ROOT
 from dashboard.up import __main__ as up
-from dashboard.up.place import Place
+from dashboard.up.place import Installation
 from proxyapi import tasks
 from proxyapi.rate_limiter import redis_connection
 from tests.factories import ChargeFactory
@@ -59,16 +59,16 @@ def test_every_queue_has_one_worker_here_and_in_production() -> None:
     """And what people wait for has one of its own."""
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     composed = [services[name]["command"].split() for name in ("worker", "slow")]
-    for worker, slow in ([up.WORKER, up.SLOW], composed):
+    for worker, slow in ([up.WORKER_COMMAND, up.SLOW_WORKER_COMMAND], composed):
         assert queues_of(worker) == {"work"}
         assert queues_of(slow) == WAYS.keys() - {"work"}
 
 
 def test_celery_finds_the_settings_by_itself(tmp_path) -> None:
     """In production nobody names them: `make run` and manage.py do."""
-    place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
-    place.keep_secrets()
-    place.keep_address()
+    place = Installation.from_environ({"REELROOM_VAR": str(tmp_path)})
+    place.ensure_secrets()
+    place.write_address_file()
     environ = {"PATH": os.environ["PATH"], "REELROOM_VAR": str(tmp_path)}
 
     command = [sys.executable, "-m", "celery", "-A", "dashboard", "inspect", "--help"]
@@ -80,8 +80,8 @@ def test_celery_finds_the_settings_by_itself(tmp_path) -> None:
 def test_each_slow_thread_has_two_connections_to_the_database() -> None:
     """Its task's, and the one that says that a long call is still waited for."""
     slow = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["slow"]
-    pools = (up.SLOW_POOL, slow["environment"])
-    for command, pool in zip((up.SLOW, slow["command"].split()), pools, strict=True):
+    pools = (up.SLOW_WORKER_ENV, slow["environment"])
+    for command, pool in zip((up.SLOW_WORKER_COMMAND, slow["command"].split()), pools, strict=True):
         threads = int(command[command.index("--concurrency") + 1])
         assert int(pool["DATABASE_POOL"]) >= 2 * threads
 
@@ -93,7 +93,7 @@ def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there(
 
 def test_a_task_sent_by_name_goes_to_the_same_queue() -> None:
     before = redis_connection().llen("reelroom:post")
-    doorbell._ring(doorbell.DELIVER, str(uuid4()))
+    doorbell._enqueue(doorbell.DELIVER_ALERT_TASK, str(uuid4()))
     assert redis_connection().llen("reelroom:post") == before + 1
 
 

@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import Ask, AuditEvent, Budget, Membership, Role, Team
-from dashboard.tickets import Ticket, lapsed
+from dashboard.models import ApprovalRequest, AuditEvent, Budget, Membership, Role, Team
+from dashboard.tickets import StreamSession, expired_sessions
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
 from tests.factories import (
     AccountFactory,
@@ -119,7 +119,7 @@ def test_what_was_not_sent_is_ended_and_what_was_sent_is_left_to_its_settlement(
     sending = charged(token, ChargeState.SENDING, sent_at=now)
     unknown = charged(token, ChargeState.UNKNOWN, sent_at=now)
     asked = charged(token, ChargeState.DRAFT)
-    ask = Ask.objects.create(team=luca.team, charge=asked, member=luca.user)
+    ask = ApprovalRequest.objects.create(team=luca.team, charge=asked, member=luca.user)
     said = leave(luca)
     assert "Charges not sent, nothing charged: 1." in said
     assert "Requests for approval withdrawn: 1." in said
@@ -198,14 +198,14 @@ def test_who_comes_back_signs_in_as_before(luca: Membership, mira: Membership) -
 
 def test_their_stream_ends(luca: Membership, mira: Membership, client_of: ClientOf) -> None:
     tickets = [
-        Ticket(
+        StreamSession(
             one.team.vault_id, one.team_id, one.user_id, client_of(one).session.session_key or ""
         )
         for one in (luca, mira)
     ]
-    assert not lapsed(tickets)
+    assert not expired_sessions(tickets)
     leave(luca)
-    assert lapsed(tickets) == {tickets[0]}
+    assert expired_sessions(tickets) == {tickets[0]}
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def member_history(token: Token, running: Job, account: Account, luca: Membershi
     charged(token, ChargeState.UNKNOWN, sent_at=timezone.now())
     charged(token, ChargeState.HELD)
     asked = charged(token, ChargeState.DRAFT)
-    Ask.objects.create(team=luca.team, charge=asked, member=luca.user)
+    ApprovalRequest.objects.create(team=luca.team, charge=asked, member=luca.user)
     Budget.objects.create(team=luca.team, member=luca.user, hard=50)
     JobFactory.create(account=account, token=token, state=JobState.DRAFT, title="A draft of Luca")
     return running

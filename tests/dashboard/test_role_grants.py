@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.actions.team import change_role
+from dashboard.actions.team import change_member_role
 from dashboard.models import AlertEvent, AuditEvent, Delivery, Membership, Role, Team
 from tests.factories import MembershipFactory
 
@@ -34,10 +34,10 @@ def test_a_role_is_given_by_who_has_its_permissions_and_those_of_the_one_before(
 ) -> None:
     by, target = member(northlight, actor), member(northlight, current)
     if new in GIVES.get((actor, current), set()):
-        assert change_role(by=by, member=target, role=new) is (new != current)
+        assert change_member_role(by=by, member=target, role=new) is (new != current)
     else:
         with pytest.raises(PermissionDenied):
-            change_role(by=by, member=target, role=new)
+            change_member_role(by=by, member=target, role=new)
         new = current
     target.refresh_from_db()
     assert target.role == new
@@ -81,5 +81,5 @@ def test_the_owners_are_told_in_the_portal_and_by_mail(
 
 
 def test_who_gives_a_role_is_not_told_of_it(mira: Membership, priya: Membership) -> None:
-    change_role(by=mira, member=priya, role=VIEWER)
+    change_member_role(by=mira, member=priya, role=VIEWER)
     assert not AlertEvent.objects.exists()

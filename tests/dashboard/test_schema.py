@@ -42,10 +42,10 @@ class LockingMigration:
 @pytest.fixture
 def migration(monkeypatch: pytest.MonkeyPatch) -> LockingMigration:
     migration = LockingMigration()
-    monkeypatch.setattr(schema, "migrate", migration)
+    monkeypatch.setattr(schema, "apply_migrations", migration)
     monkeypatch.setattr(schema, "is_migrated", lambda: migration.applied)
-    monkeypatch.setattr(schema, "WAITS_FOR_A_TABLE", "50ms")
-    monkeypatch.setattr(schema, "PAUSE", 0.05)
+    monkeypatch.setattr(schema, "TABLE_LOCK_TIMEOUT", "50ms")
+    monkeypatch.setattr(schema, "MIGRATION_RETRY_S", 0.05)
     return migration
 
 
@@ -78,7 +78,7 @@ def test_a_migration_gives_way_and_comes_again(
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(read_and_go)
-        schema.bring_up_to_date(patience=10)
+        schema.migrate_with_retries(patience=10)
         gone.result()
 
     assert migration.applied
@@ -88,8 +88,8 @@ def test_a_migration_gives_way_and_comes_again(
 def test_a_table_that_is_always_in_use_is_told(
     migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
-    with pytest.raises(schema.HeldUpError):
-        schema.bring_up_to_date(patience=0.2)
+    with pytest.raises(schema.MigrationBlockedError):
+        schema.migrate_with_retries(patience=0.2)
     assert not migration.applied
 
 
@@ -98,7 +98,7 @@ def test_prepare_says_what_holds_it_up(
     other_connection: BaseDatabaseWrapper,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(schema, "PAUSE", schema.PATIENCE)
+    monkeypatch.setattr(schema, "MIGRATION_RETRY_S", schema.MIGRATION_TIMEOUT_S)
     with pytest.raises(CommandError, match="was in use all the time, by a backup"):
         call_command("prepare")
 
@@ -110,9 +110,9 @@ def test_another_error_of_the_database_is_not_tried_again(
         migration.tries += 1
         raise OperationalError("gone")
 
-    monkeypatch.setattr(schema, "migrate", away)
+    monkeypatch.setattr(schema, "apply_migrations", away)
     with pytest.raises(OperationalError, match="gone"):
-        schema.bring_up_to_date()
+        schema.migrate_with_retries()
     assert migration.tries == 1
 
 
@@ -128,14 +128,14 @@ def test_two_who_start_at_once_migrate_once(
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(migrate_and_go)
-        schema.bring_up_to_date(patience=10)
+        schema.migrate_with_retries(patience=10)
         gone.result()
 
     assert migration.tries == 0
 
 
 def test_afterwards_a_statement_waits_as_long_as_before(migration: LockingMigration) -> None:
-    schema.bring_up_to_date()
+    schema.migrate_with_retries()
     assert command_output(connection, "SHOW lock_timeout") == ("0",)
 
 
@@ -149,4 +149,4 @@ def test_the_database_of_a_later_release_is_no_reason_not_to_be_ready() -> None:
     finally:
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM django_migrations WHERE name = '9999'")
-    assert not health.database()
+    assert not health.check_database()

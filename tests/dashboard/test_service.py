@@ -12,10 +12,10 @@ from django.test import Client
 from django.utils import timezone
 from time_machine import TimeMachineFixture
 
-from dashboard.fragments import bundle
+from dashboard.fragments import render_tenant_changes
 from dashboard.models import Membership
-from dashboard.queries.service import service_of
-from dashboard.queries.shell import own_allowance, shell_of
+from dashboard.queries.service import load_service_availability
+from dashboard.queries.shell import build_app_shell, load_own_rate_limit
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import ApiCall, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
@@ -42,13 +42,15 @@ def heard(token: Token, status: int | None, minutes_ago: float) -> ApiCall:
 
 
 def line(token: Token) -> str:
-    return render_to_string("components/service.html", {"service": service_of(token.vault)})
+    return render_to_string(
+        "components/service.html", {"service": load_service_availability(token.vault)}
+    )
 
 
 def test_a_refusal_is_an_answer_of_the_service(token: Token) -> None:
     heard(token, None, 5)
     heard(token, 422, 1)
-    assert service_of(token.vault).state == "answers"
+    assert load_service_availability(token.vault).state == "answers"
     assert "1 min</span> ago" in line(token)
 
 
@@ -62,7 +64,7 @@ def test_silence_counts_from_the_first_call_that_got_no_answer(
     heard(token, 200, 30)
     heard(token, status, 20)
     heard(token, status, 10)
-    assert service_of(token.vault).state == "silent"
+    assert load_service_availability(token.vault).state == "silent"
     assert f"has not answered since {since}" in line(token)
 
 
@@ -70,10 +72,10 @@ def test_one_failed_call_among_answers_is_chance_and_two_are_silence(token: Toke
     """So a fault on one of several accounts does not make the line flicker."""
     heard(token, 200, 4)
     heard(token, 502, 3)
-    assert service_of(token.vault).state == "answers"
+    assert load_service_availability(token.vault).state == "answers"
     assert "4 min</span> ago" in line(token)
     heard(token, None, 2)
-    assert service_of(token.vault).state == "silent"
+    assert load_service_availability(token.vault).state == "silent"
 
 
 @pytest.mark.parametrize(
@@ -86,14 +88,14 @@ def test_a_call_that_a_clock_sent_an_hour_ahead_of_now_does_not_decide(
     heard(token, 200, -minutes_ahead)
     heard(token, 502, 2)
     heard(token, 502, 1)
-    assert service_of(token.vault).state == state
+    assert load_service_availability(token.vault).state == state
 
 
 def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: Token) -> None:
     """Nobody pushes when the worker is dead: what the page shows then is already in it."""
     heard(token, 200, 4)
-    found = service_of(token.vault)
-    assert timedelta(seconds=50) < found.trusted <= timedelta(minutes=1)
+    found = load_service_availability(token.vault)
+    assert timedelta(seconds=50) < found.valid_for <= timedelta(minutes=1)
     assert 'data-from="' in line(token)
     heard_long_ago = 'class="dot dot--live" data-until="0" hidden'
     assert heard_long_ago not in line(token)
@@ -108,15 +110,17 @@ def test_nothing_asked_is_not_an_answer(token: Token) -> None:
 
 def test_an_event_brings_the_line_anew(token: Token) -> None:
     heard(token, 502, 1)
-    html = bundle(token.vault_id, {ChangeEvent(token.vault_id, EventType.SERVICE, token.pk)})
+    html = render_tenant_changes(
+        token.vault_id, {ChangeEvent(token.vault_id, EventType.SERVICE, token.pk)}
+    )
     assert 'id="service" data-state="silent" data-said="The service has not answered' in html
 
 
 def test_only_ones_own_requests_are_counted(
     token: Token, priya: Membership, luca: Membership, client_of: ClientOf
 ) -> None:
-    assert shell_of(priya).allowance == own_allowance(priya) is not None
-    assert shell_of(luca).allowance is None
+    assert build_app_shell(priya).rate_limit == load_own_rate_limit(priya) is not None
+    assert build_app_shell(luca).rate_limit is None
     assert "requests left, this minute" in client_of(priya).get("/service/").content.decode()
     assert client_of(luca).get("/service/").content == b""
 
@@ -125,7 +129,7 @@ def test_without_redis_the_shell_only_keeps_the_count_to_itself(
     token: Token, priya: Membership, settings: Any
 ) -> None:
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
-    assert shell_of(priya).allowance is None
+    assert build_app_shell(priya).rate_limit is None
 
 
 def test_a_page_without_its_stream_fetches_the_line(

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from dashboard.up.place import Place
+from dashboard.up.place import Installation
 
 IMPORT = "import dashboard.settings"
 
@@ -57,9 +57,9 @@ def test_a_command_typed_beside_make_run_uses_its_address(
 ) -> None:
     for name in ("VIDEO_API_BASE_URL", "SECRET_KEY", "SEALING_KEYS"):
         monkeypatch.delenv(name)
-    place = Place.named_by({"REELROOM_VAR": str(tmp_path), "SANDBOX_PORT": "8081"})
-    place.keep_secrets()
-    place.keep_address()
+    place = Installation.from_environ({"REELROOM_VAR": str(tmp_path), "SANDBOX_PORT": "8081"})
+    place.ensure_secrets()
+    place.write_address_file()
     print_address = f"{IMPORT} as s; print(s.VIDEO_API_BASE_URL)"
     done = done_with(print_address, REELROOM_VAR=str(tmp_path))
     assert done.stdout.strip() == "http://127.0.0.1:8081/v2", done.stderr

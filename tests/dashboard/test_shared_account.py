@@ -8,11 +8,11 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from dashboard.alerting.evaluate import evaluate
-from dashboard.models import AlertEvent, AlertRule, Watch
-from dashboard.queries.overview.concerns import concerns_of
-from dashboard.queries.purse import purse_of
-from dashboard.queries.reconciliation.decisions import matching
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.models import AlertEvent, AlertKind, AlertRule
+from dashboard.queries.overview.concerns import load_attention_rows
+from dashboard.queries.purse import load_team_balance
+from dashboard.queries.reconciliation.decisions import build_match_dialog
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from tests.dashboard.overview.conftest import account, add_entry, ago, ledger, make_charge, token
 from tests.factories import (
@@ -55,7 +55,7 @@ def their_debit(other_teams_charge, add_entry):
 
 
 def test_the_team_balance_subtracts_what_another_team_holds_and_says_so(other_teams_charge, token):
-    purse = purse_of(token.vault)
+    purse = load_team_balance(token.vault)
     assert (purse.balance, purse.held, purse.free) == (4318, 0, 4306)
     assert purse.note == "Nothing held, 12 held by another team"
     assert purse.sentence == "7,682 used and 12 held of 12,000"
@@ -72,8 +72,8 @@ def test_the_pages_say_how_much_another_team_holds_and_nothing_else(
 
 def test_a_low_balance_counts_what_another_team_holds(other_teams_charge, northlight):
     AlertRule.objects.filter(team=northlight).delete()
-    AlertRule.objects.create(team=northlight, watch=Watch.BALANCE, threshold=4310)
-    evaluate(northlight.pk)
+    AlertRule.objects.create(team=northlight, watch=AlertKind.BALANCE, threshold=4310)
+    evaluate_team(northlight.pk)
     assert AlertEvent.objects.get().title == "4,306 cr are free, less than 4,310"
 
 
@@ -88,11 +88,13 @@ def test_a_debit_of_another_team_is_no_spend_outside_the_portal_that_waits_for_a
     their_debit, add_entry, northlight, account
 ):
     now = timezone.now()
-    assert concerns_of(northlight, [account.pk], ago(days=20), now) == []
+    assert load_attention_rows(northlight, [account.pk], ago(days=20), now) == []
     add_entry(-5)
-    assert [one.amount for one in concerns_of(northlight, [account.pk], ago(days=20), now)] == [5]
+    assert [
+        one.amount for one in load_attention_rows(northlight, [account.pk], ago(days=20), now)
+    ] == [5]
 
 
 def test_a_debit_of_another_team_is_not_offered_for_a_lost_charge(their_debit, make_charge):
     lost = make_charge(state="unknown", sent_at=ago(minutes=6))
-    assert matching(lost).candidates == ()
+    assert build_match_dialog(lost).candidates == ()

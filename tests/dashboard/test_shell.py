@@ -13,9 +13,14 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.models import Membership
-from dashboard.queries.purse import Purse, counts_of, purse_of, renewal
-from dashboard.queries.service import service_of
-from dashboard.queries.shell import shell_of
+from dashboard.queries.purse import (
+    TeamBalance,
+    load_holds_and_counts,
+    load_team_balance,
+    plan_renewal_text,
+)
+from dashboard.queries.service import load_service_availability
+from dashboard.queries.shell import build_app_shell
 from proxyapi.models import Account, ChargeState, JobState, Token, TokenState
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
@@ -34,7 +39,7 @@ def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Toke
     ChargeFactory.create(
         job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
     )
-    purse = purse_of(token.vault)
+    purse = load_team_balance(token.vault)
     assert (purse.balance, purse.held, purse.free) == (Decimal(4318), Decimal(106), Decimal(4212))
     assert purse.sentence == "7,682 used and 106 held of 12,000"
     assert purse.note == "106 held"
@@ -45,23 +50,23 @@ def test_two_accounts_are_one_team_balance(token: Token) -> None:
         vault=token.vault, balance=Decimal(100), monthly_credits=Decimal(500)
     )
     TokenFactory.create(account=other, owner=token.owner)
-    assert purse_of(token.vault).balance == Decimal(4418)
+    assert load_team_balance(token.vault).balance == Decimal(4418)
 
 
 def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
     token.state = TokenState.REMOVED
     token.save()
-    assert not purse_of(token.vault).known
+    assert not load_team_balance(token.vault).known
 
 
 def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
-    purse = Purse(known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000))
+    purse = TeamBalance(known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000))
     assert (purse.used_percent, purse.held_percent) == ("0.00", "0.00")
 
 
 def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
     Account.objects.update(balance_as_of=timezone.now() - timedelta(hours=1))
-    assert ", as of " in purse_of(token.vault).note
+    assert ", as of " in load_team_balance(token.vault).note
 
 
 @pytest.mark.parametrize(
@@ -69,11 +74,11 @@ def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
     [(11, "renews in 11 days"), (1, "renews tomorrow"), (0, "renews today")],
 )
 def test_the_renewal_is_said_in_days(days: int, words: str) -> None:
-    assert renewal(timezone.now() + timedelta(days=days)) == words
+    assert plan_renewal_text(timezone.now() + timedelta(days=days)) == words
 
 
 def test_a_plan_that_ended_says_when() -> None:
-    assert renewal(timezone.now() - timedelta(days=3)).startswith("the plan ended ")
+    assert plan_renewal_text(timezone.now() - timedelta(days=3)).startswith("the plan ended ")
 
 
 def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
@@ -96,7 +101,7 @@ def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
     )
     job = JobFactory.create(account=token.account, token=token)
     ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, sent_at=now)
-    counts = counts_of(token.vault)[1]
+    counts = load_holds_and_counts(token.vault)[1]
     assert (counts.running, counts.unknown) == (3, 1)
 
 
@@ -104,16 +109,20 @@ def test_the_shell_takes_four_queries(
     token: Token, priya: Membership, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(4):
-        shell_of(priya)
+        build_app_shell(priya)
 
 
 def test_another_teams_credits_are_not_in_the_team_balance(token: Token, otto: Membership) -> None:
-    assert not shell_of(otto).purse.known
+    assert not build_app_shell(otto).team_balance.known
 
 
 def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
-    counts = counts_of(token.vault)[1]
-    shown = {"purse": purse_of(token.vault), "counts": counts, "service": service_of(token.vault)}
+    counts = load_holds_and_counts(token.vault)[1]
+    shown = {
+        "purse": load_team_balance(token.vault),
+        "counts": counts,
+        "service": load_service_availability(token.vault),
+    }
     news = render_to_string("components/shell_news.html", shown)
     for name in ("purse", "purse-short", "nav-running", "nav-unknown", "service"):
         assert f'id="{name}"' in news
@@ -122,5 +131,5 @@ def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
 
 
 def test_who_may_not_render_is_not_led_to_the_studio(priya: Membership, vera: Membership) -> None:
-    assert shell_of(priya).may_render
-    assert not shell_of(vera).may_render
+    assert build_app_shell(priya).may_render
+    assert not build_app_shell(vera).may_render

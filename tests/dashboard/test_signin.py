@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.models import Membership
-from dashboard.views.errors import broken
+from dashboard.views.errors import server_error
 from tests.factories import UserFactory
 
 PASSWORD = "a lantern over the ice"
@@ -160,6 +160,6 @@ def test_the_page_for_our_own_errors_asks_nobody(
     rf: RequestFactory, db: None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(0):
-        response = broken(rf.get("/"))
+        response = server_error(rf.get("/"))
     assert response.status_code == 500
     assert b"no charge is sent twice" in response.content

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from dashboard.up.__main__ import BEAT, PREPARE, WORKER, web
-from dashboard.up.place import Place
+from dashboard.up.__main__ import BEAT_COMMAND, PREPARE_COMMAND, WORKER_COMMAND, web_command
+from dashboard.up.place import Installation
 from proxyapi.credentials import encryption
 from tests.drills import portal_commands
 from tests.factories import TokenFactory
@@ -24,8 +24,8 @@ PATIENCE = 120.0  # seconds for all together; what should have ended by then run
 
 def programs() -> dict[str, Sequence[str]]:
     """What `make run` and docker-compose.yml start with a key ring."""
-    site = web(Place(TEST_DIR / "var", free_port(), 0, None, None))
-    return {"prepare": PREPARE, "web": site, "worker": WORKER, "beat": BEAT}
+    site = web_command(Installation(TEST_DIR / "var", free_port(), 0, None, None))
+    return {"prepare": PREPARE_COMMAND, "web": site, "worker": WORKER_COMMAND, "beat": BEAT_COMMAND}
 
 
 def ends_of(keys: str) -> dict[str, tuple[int | None, str]]:

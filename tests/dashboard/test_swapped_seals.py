@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dashboard import tasks
 from dashboard.models import AuditEvent, Membership
-from dashboard.queries.studio.price import Need, act_of, price_of
+from dashboard.queries.studio.price import RenderRequirement, build_draft_price, build_render_button
 from proxyapi import calls
 from proxyapi.calls import TokenUnusable
 from proxyapi.models import Job, Token
@@ -55,9 +55,9 @@ def test_f4_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_ope
 
 
 def test_f4_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
-    price = price_of(Job.objects.get(pk=draft.pk))
-    assert Need("The token of this draft works", done=False) in price.needs
-    assert not act_of(price, priya).ready
+    price = build_draft_price(Job.objects.get(pk=draft.pk))
+    assert RenderRequirement("The token of this draft works", done=False) in price.requirements
+    assert not build_render_button(price, priya).ready
 
 
 def test_f4_no_script_is_offered_with_it(

@@ -13,7 +13,7 @@ from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import render_to_string
 
 from dashboard.templatetags.reelroom import (
-    STATES,
+    GLYPH_STATES,
     amount,
     clock,
     credits,
@@ -124,7 +124,7 @@ def test_a_moment_has_its_day_unless_it_is_today(
         assert (clock(moment), day(moment)) == (time, date)
 
 
-@pytest.mark.parametrize("state", sorted(STATES))
+@pytest.mark.parametrize("state", sorted(GLYPH_STATES))
 def test_every_state_has_its_own_shape(state: str) -> None:
     assert f'href="#g-{state}"' in glyph(state)
     assert f'id="g-{state}"' in render_to_string("components/glyphs.html")

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.fragments import bundle
+from dashboard.fragments import render_tenant_changes
 from dashboard.models import AuditEvent, Membership
 from proxyapi import tasks
 from proxyapi.events import ChangeEvent, EventType
@@ -146,5 +146,5 @@ def test_pages_and_pushes_tell_clock_times_in_it(mira: Membership, client_of: Cl
     assert page.status_code == 200
     here = job.created_at.astimezone(mira.team.vault.zone)
     assert f"{here:%H:%M}" in page.content.decode()
-    pushed = bundle(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
+    pushed = render_tenant_changes(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
     assert f"{here:%H:%M}" in pushed

@@ -67,7 +67,7 @@ def test_no_token_is_kept_that_the_record_does_not_name(
     def full(*_: object, **__: object) -> None:
         raise OperationalError("no space left")
 
-    monkeypatch.setattr("dashboard.actions.tokens.note", full)
+    monkeypatch.setattr("dashboard.actions.audit.record_audit_event", full)
     browser = client_of(priya)
     browser.raise_request_exception = False
     assert add(browser, VALUE).status_code == 503

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from dashboard import logs
 from dashboard.models import Membership
-from dashboard.views.errors import NOTHING
+from dashboard.views.errors import NOTHING_SAVED_TEXT
 
 Browser = Callable[[Membership], Client]
 FORM, PARTS = "application/x-www-form-urlencoded", "multipart/form-data; boundary=abc"
@@ -44,7 +44,7 @@ def test_a_page_says_what_was_wrong_with_it(
     html = answer.content.decode()
     assert answer.status_code == status
     assert words in html
-    assert NOTHING in html
+    assert NOTHING_SAVED_TEXT in html
     assert "Northlight" in html  # with the shell around it
 
 
@@ -79,7 +79,7 @@ def test_the_log_has_a_line_of_it_and_no_traceback(
     browser = client_of(priya)
     with caplog.at_level(logging.WARNING):
         post(browser, body, kind)
-    lines = [logs.formatter("plain").format(record) for record in caplog.records]
+    lines = [logs.build_formatter("plain").format(record) for record in caplog.records]
     assert lines
     assert not [line for line in lines if "Traceback" in line]
 

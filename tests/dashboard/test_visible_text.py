@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.forms.top_up import PackForm
+from dashboard.forms.top_up import CreditPackForm
 from dashboard.models import Membership, Team, User
-from dashboard.visible_text import UNSEEN, line_of, validate_line, validate_lines
+from dashboard.visible_text import INVISIBLE_CHARACTER, clean_line, validate_line, validate_lines
 from proxyapi.models import Job, JobKind
 from proxyapi.refusals import Refusal
 from tests.factories import AccountFactory, TokenFactory
@@ -27,7 +27,7 @@ SEEN = ["Grüße — “Ünïcödé”", "سلام דנה", "👩\u200d🎓 at 9
 
 @pytest.mark.parametrize("code", [*CONTROLS, *DIRECTIONS, 0x2028, 0x2029])
 def test_what_nobody_sees_is_refused_in_one_line(code: int) -> None:
-    with pytest.raises(ValidationError, match=UNSEEN):
+    with pytest.raises(ValidationError, match=INVISIBLE_CHARACTER):
         validate_line(f"a{chr(code)}b")
 
 
@@ -36,7 +36,7 @@ def test_a_script_keeps_its_line_breaks_and_tabs_and_nothing_else(code: int) -> 
     if chr(code) in "\n\t\r":
         validate_lines(f"a{chr(code)}b")
     else:
-        with pytest.raises(ValidationError, match=UNSEEN):
+        with pytest.raises(ValidationError, match=INVISIBLE_CHARACTER):
             validate_lines(f"a{chr(code)}b")
 
 
@@ -44,12 +44,12 @@ def test_a_script_keeps_its_line_breaks_and_tabs_and_nothing_else(code: int) -> 
 def test_every_script_of_the_world_passes(text: str) -> None:
     validate_line(text)
     validate_lines(text)
-    assert line_of(f" {text}\n", max_length=300, field="note") == text
+    assert clean_line(f" {text}\n", max_length=300, field="note") == text
 
 
 def test_a_note_is_refused_with_its_field() -> None:
-    with pytest.raises(Refusal, match=UNSEEN) as refusal:
-        line_of(TURNED, max_length=300, field="answer")
+    with pytest.raises(Refusal, match=INVISIBLE_CHARACTER) as refusal:
+        clean_line(TURNED, max_length=300, field="answer")
     assert refusal.value.field == "answer"
 
 
@@ -69,7 +69,7 @@ def test_a_new_video_is_not_made_of_it(
     new = {"title": "Bees", "source": "topic", "topic": "How bees vote", **turned}
     page = client_of(priya).post(reverse("drafts"), new)
     assert page.status_code == 422
-    assert page.content.decode().count(UNSEEN) == 1
+    assert page.content.decode().count(INVISIBLE_CHARACTER) == 1
     assert not Job.objects.exists()
 
 
@@ -81,8 +81,8 @@ def test_a_script_of_several_lines_is_kept(priya: Membership, client_of: ClientO
 
 
 def test_a_credit_pack_is_not_named_so() -> None:
-    form = PackForm({"plan_id": 3, "name": TURNED, "credits": 500})
-    assert form.errors == {"name": [UNSEEN]}
+    form = CreditPackForm({"plan_id": 3, "name": TURNED, "credits": 500})
+    assert form.errors == {"name": [INVISIBLE_CHARACTER]}
 
 
 @pytest.mark.parametrize(

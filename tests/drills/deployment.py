@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import httpx
 
-from dashboard.up.__main__ import BEAT, PREPARE, web
-from dashboard.up.place import Place
+from dashboard.up.__main__ import BEAT_COMMAND, PREPARE_COMMAND, web_command
+from dashboard.up.place import Installation
 from tests.drills import portal_commands
 from tests.drills.portal_processes import ONE_FOR_ALL, seconds_until
 from tests.drills.releases import Release
@@ -84,9 +84,9 @@ class Deployment:
             process.wait(ENDS_WITHIN["worker"])
 
     def _serve(self, release: Release) -> None:
-        place = Place(Path(), free_port(), 0, None, None)
-        process = self._start(f"web of {release.name}", web(place), release)
-        server = WebServer(release, place.portal, process)
+        place = Installation(Path(), free_port(), 0, None, None)
+        process = self._start(f"web of {release.name}", web_command(place), release)
+        server = WebServer(release, place.portal_url, process)
         ready = seconds_until(server.is_ready, READY_WITHIN)
         assert ready < READY_WITHIN, f"a web of {release.name} is not ready"
         self.serving.append(server)
@@ -96,7 +96,7 @@ class Deployment:
         self._workers.append(self._start(f"worker of {release.name}", command, release))
 
     def _start_beat(self, release: Release) -> None:
-        self._beats.append(self._start(f"beat of {release.name}", [*BEAT], release))
+        self._beats.append(self._start(f"beat of {release.name}", [*BEAT_COMMAND], release))
 
     def _start(self, name: str, command: list[str], release: Release) -> subprocess.Popen[bytes]:
         process = start_process(name, command, release)
@@ -127,7 +127,10 @@ def running_deployment(release: Release) -> Iterator[Deployment]:
 
 def prepare_twice(release: Release) -> list[int]:
     """`manage.py prepare` of two containers that start at once; their exit statuses."""
-    both = [start_process(f"prepare {release.name} {n}", [*PREPARE], release) for n in range(WEBS)]
+    both = [
+        start_process(f"prepare {release.name} {n}", [*PREPARE_COMMAND], release)
+        for n in range(WEBS)
+    ]
     return [process.wait(300) for process in both]
 
 

@@ -22,8 +22,8 @@ from typing import Any
 import httpx
 import psutil
 
-from dashboard.up.__main__ import BEAT, CELERY, web
-from dashboard.up.place import Place
+from dashboard.up.__main__ import BEAT_COMMAND, CELERY_COMMAND, web_command
+from dashboard.up.place import Installation
 from proxyapi import tasks
 from proxyapi.rate_limiter import redis_connection
 from tests.drills import portal_commands
@@ -33,7 +33,7 @@ from tests.settings import TEST_DIR
 
 WEB, WORKER, BEATS = "web", "worker", ("one beat", "other beat")
 ONE_FOR_ALL = (
-    *(*CELERY, "worker", "--queues", "work,post,slow", "--concurrency", "2"),
+    *(*CELERY_COMMAND, "worker", "--queues", "work,post,slow", "--concurrency", "2"),
     *("--loglevel", "WARNING"),
 )
 PAGES = ("/", "/library/", "/studio/", "/ledger/", "/costs/", "/reconciliation/", "/healthz")
@@ -43,10 +43,10 @@ STARTS_WITHIN = 60.0  # seconds
 class PortalProcesses:
     def __init__(self, headers: dict[str, str]) -> None:
         """`headers` are those of somebody's browser."""
-        place = Place(TEST_DIR, free_port(), 0, None, None)
-        self._headers, self._address, self.over = headers, place.portal, Event()
-        self._commands = {WEB: web(place), WORKER: [*ONE_FOR_ALL]}
-        self._commands |= {name: [*BEAT] for name in BEATS}
+        place = Installation(TEST_DIR, free_port(), 0, None, None)
+        self._headers, self._address, self.over = headers, place.portal_url, Event()
+        self._commands = {WEB: web_command(place), WORKER: [*ONE_FOR_ALL]}
+        self._commands |= {name: [*BEAT_COMMAND] for name in BEATS}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self.starts: list[tuple[float, str]] = []
         self.kills: list[tuple[float, str]] = []

@@ -56,11 +56,11 @@ class PrivateValkey:
     """One beside the house, which may end and come again, empty."""
 
     def __init__(self, folder: Path) -> None:
-        self._socket = folder / program.NAME
+        self._socket = folder / program.SOCKET_NAME
         self.address = f"unix://{self._socket}"
 
     def start(self) -> None:
-        self._process = subprocess.Popen(program.command(self._socket))
+        self._process = subprocess.Popen(program.valkey_command(self._socket))
         wait_until(self.answers)
 
     def stop(self) -> None:

@@ -20,7 +20,7 @@ import httpx
 import pytest
 from django.db import connection
 
-from dashboard.archive.team import Size, make
+from dashboard.archive.team import SeedSize, seed_team
 from dashboard.models import Membership
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, Job
@@ -48,7 +48,7 @@ PAGES = (
 LINKED = re.compile(r'(?:href|src)="(/static/[^"]+\.(?:css|js))"')
 PEOPLE = 4
 ORDERS = 60
-ARCHIVE = Size(entries=20_000, members=20, jobs=20_000, days=300)
+ARCHIVE = SeedSize(entries=20_000, members=20, jobs=20_000, days=300)
 BACKUP = 15.0  # seconds
 SLOWEST = 6.0  # seconds
 REST = 120.0  # seconds for everything to be settled
@@ -156,7 +156,7 @@ class BusyMember(threading.Thread):
 def orders(sandbox_account: SandboxAccount, headers: dict[str, str]) -> list[ChargeIntent]:
     """Drafts whose price is shown, among so many other jobs that a migration takes a while."""
     team = Membership.objects.get(user=sandbox_account.token.owner).team
-    make(ARCHIVE, team.memberships.get().user)
+    seed_team(ARCHIVE, team.memberships.get().user)
     made = [OPERATIONS["faceless.render"](sandbox_account) for _ in range(ORDERS)]
     for intent in made:
         assert intent.job

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from dashboard.queries.studio.options import options_in
+from dashboard.queries.studio.options import parse_faceless_options
 from proxyapi import drafts
 from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, AccountPlan, JobKind
@@ -101,7 +101,7 @@ def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
     mutated_records(RECORDS["top-up"]),
 )
 def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
-    options_in(menus)
+    parse_faceless_options(menus)
     found = drafts.parse_estimate_credits(price)
     assert found is None or found >= Decimal(0)
     drafts.faceless_record(price)

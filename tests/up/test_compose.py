@@ -92,7 +92,7 @@ def test_redis_wants_its_password_and_shows_it_to_nobody(tmp_path: Path) -> None
     socket, password = tmp_path / "s", "canary0pass0word"
     here = f"--port 0 --unixsocket {socket} --dir {tmp_path}"
     entrypoint = tmp_path / "docker-entrypoint.sh"
-    entrypoint.write_text(f'#!/bin/sh\nshift\nexec {valkey.server()} {here} "$@"\n')
+    entrypoint.write_text(f'#!/bin/sh\nshift\nexec {valkey.find_valkey_server()} {here} "$@"\n')
     entrypoint.chmod(0o700)
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VALKEYCLI_AUTH": password}
     command = [shell_of(word) for word in SERVICES["redis"]["command"]]

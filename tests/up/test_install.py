@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import install
-from dashboard.install import Unable
+from dashboard.install import SetupError
 from tests.checks import lock_files
 
 PIP_SAYS = [
@@ -37,7 +37,7 @@ PIP_SAYS = [
 
 @pytest.mark.parametrize(("output", "sentence"), PIP_SAYS)
 def test_what_pip_says_becomes_one_sentence(output, sentence):
-    said = install.why(output)
+    said = install.explain_failure(output)
 
     assert sentence in said
     assert "\n" not in said
@@ -47,13 +47,13 @@ def test_what_pip_says_becomes_one_sentence(output, sentence):
 def venv(monkeypatch, tmp_path):
     """A folder with three locks and a `.venv`; `ran` lists what pip was asked to install."""
     (tmp_path / "python").touch()
-    for name in install.LOCKS:
+    for name in install.LOCK_SIZES_MB:
         (tmp_path / name).write_text(f"{name}, first edition")
     monkeypatch.setattr(install, "ROOT", tmp_path)
-    monkeypatch.setattr(install, "STAMP", tmp_path / "installed")
+    monkeypatch.setattr(install, "STAMP_FILE", tmp_path / "installed")
     monkeypatch.setattr(install, "PYTHON", tmp_path / "python")
     venv = FakeVenv(tmp_path)
-    monkeypatch.setattr(install, "run", venv.pip)
+    monkeypatch.setattr(install, "run_command", venv.pip)
     monkeypatch.setattr(install, "make_venv", lambda: venv.ran.append("fresh"))
     return venv
 
@@ -72,7 +72,7 @@ class FakeVenv:
     def install(self, name):
         """What pip was asked for in this one start."""
         self.ran.clear()
-        install.install(name)
+        install.install_requirements(name)
         return self.ran.copy()
 
     def change(self, *names):
@@ -81,25 +81,25 @@ class FakeVenv:
                 lock.write(", revised")
 
 
-PRODUCT, MEDIA, DEVELOP = install.LOCKS
+PRODUCT, MEDIA, DEVELOP = install.LOCK_SIZES_MB
 
 
 def test_an_old_python_is_named_with_the_way_out(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
 
-    with pytest.raises(Unable, match=r"needs Python 3\.11 or newer; .* is 3\.9"):
-        install.install(PRODUCT)
+    with pytest.raises(SetupError, match=r"needs Python 3\.11 or newer; .* is 3\.9"):
+        install.install_requirements(PRODUCT)
 
 
 def test_the_locks_are_those_that_are_checked():
-    assert list(install.LOCKS) == [one.file for one in lock_files.LOCKS]
+    assert list(install.LOCK_SIZES_MB) == [one.file for one in lock_files.LOCKS]
 
 
 def test_a_python_without_venv_is_told_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(install, "VENV", tmp_path / "venv")
-    monkeypatch.setattr(install, "has", lambda module: module != "venv")
+    monkeypatch.setattr(install, "has_module", lambda module: module != "venv")
 
-    with pytest.raises(Unable, match="apt-get install python3-venv"):
+    with pytest.raises(SetupError, match="apt-get install python3-venv"):
         install.make_venv()
 
 
@@ -108,7 +108,7 @@ def test_what_run_installed_is_not_installed_again_for_the_tests_nor_the_other_w
     assert venv.install(MEDIA) == ["fresh", MEDIA]
     assert venv.install(MEDIA) == []
     assert venv.install(DEVELOP) == [DEVELOP]
-    assert [venv.install(name) for name in install.LOCKS] == [[], [], []]
+    assert [venv.install(name) for name in install.LOCK_SIZES_MB] == [[], [], []]
 
 
 def test_who_left_the_media_out_gets_them_when_they_are_asked_for(venv):
@@ -122,7 +122,7 @@ def test_a_lock_that_changed_is_installed_into_the_environment_that_is_there(ven
     venv.change(DEVELOP)
     assert venv.install(MEDIA) == []
     assert venv.install(DEVELOP) == [DEVELOP]
-    venv.change(*install.LOCKS)
+    venv.change(*install.LOCK_SIZES_MB)
     assert venv.install(MEDIA) == [MEDIA]
     assert venv.install(PRODUCT) == []
     assert venv.install(DEVELOP) == [DEVELOP]
@@ -136,7 +136,7 @@ def test_another_python_gets_a_fresh_environment(venv, monkeypatch):
 
 def test_an_environment_of_a_release_with_one_lock_is_kept(venv):
     """Its stamp is the digest of the one lock and the Python."""
-    (venv.root / "installed").write_text(f"one-lock {install.this_python()}")
+    (venv.root / "installed").write_text(f"one-lock {install.running_python_version()}")
     assert venv.install(MEDIA) == [MEDIA]
 
 
@@ -152,13 +152,16 @@ def test_an_update_that_is_interrupted_begins_with_a_fresh_environment(venv):
 
 @pytest.mark.parametrize(
     ("said", "again"),
-    [("ERROR: ConnectTimeout", []), (f"{install.BEGUN}: a, b\nNo space left", ["fresh", MEDIA])],
+    [
+        ("ERROR: ConnectTimeout", []),
+        (f"{install.INSTALL_STARTED_LINE}: a, b\nNo space left", ["fresh", MEDIA]),
+    ],
 )
 def test_an_update_that_fails_before_it_begins_leaves_what_is_there(said, again, venv):
     """Its packages are all there: who goes on without the new ones has no index to ask."""
     venv.install(MEDIA)
     venv.answer = subprocess.CompletedProcess([], 1, stdout=said)
-    with pytest.raises(Unable):
+    with pytest.raises(SetupError):
         venv.install(DEVELOP)
     venv.answer = subprocess.CompletedProcess([], 0, stdout="")
     assert venv.install(MEDIA) == again

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.up.__main__ import asked_to_stop, begin, web
-from dashboard.up.place import Place
+from dashboard.up.__main__ import start_programs, wait_for_stop_signal, web_command
+from dashboard.up.place import Installation
 from tests.browser.portal_process import OUTSIDE_VARIABLES, free_ports
 
 
@@ -39,7 +39,7 @@ def test_a_preparation_that_fails_is_told_in_sentences(tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["--timeout-keep-alive", "--timeout-graceful-shutdown"])
 def test_the_image_serves_as_patiently(option: str, tmp_path: Path) -> None:
     environ = {"REELROOM_VAR": str(tmp_path)}
-    ours = web(Place.named_by(environ))
+    ours = web_command(Installation.from_environ(environ))
     server = Path("Dockerfile").read_text().partition("exec uvicorn")[2]
     assert f"{option} {ours[ours.index(option) + 1]}" in server
 
@@ -69,18 +69,18 @@ def test_a_redis_that_was_there_before_may_know_of_slow_work_that_waits(
         if otherwise == "The portal is not ready":
             processes.asked.append("ready")
 
-    monkeypatch.setattr("dashboard.up.__main__.until", until)
-    monkeypatch.setattr("dashboard.up.welcome.text", lambda *_: "")
-    place = Place.named_by({"REELROOM_VAR": str(tmp_path), "REDIS_URL": redis})
+    monkeypatch.setattr("dashboard.up.__main__.wait_until", until)
+    monkeypatch.setattr("dashboard.up.welcome.welcome_text", lambda *_: "")
+    place = Installation.from_environ({"REELROOM_VAR": str(tmp_path), "REDIS_URL": redis})
 
-    asyncio.run(begin(place, processes, tmp_path, 0.0))  # type: ignore[arg-type]
+    asyncio.run(start_programs(place, processes, tmp_path, 0.0))  # type: ignore[arg-type]
 
     assert processes.asked[-2:] == last
 
 
 def test_a_closed_terminal_does_not_stop_what_was_started_to_outlive_it() -> None:
     async def heard() -> tuple[bool, bool]:
-        task = asyncio.create_task(asked_to_stop(None))  # type: ignore[arg-type]
+        task = asyncio.create_task(wait_for_stop_signal(None))  # type: ignore[arg-type]
         await asyncio.sleep(0)
         os.kill(os.getpid(), signal.SIGHUP)
         _, waiting = await asyncio.wait({task}, timeout=0.2)

@@ -11,8 +11,8 @@ import sys
 import psutil
 import pytest
 
-from dashboard.up.place import Place
-from dashboard.up.processes import Processes
+from dashboard.up.place import Installation
+from dashboard.up.processes import ProcessGroup
 from tests.browser.portal_process import OUTSIDE_VARIABLES, READY_LINE, free_ports
 
 pytestmark = pytest.mark.slow  # starts the whole house
@@ -131,13 +131,13 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(start_supervisor)
 
 
 def test_the_next_supervisor_waits_for_the_programs_of_a_killed_one(tmp_path):
-    place = Place.named_by({"REELROOM_VAR": str(tmp_path)})
-    with place.take() as lock:
-        warden = Processes(lock).warden
+    place = Installation.from_environ({"REELROOM_VAR": str(tmp_path)})
+    with place.acquire_lock() as lock:
+        warden = ProcessGroup(lock).warden
     assert warden.stdin is not None
     warden.stdin.close()  # what the end of the supervisor does
 
-    with place.take():
+    with place.acquire_lock():
         assert warden.wait(timeout=1) == -signal.SIGKILL
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dashboard.forms.studio.new import NewForm
-from dashboard.forms.studio.steps import FORMS, StepForm
-from dashboard.forms.studio.write import WriteForm
+from dashboard.forms.studio.new import NewVideoForm
+from dashboard.forms.studio.steps import STEP_FORMS, StepForm
+from dashboard.forms.studio.write import WriteScriptForm
 
-__all__ = ["FORMS", "NewForm", "StepForm", "WriteForm"]
+__all__ = ["STEP_FORMS", "NewVideoForm", "StepForm", "WriteScriptForm"]

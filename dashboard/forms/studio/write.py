@@ -6,42 +6,46 @@ from typing import Any
 
 from django import forms
 
-from dashboard.forms.plain import PlainForm
-from dashboard.forms.studio.fields import Topic
-from dashboard.queries.studio.options import Options
-from dashboard.queries.studio.script import DURATIONS, span
+from dashboard.forms.plain import PortalForm
+from dashboard.forms.studio.fields import TopicField
+from dashboard.queries.studio.options import FacelessOptions
+from dashboard.queries.studio.script import SCRIPT_DURATIONS_S, spoken_duration_text
 
 # Ours: the service shows no list of styles and tones, and takes words.
-STYLES = ("Explainer", "Story", "Documentary", "List", "News")
-TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
-ANY = [("", "As the topic suggests")]
+SCRIPT_STYLES = ("Explainer", "Story", "Documentary", "List", "News")
+SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
+NO_PREFERENCE = [("", "As the topic suggests")]
 
 
-class WriteForm(PlainForm):
-    drawn_hidden = {"nonce": "its own number", "price": "the price"}
+class WriteScriptForm(PortalForm):
+    hidden_field_names = {"nonce": "its own number", "price": "the price"}
     nonce = forms.UUIDField(widget=forms.HiddenInput)
     # The one on the button, drawn anew with it.
     price = forms.DecimalField(max_digits=14)
-    topic = Topic(required=True)
+    topic = TopicField(required=True)
     duration = forms.TypedChoiceField(
         label="Length",
         coerce=int,
-        choices=[(seconds, span(seconds)) for seconds in DURATIONS],
+        choices=[(seconds, spoken_duration_text(seconds)) for seconds in SCRIPT_DURATIONS_S],
         error_messages={"invalid_choice": "The service writes for the lengths in the list only."},
     )
-    style = forms.ChoiceField(required=False, choices=ANY + [(word, word) for word in STYLES])
-    tone = forms.ChoiceField(required=False, choices=ANY + [(word, word) for word in TONES])
+    style = forms.ChoiceField(
+        required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_STYLES]
+    )
+    tone = forms.ChoiceField(
+        required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_TONES]
+    )
     language = forms.CharField(required=False)
 
     def __init__(
-        self, options: Options, data: Any = None, *, initial: dict[str, Any] | None = None
+        self, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
     ) -> None:
         super().__init__(data, initial=initial, use_required_attribute=False)
         # The languages that a voice can read.
-        choices = ANY + [(word, word) for word in options.languages()]
+        choices = NO_PREFERENCE + [(word, word) for word in options.languages()]
         self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
 
-    def asked_for(self) -> dict[str, Any]:
+    def script_request(self) -> dict[str, Any]:
         """As `actions.studio.write_script` takes it."""
         chosen = dict(self.cleaned_data)
         return {"seen": chosen.pop("price"), **chosen}

@@ -27,11 +27,11 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, role: str, **__: Any) -> None:
-        joined, known = team_of(team), User.objects.filter(email__iexact=email).first()
+        joined, known = find_team_by_name(team), User.objects.filter(email__iexact=email).first()
         if known and joined.memberships.filter(user=known).exists():
             raise CommandError(f"{email} is in {team} already.")
         password = secrets.token_urlsafe(15)
-        user = known or person(email, password, name)
+        user = known or create_person(email, password, name)
         if not user.is_active:  # since they were removed from their last team
             user.is_active = True
             user.save(update_fields=["is_active"])
@@ -40,14 +40,14 @@ class Command(BaseCommand):
         self.stdout.write(f"{user.name} is in {team} as {role} and signs in {how}")
 
 
-def team_of(name: str) -> Team:
+def find_team_by_name(name: str) -> Team:
     named = list(Team.objects.filter(name=name))
     if len(named) != 1:
         raise CommandError(f"There are {len(named) or 'no'} teams with the name {name}.")
     return named[0]
 
 
-def person(email: str, password: str, name: str) -> User:
+def create_person(email: str, password: str, name: str) -> User:
     if not name.strip():
         raise CommandError(f"{email} needs a name: the team finds people by it.")
     try:

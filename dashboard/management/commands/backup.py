@@ -22,7 +22,7 @@ class Command(BaseCommand):
         if file.exists() and not replace:
             raise CommandError(f"{file} exists. Choose another name, or add --replace.")
         try:
-            manifest = backups.create(file.absolute())
+            manifest = backups.create_backup(file.absolute())
         except backups.BackupError as error:
             raise CommandError(f"No backup was made. {error}") from None
         size = file.stat().st_size / 1024**2

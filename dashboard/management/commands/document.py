@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.documents import pages
+from dashboard.documents import build_reference_pages
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, check: bool, **__: Any) -> None:
-        for name, text in pages().items():
+        for name, text in build_reference_pages().items():
             path = settings.BASE_DIR / name
             if path.is_file() and path.read_text() == text:
                 continue

@@ -12,12 +12,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dashboard.alerting import rules
-from dashboard.management.commands.add_member import person
+from dashboard.management.commands.add_member import create_person
 from dashboard.models import Membership, Role, Team, User
 from dashboard.visible_text import validate_line
 from proxyapi.models import Vault
 
-LONGEST_NAME = Team._meta.get_field("name").max_length or 0
+MAX_TEAM_NAME_LENGTH = Team._meta.get_field("name").max_length or 0
 
 
 class Command(BaseCommand):
@@ -31,9 +31,10 @@ class Command(BaseCommand):
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
         taken = Team.objects.filter(name=team).exists()
-        if not team.strip() or len(team) > LONGEST_NAME or taken:
+        if not team.strip() or len(team) > MAX_TEAM_NAME_LENGTH or taken:
             raise CommandError(
-                f"The team needs a name that no other has, of at most {LONGEST_NAME} characters."
+                f"The team needs a name that no other has, of at most {MAX_TEAM_NAME_LENGTH} "
+                "characters."
             )
         try:
             validate_line(team)
@@ -42,10 +43,10 @@ class Command(BaseCommand):
         if User.objects.filter(email__iexact=email).exists():
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)
-        owner = person(email, password, name)
+        owner = create_person(email, password, name)
         founded = Team.objects.create(
             name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
         )
-        rules.give_usual(founded)
+        rules.create_default_rules(founded)
         Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
         self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         # A missing sealing key stops the start here, instead of failing for each token later.
         call_command("check", databases=["default"], stdout=StringIO())
         self.collect()
-        if health.broker():
+        if health.check_redis():
             raise CommandError("Redis does not answer. Check REDIS_URL.")
         self.recover()
         if settings.VIDEO_API_IS_SANDBOX:
@@ -38,8 +38,8 @@ class Command(BaseCommand):
         try:
             if not schema.is_migrated():
                 self.stdout.write("Migrating the database.")
-            schema.bring_up_to_date()
-        except schema.HeldUpError:
+            schema.migrate_with_retries()
+        except schema.MigrationBlockedError:
             raise CommandError(
                 "A table to be changed was in use all the time, by a backup for example. "
                 "What was migrated until then stays. Start again when it is over."
@@ -54,6 +54,6 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(report.sentences()))
 
     def collect(self) -> None:
-        if not assets.is_collected():
+        if not assets.is_static_collected():
             self.stdout.write("Collecting static files.")
-            assets.collect()
+            assets.collect_static_files()

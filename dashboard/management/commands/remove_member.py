@@ -8,12 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.actions.member_removal import MemberRemoval, remove_member
-from dashboard.management.commands.add_member import team_of
+from dashboard.management.commands.add_member import find_team_by_name
 from proxyapi.charges.recovery import recover_if_restored
 from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.refusals import Refusal
 
-SHOWN_TITLES = 5
+MAX_TITLES_SHOWN = 5
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("email", help="the person signs in with it")
 
     def handle(self, *_: Any, team: str, email: str, **__: Any) -> None:
-        memberships = team_of(team).memberships.select_related("user", "team")
+        memberships = find_team_by_name(team).memberships.select_related("user", "team")
         member = memberships.filter(user__email__iexact=email).first()
         if member is None:
             self.stdout.write(f"{email} is not in {team}. Nothing was changed.")
@@ -37,11 +37,13 @@ class Command(BaseCommand):
             raise CommandError("Redis does not answer. Nothing was changed.") from None
         except Refusal as refusal:
             raise CommandError(refusal.sentence) from None
-        for sentence in sentences(f"{member.user.name} ({member.user.email})", team, removal):
+        for sentence in member_removal_report(
+            f"{member.user.name} ({member.user.email})", team, removal
+        ):
             self.stdout.write(sentence)
 
 
-def sentences(who: str, team: str, removal: MemberRemoval) -> list[str]:
+def member_removal_report(who: str, team: str, removal: MemberRemoval) -> list[str]:
     """What was ended, and what goes on."""
     access = "keeps their other teams" if removal.has_other_team else "cannot sign in any more"
     said = [f"{who} is no longer in {team} and {access}."]
@@ -54,8 +56,8 @@ def sentences(who: str, team: str, removal: MemberRemoval) -> list[str]:
     if removal.unsettled:
         said.append(f"Charges sent, outcome not known yet: {removal.unsettled}. They are settled.")
     if removal.rendering:
-        shown = ", ".join(f"“{title}”" for title in removal.rendering[:SHOWN_TITLES])
-        more = len(removal.rendering) - SHOWN_TITLES
+        shown = ", ".join(f"“{title}”" for title in removal.rendering[:MAX_TITLES_SHOWN])
+        more = len(removal.rendering) - MAX_TITLES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
         goes_on = "Still rendering at the service, not checked any more without their token"
         said.append(f"{goes_on}: {shown}{rest}.")

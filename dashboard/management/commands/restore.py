@@ -27,16 +27,16 @@ class Command(BaseCommand):
     def handle(self, *_: Any, file: Path, replace: bool, **__: Any) -> None:
         try:
             manifest = backups.read_manifest(file.absolute())
-            backups.check_nobody_works()
-            if not backups.is_empty() and not replace:
+            backups.check_not_in_use()
+            if not backups.is_database_empty() and not replace:
                 raise CommandError(
                     "The database has teams. Add --replace to put the backup in its place."
                 )
-            kept = backups.restore(file.absolute())
+            kept = backups.restore_backup(file.absolute())
         except backups.BackupError as error:
             raise CommandError(f"Nothing was restored. {error}") from None
         self.stdout.write(f"Restored the database as of {manifest.taken_at}.")
         if kept:
             self.stdout.write(f"The previous file is kept as {kept}.")
-        schema.bring_up_to_date()
+        schema.migrate_with_retries()
         call_command("after_restore", stdout=self.stdout)

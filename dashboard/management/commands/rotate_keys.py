@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.management.base import CommandError
 
 from dashboard.alerting import webhook
-from dashboard.models import Webhook
+from dashboard.models import AlertWebhook
 from proxyapi.credentials import encryption
 from proxyapi.management.commands import rotate_keys
 
@@ -18,8 +18,8 @@ class Command(rotate_keys.Command):
         """The webhooks come first, so that no error means that nothing needs an old key. One that
         stays as it is does not keep the tokens under a key that may have leaked."""
         if not options["dry_run"]:
-            self.reseal()
-        left = self.under_old_keys()
+            self.reencrypt_webhooks()
+        left = self.webhooks_under_old_keys()
         if left and options["dry_run"]:
             self.stdout.write(f"{len(left)} webhooks need an old key.")
         super().handle(*args, **options)
@@ -29,16 +29,16 @@ class Command(rotate_keys.Command):
                 f"The secrets of {len(left)} webhooks could not be sealed again: {names}"
             )
 
-    def reseal(self) -> None:
-        for hook in list(Webhook.objects.order_by("pk")):  # read to its end before writing
+    def reencrypt_webhooks(self) -> None:
+        for hook in list(AlertWebhook.objects.order_by("pk")):  # read to its end before writing
             try:
-                webhook.reseal(hook)
+                webhook.reencrypt_webhook_secret(hook)
             except encryption.EncryptionError:
                 continue  # it is counted below
 
-    def under_old_keys(self) -> list[UUID]:
+    def webhooks_under_old_keys(self) -> list[UUID]:
         current = encryption.load_key_ring().current_key_id
-        sealed = Webhook.objects.order_by("pk").values_list("pk", "sealed")
+        sealed = AlertWebhook.objects.order_by("pk").values_list("pk", "sealed")
         return [
             pk for pk, blob in sealed if encryption.envelope_key_id_or_blank(bytes(blob)) != current
         ]

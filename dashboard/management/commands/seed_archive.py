@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.archive.team import NAME, Size, make
+from dashboard.archive.team import ARCHIVE_TEAM_NAME, SeedSize, seed_team
 from dashboard.models import User
 
 
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Adds a made-up team with years of ledger, jobs and members. Only with the sandbox."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        for name, number in Size()._asdict().items():
+        for name, number in SeedSize()._asdict().items():
             parser.add_argument(f"--{name}", type=int, default=number, help=f"default {number:,}")
         parser.add_argument("--seed", type=int, default=7, help="of the random")
         parser.add_argument("--owner", default="", help="e-mail of a person here who shall own it")
@@ -26,18 +26,19 @@ class Command(BaseCommand):
     def handle(self, *_: Any, seed: int, owner: str, **given: Any) -> None:
         if not settings.VIDEO_API_IS_SANDBOX:
             raise CommandError("This writes made-up books. It runs only with the sandbox.")
-        size = Size(**{name: given[name] for name in Size._fields})
+        size = SeedSize(**{name: given[name] for name in SeedSize._fields})
         if min(size) < 1:
             raise CommandError("Every number is at least 1.")
         self.stdout.write(
-            f"Adding the team {NAME} with {size.entries:,} ledger rows, {size.jobs:,} jobs and "
+            f"Adding the team {ARCHIVE_TEAM_NAME} with {size.entries:,} ledger rows, "
+            f"{size.jobs:,} jobs and "
             f"{size.members:,} members over {size.days:,} days. No other team is touched."
         )
         started = time.monotonic()
-        make(size, self.owner(owner), seed)
+        seed_team(size, self.find_or_create_owner(owner), seed)
         self.stdout.write(f"Done in {time.monotonic() - started:.0f} s.")
 
-    def owner(self, email: str) -> User:
+    def find_or_create_owner(self, email: str) -> User:
         if email:
             known = User.objects.filter(email__iexact=email).first()
             if known is None:

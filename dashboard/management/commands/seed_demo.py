@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard import demo
-from dashboard.control import Control
+from dashboard.control import SandboxAdmin
 from dashboard.models import Team
 from proxyapi.refusals import Refusal
 
@@ -23,13 +23,13 @@ class Command(BaseCommand):
             raise CommandError(
                 "The demo lives on the sandbox; VIDEO_API_BASE_URL names the service."
             )
-        control = Control(settings.VIDEO_API_BASE_URL)
+        control = SandboxAdmin(settings.VIDEO_API_BASE_URL)
         if Team.objects.exists():
-            demo.move(portal_address(), control.address)
+            demo.update_demo_addresses(portal_address(), control.address)
             return
         try:
-            control.wait()
-            written = demo.make(portal_address(), control)
+            control.wait_until_ready()
+            written = demo.create_demo(portal_address(), control)
         except OSError as error:
             raise CommandError(
                 f"The sandbox at {control.address} does not answer: {error}"

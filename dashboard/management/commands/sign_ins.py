@@ -9,11 +9,11 @@ from django.core.management.base import BaseCommand
 
 from dashboard.models import SignInEvent
 
-SHOWN = 200
+MAX_EVENTS_SHOWN = 200
 
 
 class Command(BaseCommand):
-    help = f"Shows the last {SHOWN} sign-ins, refused ones and changes of passwords."
+    help = f"Shows the last {MAX_EVENTS_SHOWN} sign-ins, refused ones and changes of passwords."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("address", nargs="?", help="of this e-mail address alone")
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         events = SignInEvent.objects.order_by("-happened_at", "-pk")
         if address:
             events = events.filter(address=address.lower())
-        for event in reversed(events[:SHOWN]):
+        for event in reversed(events[:MAX_EVENTS_SHOWN]):
             moment = event.happened_at.isoformat(" ", "seconds")
             outcome = event.get_outcome_display()
             self.stdout.write(

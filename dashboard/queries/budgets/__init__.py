@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from dashboard.queries.budgets.asks import Answer, Waiting, answer_of, waiting_of
-from dashboard.queries.budgets.line import Line, line_of
-from dashboard.queries.budgets.page import Page, page_of
+from dashboard.queries.budgets.asks import (
+    ApprovalConfirmation,
+    ApprovalRequestRow,
+    build_approval_confirmation,
+    build_approval_request_rows,
+)
+from dashboard.queries.budgets.line import BudgetImpact, build_budget_impact
+from dashboard.queries.budgets.page import BudgetsPage, build_budgets_page
 
-__all__ = ["Answer", "Line", "Page", "Waiting", "answer_of", "line_of", "page_of", "waiting_of"]
+__all__ = [
+    "ApprovalConfirmation",
+    "ApprovalRequestRow",
+    "BudgetImpact",
+    "BudgetsPage",
+    "build_approval_confirmation",
+    "build_approval_request_rows",
+    "build_budget_impact",
+    "build_budgets_page",
+]

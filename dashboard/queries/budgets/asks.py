@@ -12,23 +12,29 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dashboard.access import can
-from dashboard.caps import Standing, above, named, standings, tightest
-from dashboard.models import Ask, Budget, Membership
-from dashboard.queries.address import job_url
-from dashboard.queries.budgets.line import note_of
-from dashboard.queries.purse import lacking
-from dashboard.queries.videos.words import deed
+from dashboard.access import has_permission
+from dashboard.caps import (
+    BudgetUsage,
+    budget_usages_version,
+    exceeded_by,
+    load_budget_usages,
+    most_constrained,
+)
+from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.queries.address import video_page_url
+from dashboard.queries.budgets.line import budget_left_text
+from dashboard.queries.purse import credit_shortfall_text
+from dashboard.queries.videos.words import operation_label
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import credits
 from proxyapi.models import Account, Charge
 
-NOTHING = Decimal(0)
-DEEDS = {"render": "render", "retry": "retry", "script": "have a script written for"}
+ZERO_CREDITS = Decimal(0)
+OPERATION_VERBS = {"render": "render", "retry": "retry", "script": "have a script written for"}
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ApprovalRequestRow:
     """One ask. `mine`: the reader asked, and may take it back; `may_decide`: the buttons."""
 
     id: UUID
@@ -43,16 +49,16 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class AffectedBudget:
     """What is left of a budget before an approval, and how far above it goes."""
 
     label: str
     left: Decimal
-    over: Decimal
+    exceeded_by: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApprovalConfirmation:
     """The question before an approval. `budgets`: all that it goes above, else the tightest;
     `raised` is the least limit that it would fit under, where only one is in the way; `drawn`
     names those that are."""
@@ -64,107 +70,114 @@ class Answer:
     amount: Decimal
     free: Decimal
     note: str
-    budgets: tuple[Bound, ...]
-    raised: int | None
+    budgets: tuple[AffectedBudget, ...]
+    required_limit: int | None
     drawn: str
 
     @property
     def unmet(self) -> tuple[str, ...]:
         """Why it cannot be sent now; no button then."""
-        return tuple(filter(None, [lacking(self.free, self.amount)]))
+        return tuple(filter(None, [credit_shortfall_text(self.free, self.amount)]))
 
 
-def waiting_of(reader: Membership) -> tuple[Waiting, ...]:
+def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow, ...]:
     """The oldest first; of those who may not decide, only their own. At most six queries."""
-    asks = with_all(reader.team.asks.waiting())
-    decides = can(reader, Permission.MANAGE_MONEY)
+    asks = select_request_relations(reader.team.asks.pending())
+    decides = has_permission(reader, Permission.MANAGE_MONEY)
     if not decides:
         asks = asks.filter(member=reader.user_id)
     found = list(asks)
-    short = shortest(reader, found)
-    return tuple(waiting(ask, reader, short.get(ask.member_id), decides=decides) for ask in found)
+    short = most_constrained_by_member(reader, found)
+    return tuple(
+        build_approval_request_row(ask, reader, short.get(ask.member_id), decides=decides)
+        for ask in found
+    )
 
 
-def with_all(asks: QuerySet[Ask]) -> QuerySet[Ask]:
+def select_request_relations(asks: QuerySet[ApprovalRequest]) -> QuerySet[ApprovalRequest]:
     return asks.select_related("member", "charge__job")
 
 
-def shortest(reader: Membership, asks: Sequence[Ask]) -> dict[int, Standing]:
+def most_constrained_by_member(
+    reader: Membership, asks: Sequence[ApprovalRequest]
+) -> dict[int, BudgetUsage]:
     """By asker, the budget with the least left."""
     if not asks:
         return {}
-    found = bounds(reader)
+    found = load_hard_budget_usage(reader)
     return {
         who: short
         for who in {ask.member_id for ask in asks}
-        if (short := tightest(binding(found, who)))
+        if (short := most_constrained(filter_binding_usage(found, who)))
     }
 
 
-def bounds(reader: Membership) -> list[Standing]:
+def load_hard_budget_usage(reader: Membership) -> list[BudgetUsage]:
     """All budgets of the team with a hard limit."""
     budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
-    return standings(reader.team, budgets, timezone.now())
+    return load_budget_usages(reader.team, budgets, timezone.now())
 
 
-def binding(found: Iterable[Standing], who: int) -> list[Standing]:
+def filter_binding_usage(found: Iterable[BudgetUsage], who: int) -> list[BudgetUsage]:
     return [one for one in found if one.budget.member_id in (None, who)]
 
 
-def waiting(ask: Ask, reader: Membership, short: Standing | None, *, decides: bool) -> Waiting:
+def build_approval_request_row(
+    ask: ApprovalRequest, reader: Membership, short: BudgetUsage | None, *, decides: bool
+) -> ApprovalRequestRow:
     mine = ask.member_id == reader.user_id
-    left = f" {sentence(short, mine=mine)}" if short else ""
-    return Waiting(
+    left = f" {budget_left_sentence(short, mine=mine)}" if short else ""
+    return ApprovalRequestRow(
         id=ask.pk,
         who="You" if mine else ask.member.first_name,
         amount=ask.charge.hold,
-        line=f"To {what(ask.charge)}.{left}",
+        line=f"To {requested_action_text(ask.charge)}.{left}",
         note=ask.note,
         asked_at=ask.asked_at,
-        url=job_url(ask.charge.job),
+        url=video_page_url(ask.charge.job),
         mine=mine,
         may_decide=decides,
     )
 
 
-def what(charge: Charge) -> str:
+def requested_action_text(charge: Charge) -> str:
     """ "render “Who owns the Moon?”"."""
-    done = DEEDS.get(deed(charge.operation), "make a request")
+    done = OPERATION_VERBS.get(operation_label(charge.operation), "make a request")
     return f"{done} “{charge.job.title}”" if charge.job else done
 
 
-def sentence(short: Standing, *, mine: bool) -> str:
+def budget_left_sentence(short: BudgetUsage, *, mine: bool) -> str:
     """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague's ask is not "you"."""
-    text = note_of(short) if mine else note_of(short).replace("of your", "of the")
+    text = budget_left_text(short) if mine else budget_left_text(short).replace("of your", "of the")
     return f"{text.replace(' left ', ' are left ')}."
 
 
-def answer_of(ask: Ask) -> Answer:
+def build_approval_confirmation(ask: ApprovalRequest) -> ApprovalConfirmation:
     """What the one who decides reads before it is sent. At most five queries."""
     asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
-    found = binding(bounds(asker), ask.member_id) if asker else []
+    found = filter_binding_usage(load_hard_budget_usage(asker), ask.member_id) if asker else []
     hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
-    over, short = above(found, hold), tightest(found)
+    over, short = exceeded_by(found, hold), most_constrained(found)
     shown = over or ([short] if short else [])
-    return Answer(
+    return ApprovalConfirmation(
         id=ask.pk,
         who=ask.member.first_name,
-        title=what(ask.charge),
+        title=requested_action_text(ask.charge),
         quote=ask.charge.quote,
         amount=hold,
         free=account.available_balance(),
         note=ask.note,
-        budgets=tuple(bound(ask, standing) for standing in shown),
-        raised=ceil(over[0].taken + hold) if len(over) == 1 else None,
-        drawn=named(over),
+        budgets=tuple(build_affected_budget(ask, standing) for standing in shown),
+        required_limit=ceil(over[0].used + hold) if len(over) == 1 else None,
+        drawn=budget_usages_version(over),
     )
 
 
-def bound(ask: Ask, standing: Standing) -> Bound:
+def build_affected_budget(ask: ApprovalRequest, standing: BudgetUsage) -> AffectedBudget:
     whose = f"{ask.member.first_name}’s" if standing.budget.member_id else "the team’s"
-    hard, left = credits(standing.budget.hard), standing.left or NOTHING
-    return Bound(
-        label=f"Left of {whose} {hard} until {standing.until}",
+    hard, left = credits(standing.budget.hard), standing.remaining or ZERO_CREDITS
+    return AffectedBudget(
+        label=f"Left of {whose} {hard} until {standing.resets_at_label}",
         left=left,
-        over=max(ask.charge.hold - left, NOTHING),
+        exceeded_by=max(ask.charge.hold - left, ZERO_CREDITS),
     )

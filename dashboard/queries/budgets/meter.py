@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dashboard.caps import Standing
-from dashboard.models import Period
+from dashboard.caps import BudgetUsage
+from dashboard.models import BudgetPeriod
 from dashboard.templatetags.reelroom import credits, percent
 
-NOTHING = Decimal(0)
+ZERO_CREDITS = Decimal(0)
 # A budget that only warns has room after its alert.
-BEYOND = Decimal("1.25")
-NAMES = {Period.DAY: "today", Period.WEEK: "this week", Period.MONTH: "this month"}
+ALERT_ONLY_SCALE_FACTOR = Decimal("1.25")
+PERIOD_NAMES = {
+    BudgetPeriod.DAY: "today",
+    BudgetPeriod.WEEK: "this week",
+    BudgetPeriod.MONTH: "this month",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class BudgetMeter:
     """Lengths in percent of the whole, `alert` empty without one. `state`: late, failed or ""."""
 
     state: str
@@ -26,23 +30,23 @@ class Meter:
     sentence: str
 
 
-def meter_of(standing: Standing) -> Meter:
+def build_budget_meter(standing: BudgetUsage) -> BudgetMeter:
     budget = standing.budget
-    scale = budget.hard or (budget.soft or NOTHING) * BEYOND
+    scale = budget.hard or (budget.soft or ZERO_CREDITS) * ALERT_ONLY_SCALE_FACTOR
     spent = min(standing.spent, scale)
     held = min(standing.held, scale - spent)
     notch = budget.soft is not None and budget.soft < scale
-    return Meter(
+    return BudgetMeter(
         state=standing.state,
         spent=percent(100 * spent / scale),
         held=percent(100 * held / scale),
-        alert=percent(100 * (budget.soft or NOTHING) / scale) if notch else "",
+        alert=percent(100 * (budget.soft or ZERO_CREDITS) / scale) if notch else "",
         sentence=f"{credits(standing.spent)} spent and {credits(standing.held)} held, "
-        f"{limits(standing)}",
+        f"{budget_limits_text(standing)}",
     )
 
 
-def limits(standing: Standing) -> str:
+def budget_limits_text(standing: BudgetUsage) -> str:
     """ "of 2,500, alert at 2,000"."""
     budget, words = standing.budget, []
     if budget.hard is not None:
@@ -52,7 +56,7 @@ def limits(standing: Standing) -> str:
     return ", ".join(words)
 
 
-def share(standing: Standing) -> str:
+def budget_share_text(standing: BudgetUsage) -> str:
     """How much of the limit is gone: "71 %". Never rounded up to a limit that is not reached."""
     limit = standing.budget.hard or standing.budget.soft or Decimal(1)
-    return f"{int(100 * standing.taken / limit)} %"
+    return f"{int(100 * standing.used / limit)} %"

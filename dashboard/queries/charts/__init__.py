@@ -3,25 +3,31 @@
 
 from __future__ import annotations
 
-from dashboard.queries.charts.bars import Bars, Column, Series, bars_of
-from dashboard.queries.charts.line import Line, Mark, Point, Stop, line_of
-from dashboard.queries.charts.scale import Scale, Tick, scale_to
-from dashboard.queries.charts.tones import OTHERS, OUTSIDE, tones
+from dashboard.queries.charts.bars import BarChart, BarColumn, BarSeries, build_bar_chart
+from dashboard.queries.charts.line import (
+    ChartMark,
+    HoverTarget,
+    LineChart,
+    LinePoint,
+    build_line_chart,
+)
+from dashboard.queries.charts.scale import AxisTick, ChartScale, build_chart_scale
+from dashboard.queries.charts.tones import OTHERS_TONE, OUTSIDE_TONE, assign_member_tones
 
 __all__ = [
-    "OTHERS",
-    "OUTSIDE",
-    "Bars",
-    "Column",
-    "Line",
-    "Mark",
-    "Point",
-    "Scale",
-    "Series",
-    "Stop",
-    "Tick",
-    "bars_of",
-    "line_of",
-    "scale_to",
-    "tones",
+    "OTHERS_TONE",
+    "OUTSIDE_TONE",
+    "AxisTick",
+    "BarChart",
+    "BarColumn",
+    "BarSeries",
+    "ChartMark",
+    "ChartScale",
+    "HoverTarget",
+    "LineChart",
+    "LinePoint",
+    "assign_member_tones",
+    "build_bar_chart",
+    "build_chart_scale",
+    "build_line_chart",
 ]

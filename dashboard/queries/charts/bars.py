@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from dashboard.queries.charts.scale import GridLine, Tick, scale_to, thinned
-from dashboard.queries.charts.tones import OUTSIDE
+from dashboard.queries.charts.scale import AxisTick, GridLine, build_chart_scale, thin_axis_ticks
+from dashboard.queries.charts.tones import OUTSIDE_TONE
 from dashboard.templatetags.reelroom import credits
 
-GAP = 0.19  # of a column's width, at each side of its bar
-NOTHING = Decimal(0)
+BAR_MARGIN_SHARE = 0.19  # of a column's width, at each side of its bar
+ZERO_CREDITS = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class BarSeries:
     """`tone`: a colour's class, from tones.py."""
 
     key: str
@@ -25,7 +25,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class BarColumn:
     """`name` in full ("Fri 20 Nov"), `short` for the axis; `amounts` by the series' keys."""
 
     name: str
@@ -36,11 +36,11 @@ class Column:
 
     @property
     def total(self) -> Decimal:
-        return sum(self.amounts.values(), NOTHING)
+        return sum(self.amounts.values(), ZERO_CREDITS)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BarSegment:
     """A part of a bar, in percent."""
 
     tone: str
@@ -51,7 +51,7 @@ class Piece:
 
     @property
     def is_hatched(self) -> bool:
-        return self.tone == OUTSIDE
+        return self.tone == OUTSIDE_TONE
 
     @property
     def path(self) -> str:
@@ -59,7 +59,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class BarLayer:
     """All pieces of one colour, in a box of 100 by 100: one shape, however many columns have it."""
 
     tone: str
@@ -67,16 +67,16 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class StackedBar:
     """`x` and `width` are those of the whole column, which answers to the pointer."""
 
     x: float
     width: float
-    says: str
-    pieces: tuple[Piece, ...]
+    text: str
+    pieces: tuple[BarSegment, ...]
 
 
-class Told(NamedTuple):
+class BarTableRow(NamedTuple):
     """A column as a row of the table; `amounts` in the order of the series, None for nothing."""
 
     name: str
@@ -85,28 +85,28 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class BarChart:
     sentence: str
-    series: tuple[Series, ...]
-    columns: tuple[Column, ...]
+    series: tuple[BarSeries, ...]
+    columns: tuple[BarColumn, ...]
     grid: tuple[GridLine, ...]
-    bars: tuple[Bar, ...]
-    layers: tuple[Layer, ...]
-    ticks: tuple[Tick, ...]
+    bars: tuple[StackedBar, ...]
+    layers: tuple[BarLayer, ...]
+    ticks: tuple[AxisTick, ...]
 
     @property
-    def hatched(self) -> tuple[Piece, ...]:
+    def hatched(self) -> tuple[BarSegment, ...]:
         return tuple(piece for bar in self.bars for piece in bar.pieces if piece.is_hatched)
 
     @property
     def total(self) -> Decimal:
-        return sum((column.total for column in self.columns), NOTHING)
+        return sum((column.total for column in self.columns), ZERO_CREDITS)
 
     @property
-    def table(self) -> tuple[Told, ...]:
+    def table(self) -> tuple[BarTableRow, ...]:
         """The newest first."""
         return tuple(
-            Told(
+            BarTableRow(
                 column.name,
                 tuple(column.amounts.get(one.key) or None for one in self.series),
                 column.total,
@@ -115,40 +115,50 @@ class Bars:
         )
 
 
-def bars_of(series: Sequence[Series], columns: Sequence[Column], sentence: str) -> Bars:
+def build_bar_chart(
+    series: Sequence[BarSeries], columns: Sequence[BarColumn], sentence: str
+) -> BarChart:
     """`sentence` is the chart for who cannot see it. Series without credits are left out."""
     seen = tuple(one for one in series if any(column.amounts.get(one.key) for column in columns))
-    scale = scale_to(max((column.total for column in columns), default=NOTHING))
+    scale = build_chart_scale(max((column.total for column in columns), default=ZERO_CREDITS))
     width = 100 / max(1, len(columns))
     bars, ticks = [], []
     for place, column in enumerate(columns):
-        x, inner = place * width, width * (1 - 2 * GAP)
-        pieces, below = [], NOTHING
+        x, inner = place * width, width * (1 - 2 * BAR_MARGIN_SHARE)
+        pieces, below = [], ZERO_CREDITS
         for one in seen:
-            amount = column.amounts.get(one.key) or NOTHING
+            amount = column.amounts.get(one.key) or ZERO_CREDITS
             if amount > 0:
                 y = scale.y(below + amount)
                 pieces.append(
-                    Piece(one.tone, x + width * GAP, inner, y, 100 - scale.height(below) - y)
+                    BarSegment(
+                        one.tone,
+                        x + width * BAR_MARGIN_SHARE,
+                        inner,
+                        y,
+                        100 - scale.height(below) - y,
+                    )
                 )
                 below += amount
-        bars.append(Bar(x, width, says(column, seen), tuple(pieces)))
-        ticks.append(Tick(x + width / 2, column.short, is_strong=column.is_now))
-    layers = tuple(layers_of(seen, bars))
-    return Bars(sentence, seen, tuple(columns), scale.grid, tuple(bars), layers, thinned(ticks))
+        bars.append(StackedBar(x, width, bar_column_text(column, seen), tuple(pieces)))
+        ticks.append(AxisTick(x + width / 2, column.short, is_strong=column.is_now))
+    layers = tuple(build_bar_layers(seen, bars))
+    return BarChart(
+        sentence, seen, tuple(columns), scale.grid, tuple(bars), layers, thin_axis_ticks(ticks)
+    )
 
 
-def layers_of(series: Sequence[Series], bars: Sequence[Bar]) -> Iterator[Layer]:
+def build_bar_layers(series: Sequence[BarSeries], bars: Sequence[StackedBar]) -> Iterator[BarLayer]:
     """In the order of the series; some may share a colour."""
     paths: dict[str, list[str]] = {one.tone: [] for one in series}
     for bar in bars:
         for piece in bar.pieces:
             paths[piece.tone].append(piece.path)
     for tone, pieces in paths.items():
-        yield Layer(tone, "".join(pieces))
+        yield BarLayer(tone, "".join(pieces))
 
 
-def says(column: Column, series: Sequence[Series]) -> str:
+def bar_column_text(column: BarColumn, series: Sequence[BarSeries]) -> str:
     """`Fri 20 Nov: 729 cr. Priya 224, Luca 88, outside the portal 96.`"""
     if not column.total:
         return f"{column.name}: nothing."

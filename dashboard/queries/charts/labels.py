@@ -10,14 +10,23 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-WIDTH, HEIGHT = 400.0, 208.0  # px of the small drawing
-LETTER, CAP = 6.2, 9.0  # px of one digit in the size of charts: its width, its height
-AIR = 2.5  # px between a word and anything else
-GLYPH = 6.0  # px around the middle of a mark
-RULED_AT = (40.0, 55.0, 70.0, 25.0, 8.0)  # percent of the width where a threshold may be named
+REFERENCE_WIDTH_PX, REFERENCE_HEIGHT_PX = 400.0, 208.0  # px of the small drawing
+DIGIT_WIDTH_PX, DIGIT_HEIGHT_PX = (
+    6.2,
+    9.0,
+)  # px of one digit in the size of charts: its width, its height
+LABEL_PADDING_PX = 2.5  # px between a word and anything else
+MARK_RADIUS_PX = 6.0  # px around the middle of a mark
+THRESHOLD_LABEL_X_PERCENTS = (
+    40.0,
+    55.0,
+    70.0,
+    25.0,
+    8.0,
+)  # percent of the width where a threshold may be named
 
 
-class Spot(NamedTuple):
+class LabelPosition(NamedTuple):
     """A word's place: px from its mark, and which of its ends stands there."""
 
     x: int
@@ -26,17 +35,30 @@ class Spot(NamedTuple):
 
 
 ABOVE, RIGHT, LEFT, BELOW = (
-    Spot(0, -12, "middle"),
-    Spot(10, -5, "start"),
-    Spot(-10, -9, "end"),
-    Spot(0, 20, "middle"),
+    LabelPosition(0, -12, "middle"),
+    LabelPosition(10, -5, "start"),
+    LabelPosition(-10, -9, "end"),
+    LabelPosition(0, 20, "middle"),
 )
-FOR_A_MARK = (ABOVE, Spot(3, -12, "end"), Spot(-3, -12, "start"), RIGHT, LEFT, BELOW)
+MARK_LABEL_POSITIONS = (
+    ABOVE,
+    LabelPosition(3, -12, "end"),
+    LabelPosition(-3, -12, "start"),
+    RIGHT,
+    LEFT,
+    BELOW,
+)
 # Today is the right end of many charts, and what is expected goes on from there.
-FOR_TODAY = (RIGHT, LEFT, Spot(-9, 17, "end"), Spot(3, -14, "end"), Spot(3, -24, "end"))
+TODAY_LABEL_POSITIONS = (
+    RIGHT,
+    LEFT,
+    LabelPosition(-9, 17, "end"),
+    LabelPosition(3, -14, "end"),
+    LabelPosition(3, -24, "end"),
+)
 
 
-class Box(NamedTuple):
+class LabelBox(NamedTuple):
     """In px of the small drawing, from its upper left corner."""
 
     left: float
@@ -45,15 +67,20 @@ class Box(NamedTuple):
     bottom: float
 
     @classmethod
-    def of(cls, label: str, spot: Spot, x: float, y: float) -> Self:
+    def for_label(cls, label: str, spot: LabelPosition, x: float, y: float) -> Self:
         """Of a word at a mark in percent."""
-        long = LETTER * len(label)
-        at = WIDTH * x / 100 + spot.x
+        long = DIGIT_WIDTH_PX * len(label)
+        at = REFERENCE_WIDTH_PX * x / 100 + spot.x
         left = at - {"start": 0.0, "middle": long / 2, "end": long}[spot.anchor]
-        base = HEIGHT * y / 100 + spot.y
-        return cls(left - AIR, base - CAP - AIR, left + long + AIR, base + AIR)
+        base = REFERENCE_HEIGHT_PX * y / 100 + spot.y
+        return cls(
+            left - LABEL_PADDING_PX,
+            base - DIGIT_HEIGHT_PX - LABEL_PADDING_PX,
+            left + long + LABEL_PADDING_PX,
+            base + LABEL_PADDING_PX,
+        )
 
-    def meets(self, other: Box) -> bool:
+    def overlaps(self, other: LabelBox) -> bool:
         return (
             self.left < other.right
             and other.left < self.right
@@ -73,39 +100,47 @@ class Box(NamedTuple):
 
 
 @dataclass(slots=True)
-class Room:
+class LabelLayout:
     """What is drawn so far. Lines and marks are given in percent, x and then y."""
 
     lines: list[list[tuple[float, float]]]
-    taken: list[Box] = field(default_factory=list)
+    occupied: list[LabelBox] = field(default_factory=list)
 
     @classmethod
-    def around(
+    def from_lines_and_marks(
         cls,
         lines: Iterable[Iterable[tuple[float, float]]],
         marks: Iterable[tuple[float, float]],
     ) -> Self:
         glyphs = [
-            Box(x - GLYPH, y - GLYPH, x + GLYPH, y + GLYPH) for x, y in (sized(*m) for m in marks)
+            LabelBox(x - MARK_RADIUS_PX, y - MARK_RADIUS_PX, x + MARK_RADIUS_PX, y + MARK_RADIUS_PX)
+            for x, y in (percent_to_px(*m) for m in marks)
         ]
-        return cls([[sized(*point) for point in line] for line in lines], glyphs)
+        return cls([[percent_to_px(*point) for point in line] for line in lines], glyphs)
 
-    def place(self, label: str, x: float, y: float, spots: Sequence[Spot]) -> Spot | None:
+    def place(
+        self, label: str, x: float, y: float, spots: Sequence[LabelPosition]
+    ) -> LabelPosition | None:
         """The first spot that is free, which is taken then; none where there is no room."""
         for spot in spots:
-            box = Box.of(label, spot, x, y)
+            box = LabelBox.for_label(label, spot, x, y)
             if self.is_free(box):
-                self.taken.append(box)
+                self.occupied.append(box)
                 return spot
         return None
 
-    def is_free(self, box: Box) -> bool:
-        if box.left < 0 or box.right > WIDTH + GLYPH or box.top < -CAP or box.bottom > HEIGHT:
+    def is_free(self, box: LabelBox) -> bool:
+        if (
+            box.left < 0
+            or box.right > REFERENCE_WIDTH_PX + MARK_RADIUS_PX
+            or box.top < -DIGIT_HEIGHT_PX
+            or box.bottom > REFERENCE_HEIGHT_PX
+        ):
             return False
-        return not any(box.meets(other) for other in self.taken) and not any(
+        return not any(box.overlaps(other) for other in self.occupied) and not any(
             box.is_crossed(one, two) for line in self.lines for one, two in pairwise(line)
         )
 
 
-def sized(x: float, y: float) -> tuple[float, float]:
-    return WIDTH * x / 100, HEIGHT * y / 100
+def percent_to_px(x: float, y: float) -> tuple[float, float]:
+    return REFERENCE_WIDTH_PX * x / 100, REFERENCE_HEIGHT_PX * y / 100

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-ROUND = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5))
-LABELS_APART = 12.0  # percent of the width that a date needs at least
+ROUND_STEP_FACTORS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5))
+MIN_LABEL_GAP_PERCENT = 12.0  # percent of the width that a date needs at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class GridLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class AxisTick:
     """A word under the chart. `x` in percent; `anchor`: start | middle | end."""
 
     x: float
@@ -31,7 +31,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChartScale:
     top: Decimal
     grid: tuple[GridLine, ...]
 
@@ -43,9 +43,9 @@ class Scale:
         return 100 - self.height(amount)
 
 
-def scale_to(most: Decimal) -> Scale:
+def build_chart_scale(most: Decimal) -> ChartScale:
     """The lowest scale that holds `most` credits."""
-    step, count = next((step, count) for step, count in steps() if step * count >= most)
+    step, count = next((step, count) for step, count in iter_scale_steps() if step * count >= most)
     lines = (
         GridLine(
             y=100 - 100 * number / count,
@@ -54,14 +54,14 @@ def scale_to(most: Decimal) -> Scale:
         )
         for number in range(count + 1)
     )
-    return Scale(step * count, tuple(lines))
+    return ChartScale(step * count, tuple(lines))
 
 
-def steps() -> Iterator[tuple[Decimal, int]]:
+def iter_scale_steps() -> Iterator[tuple[Decimal, int]]:
     """Whole steps and how many of them, so that the tops come in ascending order: 3, 4, 6, 8, …"""
     unit = Decimal(1)
     while True:
-        for factor in ROUND:
+        for factor in ROUND_STEP_FACTORS:
             step = factor * unit
             if step == step.to_integral_value():
                 yield step, 3
@@ -69,16 +69,18 @@ def steps() -> Iterator[tuple[Decimal, int]]:
         unit *= 10
 
 
-def thinned(ticks: list[Tick], apart: float = LABELS_APART) -> tuple[Tick, ...]:
+def thin_axis_ticks(
+    ticks: list[AxisTick], apart: float = MIN_LABEL_GAP_PERCENT
+) -> tuple[AxisTick, ...]:
     """As many of them as fit beside each other; the last one always stays, every second is
     minor."""
-    kept: list[Tick] = []
+    kept: list[AxisTick] = []
     for tick in reversed(ticks):
         if not kept or kept[-1].x - tick.x >= apart:
             kept.append(tick)
     kept.reverse()
     last = len(kept) - 1
     return tuple(
-        Tick(tick.x, tick.label, tick.anchor, tick.is_strong, is_minor=(last - place) % 2 == 1)
+        AxisTick(tick.x, tick.label, tick.anchor, tick.is_strong, is_minor=(last - place) % 2 == 1)
         for place, tick in enumerate(kept)
     )

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from dashboard.queries.costs.page import Closeness, Page, closeness_of, page_of, priced
+from dashboard.queries.costs.page import (
+    CostsPage,
+    EstimateAccuracy,
+    accounts_with_cost_maps,
+    build_costs_page,
+    load_estimate_accuracy,
+)
 
-__all__ = ["Closeness", "Page", "closeness_of", "page_of", "priced"]
+__all__ = [
+    "CostsPage",
+    "EstimateAccuracy",
+    "accounts_with_cost_maps",
+    "build_costs_page",
+    "load_estimate_accuracy",
+]

@@ -11,34 +11,41 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dashboard.queries.accounts import AccountTab, tabs_of
-from dashboard.queries.costs.paid import Estimate, Paid, Row, estimates_of, paid_of, rows_of
-from dashboard.queries.costs.prices import Price, prices_of
-from dashboard.queries.purse import known_accounts_of
+from dashboard.queries.accounts import AccountTab, build_account_tabs
+from dashboard.queries.costs.paid import (
+    ActualCost,
+    CostCountRow,
+    EstimateError,
+    build_actual_costs,
+    build_estimate_errors,
+    load_cost_counts,
+)
+from dashboard.queries.costs.prices import ListPrice, build_list_prices
+from dashboard.queries.purse import all_team_accounts
 from proxyapi.models import Account, Vault
 from proxyapi.rollups.price_counts import previous_month, utc_month_of
 
 
 @dataclass(frozen=True, slots=True)
-class Closeness:
+class EstimateAccuracy:
     """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one;
     `since`: the first day, of UTC."""
 
-    estimates: tuple[Estimate, ...]
-    ends: int
+    estimates: tuple[EstimateError, ...]
+    scale_percent: int
     margin: int
     since: date
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class CostsPage:
     """The list is one account's, what was paid is the team's."""
 
     tabs: tuple[AccountTab, ...]
-    prices: tuple[Price, ...]
+    prices: tuple[ListPrice, ...]
     read_at: datetime | None
-    paid: tuple[Paid, ...]
-    closeness: Closeness
+    paid: tuple[ActualCost, ...]
+    estimate_accuracy: EstimateAccuracy
 
     @property
     def has_free(self) -> bool:
@@ -49,38 +56,38 @@ class Page:
         return sum((one.total for one in self.paid), Decimal(0))
 
 
-def priced(vault: Vault) -> QuerySet[Account]:
+def accounts_with_cost_maps(vault: Vault) -> QuerySet[Account]:
     """The team's accounts with their cost maps."""
-    return known_accounts_of(vault).defer(None).defer("options")
+    return all_team_accounts(vault).defer(None).defer("options")
 
 
-def page_of(accounts: Sequence[Account], wanted: str) -> Page | None:
+def build_costs_page(accounts: Sequence[Account], wanted: str) -> CostsPage | None:
     """One query. `wanted` is an account's id, for its list; what was paid is the team's."""
     if not accounts:
         return None
     account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
-    since = since_when()
-    rows = rows_of([one.pk for one in accounts], since)
-    return Page(
-        tabs=tabs_of("costs", accounts, account),
-        prices=tuple(prices_of(account.costs)),
+    since = costs_period_start()
+    rows = load_cost_counts([one.pk for one in accounts], since)
+    return CostsPage(
+        tabs=build_account_tabs("costs", accounts, account),
+        prices=tuple(build_list_prices(account.costs)),
         read_at=account.refreshed_at,
-        paid=tuple(paid_of(rows)),
-        closeness=closeness_from(rows, since),
+        paid=tuple(build_actual_costs(rows)),
+        estimate_accuracy=build_estimate_accuracy(rows, since),
     )
 
 
-def since_when() -> date:
+def costs_period_start() -> date:
     """The first day of the last month: on the first of a month there is something to tell, too."""
     return previous_month(utc_month_of(timezone.now()))
 
 
-def closeness_of(accounts: Sequence[Account]) -> Closeness:
+def load_estimate_accuracy(accounts: Sequence[Account]) -> EstimateAccuracy:
     """How close the estimates were, alone. One query."""
-    since = since_when()
-    return closeness_from(rows_of([one.pk for one in accounts], since), since)
+    since = costs_period_start()
+    return build_estimate_accuracy(load_cost_counts([one.pk for one in accounts], since), since)
 
 
-def closeness_from(rows: Sequence[Row], since: date) -> Closeness:
-    estimates, ends = estimates_of(rows)
-    return Closeness(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)), since)
+def build_estimate_accuracy(rows: Sequence[CostCountRow], since: date) -> EstimateAccuracy:
+    estimates, ends = build_estimate_errors(rows)
+    return EstimateAccuracy(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)), since)

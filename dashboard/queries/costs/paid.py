@@ -15,17 +15,24 @@ from uuid import UUID
 
 from django.db.models import Sum
 
-from dashboard.queries.ledger.words import feature
-from dashboard.queries.videos.words import TYPES
+from dashboard.queries.ledger.words import feature_label
+from dashboard.queries.videos.words import FACELESS_TYPE_LABELS
 from proxyapi.models import MonthlyPriceCount
 from proxyapi.rollups.price_counts import PRICE_COLUMNS, TYPE_PRICED_OPERATIONS
 
-ABOUT = ("render", "retry", "export")  # their estimates are approximate (spec, Credit charges)
-STEP, LEAST = 10, 20  # percent: the scale of the estimates ends at a round number
-TENTH = Decimal("0.05")  # of the charges lie below the span, and as many above
+APPROXIMATE_OPERATIONS = (
+    "render",
+    "retry",
+    "export",
+)  # their estimates are approximate (spec, Credit charges)
+SCALE_STEP_PERCENT, MIN_SCALE_PERCENT = (
+    10,
+    20,
+)  # percent: the scale of the estimates ends at a round number
+TAIL_SHARE = Decimal("0.05")  # of the charges lie below the span, and as many above
 
 
-class Row(NamedTuple):
+class CostCountRow(NamedTuple):
     operation: str
     type: str
     quote: Decimal
@@ -35,13 +42,17 @@ class Row(NamedTuple):
     @property
     def name(self) -> str:
         """`Render, AI visuals`: a render's price hangs on its type."""
-        told = feature(self.operation)
-        words = TYPES.get(self.type) if self.operation in TYPE_PRICED_OPERATIONS else None
+        told = feature_label(self.operation)
+        words = (
+            FACELESS_TYPE_LABELS.get(self.type)
+            if self.operation in TYPE_PRICED_OPERATIONS
+            else None
+        )
         return f"{told}, {words}" if words and words not in told else told
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class ActualCost:
     """Credits of one use. `free`: uses that took none, which no other figure counts."""
 
     name: str
@@ -58,7 +69,7 @@ class Paid:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class EstimateError:
     """By how many percent the cost missed the estimate: nine in ten lie between `low` and `high`.
     `x` and `width` are of the scale, in percent."""
 
@@ -70,55 +81,58 @@ class Estimate:
     width: float
 
     @property
-    def words(self) -> str:
+    def range_text(self) -> str:
         if self.low == self.high == 0:
             return "exact"
         return (
-            f"{signed(self.low)} %"
+            f"{signed_percent_text(self.low)} %"
             if self.low == self.high
-            else (f"{signed(self.low)} to {signed(self.high)} %")
+            else (f"{signed_percent_text(self.low)} to {signed_percent_text(self.high)} %")
         )
 
 
-def rows_of(accounts: Collection[UUID], since: date) -> list[Row]:
+def load_cost_counts(accounts: Collection[UUID], since: date) -> list[CostCountRow]:
     """What was paid for from that month on, without what was refunded. One query."""
     counts = MonthlyPriceCount.objects.filter(account__in=accounts, month__gte=since, times__gt=0)
     found = counts.order_by().values_list(*PRICE_COLUMNS).annotate(times=Sum("times"))
-    return [Row(*row) for row in found]
+    return [CostCountRow(*row) for row in found]
 
 
-def paid_of(rows: Iterable[Row]) -> Iterator[Paid]:
+def build_actual_costs(rows: Iterable[CostCountRow]) -> Iterator[ActualCost]:
     """By feature, what took the most first."""
     costs: dict[str, Counter[Decimal]] = defaultdict(Counter)
     for row in rows:
         costs[row.name][row.cost] += row.times
-    found = [paid(name, counts) for name, counts in costs.items()]
+    found = [build_actual_cost(name, counts) for name, counts in costs.items()]
     yield from sorted(found, key=lambda one: (-one.total, one.name))
 
 
-def paid(name: str, costs: Counter[Decimal]) -> Paid:
+def build_actual_cost(name: str, costs: Counter[Decimal]) -> ActualCost:
     free = costs.pop(Decimal(0), 0)
-    return Paid(
+    return ActualCost(
         name=name,
         count=sum(costs.values()),
         free=free,
-        median=middle(costs),
+        median=median_cost(costs),
         low=min(costs, default=None),
         high=max(costs, default=None),
         total=sum((cost * count for cost, count in costs.items()), Decimal(0)),
     )
 
 
-def middle(costs: Counter[Decimal]) -> Decimal | None:
+def median_cost(costs: Counter[Decimal]) -> Decimal | None:
     """The median; of an even number of them between the two in the middle."""
     count = sum(costs.values())
     if not count:
         return None
     ordered = sorted(costs)
-    return (nth(ordered, costs, (count - 1) // 2) + nth(ordered, costs, count // 2)) / 2
+    return (
+        nth_counted_value(ordered, costs, (count - 1) // 2)
+        + nth_counted_value(ordered, costs, count // 2)
+    ) / 2
 
 
-def nth(ordered: list[Decimal], costs: Counter[Decimal], place: int) -> Decimal:
+def nth_counted_value(ordered: list[Decimal], costs: Counter[Decimal], place: int) -> Decimal:
     """The value at a place of all of them in ascending order, counted from 0."""
     for value in ordered:
         if place < costs[value]:
@@ -127,16 +141,16 @@ def nth(ordered: list[Decimal], costs: Counter[Decimal], place: int) -> Decimal:
     return ordered[-1]
 
 
-def estimates_of(rows: Iterable[Row]) -> tuple[tuple[Estimate, ...], int]:
+def build_estimate_errors(rows: Iterable[CostCountRow]) -> tuple[tuple[EstimateError, ...], int]:
     """By feature, the most frequent first; and the percent at which their common scale ends."""
     misses: dict[str, Counter[Decimal]] = defaultdict(Counter)
     for row in rows:
-        if row.quote and row.cost and row.operation.rpartition(".")[2] in ABOUT:
+        if row.quote and row.cost and row.operation.rpartition(".")[2] in APPROXIMATE_OPERATIONS:
             misses[row.name][100 * (row.cost - row.quote) / row.quote] += row.times
-    spans = {name: span(counts) for name, counts in misses.items()}
-    ends = scale(max(map(abs, span)) for span in spans.values())
+    spans = {name: error_span_percent(counts) for name, counts in misses.items()}
+    ends = round_up_to_scale(max(map(abs, span)) for span in spans.values())
     found = [
-        Estimate(
+        EstimateError(
             name=name,
             count=sum(misses[name].values()),
             low=low,
@@ -149,24 +163,29 @@ def estimates_of(rows: Iterable[Row]) -> tuple[tuple[Estimate, ...], int]:
     return tuple(sorted(found, key=lambda one: (-one.count, one.name))), ends
 
 
-def span(misses: Counter[Decimal]) -> tuple[int, int]:
+def error_span_percent(misses: Counter[Decimal]) -> tuple[int, int]:
     """Whole percent between which nine in ten lie, rounded away from 0."""
     ordered, count = sorted(misses), sum(misses.values())
-    cut = int(count * TENTH)
-    low, high = nth(ordered, misses, cut), nth(ordered, misses, count - 1 - cut)
-    return outward(low), outward(high)
+    cut = int(count * TAIL_SHARE)
+    low, high = (
+        nth_counted_value(ordered, misses, cut),
+        nth_counted_value(ordered, misses, count - 1 - cut),
+    )
+    return round_away_from_zero(low), round_away_from_zero(high)
 
 
-def outward(percent: Decimal) -> int:
+def round_away_from_zero(percent: Decimal) -> int:
     whole = int(abs(percent).to_integral_value(rounding=ROUND_CEILING))
     return whole if percent > 0 else -whole
 
 
-def scale(most: Iterable[int]) -> int:
-    return max(LEAST, -(-max(most, default=0) // STEP) * STEP)
+def round_up_to_scale(most: Iterable[int]) -> int:
+    return max(
+        MIN_SCALE_PERCENT, -(-max(most, default=0) // SCALE_STEP_PERCENT) * SCALE_STEP_PERCENT
+    )
 
 
-def signed(percent: int) -> str:
+def signed_percent_text(percent: int) -> str:
     if percent == 0:
         return "0"
     return f"+{percent}" if percent > 0 else f"\N{MINUS SIGN}{-percent}"

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from proxyapi.upstream import response_parsing
 
-NAMES = {
+COST_KEY_NAMES = {
     "CONTENT_PROMPT_REQUESTED": "Script",
     "IDEA_DISCOVERY": "Idea search",
     "IDEAS_DISCOVER": "Idea search",
@@ -22,7 +22,7 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ListPrice:
     """`credits` per use; None where the service's word cannot be read. `free` uses come first."""
 
     name: str
@@ -31,15 +31,15 @@ class Price:
     free: int
 
 
-def prices_of(costs: Mapping[str, object]) -> Iterator[Price]:
+def build_list_prices(costs: Mapping[str, object]) -> Iterator[ListPrice]:
     """In the order of their names, whatever case the keys are in (pitfall 59)."""
     found = []
     for key, value in costs.items():
         row = response_parsing.as_mapping(value)
         free = response_parsing.parse_credit_amount(row.get("free"))
         found.append(
-            Price(
-                name_of(key),
+            ListPrice(
+                cost_key_name(key),
                 key,
                 response_parsing.parse_credit_amount(row.get("credits")),
                 int(free) if free else 0,
@@ -48,6 +48,8 @@ def prices_of(costs: Mapping[str, object]) -> Iterator[Price]:
     yield from sorted(found, key=lambda price: price.name.casefold())
 
 
-def name_of(key: str) -> str:
+def cost_key_name(key: str) -> str:
     words = re.split(r"[\s_-]+", key.strip(" _-").capitalize())
-    return NAMES.get(key.upper()) or " ".join("AI" if it in ("Ai", "ai") else it for it in words)
+    return COST_KEY_NAMES.get(key.upper()) or " ".join(
+        "AI" if it in ("Ai", "ai") else it for it in words
+    )

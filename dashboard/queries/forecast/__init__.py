@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dashboard.queries.forecast.days import Ledger, ledger_of, whole
-from dashboard.queries.forecast.standing import bought_by, offer_of, packs_of, standing_of
+from dashboard.queries.forecast.days import DailyHistory, load_daily_history, round_to_whole_credits
+from dashboard.queries.forecast.standing import (
+    build_simulated_account,
+    build_top_up_offer,
+    credits_per_top_up,
+    load_credit_packs,
+)
 
 __all__ = [
-    "Ledger",
-    "bought_by",
-    "ledger_of",
-    "offer_of",
-    "packs_of",
-    "standing_of",
-    "whole",
+    "DailyHistory",
+    "build_simulated_account",
+    "build_top_up_offer",
+    "credits_per_top_up",
+    "load_credit_packs",
+    "load_daily_history",
+    "round_to_whole_credits",
 ]

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from dashboard.queries.forecast.outlook import Outlook
+from dashboard.queries.forecast.outlook import AccountForecast
 from dashboard.templatetags.reelroom import credits
 from proxyapi.forecast import TopUpOffer
 from proxyapi.forecast.run_out import SIMULATION_RUNS
 from proxyapi.models import Account
 from proxyapi.top_up import TopUpSetting
 
-HELD = "What open charges hold counts as spent already, and today as a whole day to come."
-RENEWAL = (
+HOLDS_TEXT = "What open charges hold counts as spent already, and today as a whole day to come."
+RENEWAL_TEXT = (
     "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
 )
-EVEN = "The charges of one day are taken to be even. One large job can meet its limit sooner."
-BUYS = (
+EVEN_CHARGES_TEXT = (
+    "The charges of one day are taken to be even. One large job can meet its limit sooner."
+)
+TOP_UP_TEXT = (
     "Top-up buys {each} credits after a spend through the API that leaves less than {tenth}, "
     "and every payment is taken to succeed."
 )
-UNDESCRIBED = "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
-UTC = "The three top-ups a day count by the UTC day at the service, here by the team's day."
+UNKNOWN_PACK_TEXT = (
+    "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
+)
+UTC_DAY_TEXT = (
+    "The three top-ups a day count by the UTC day at the service, here by the team's day."
+)
 
 
-def assumptions_of(
-    account: Account, outlook: Outlook, setting: TopUpSetting, offer: TopUpOffer | None
+def build_forecast_assumptions(
+    account: Account, outlook: AccountForecast, setting: TopUpSetting, offer: TopUpOffer | None
 ) -> tuple[str, ...]:
     if outlook.forecast is None:
         return ()
-    return (of_days(outlook), HELD, RENEWAL, EVEN, *of_top_up(account, setting, offer))
+    return (
+        sampling_assumption_text(outlook),
+        HOLDS_TEXT,
+        RENEWAL_TEXT,
+        EVEN_CHARGES_TEXT,
+        *top_up_assumption_texts(account, setting, offer),
+    )
 
 
-def of_days(outlook: Outlook) -> str:
+def sampling_assumption_text(outlook: AccountForecast) -> str:
     known = outlook.pattern.known_days
     if outlook.pattern.knows_weekdays:
         drawn = f"a day of the same weekday out of the last {known}"
@@ -39,10 +51,12 @@ def of_days(outlook: Outlook) -> str:
     return f"{SIMULATION_RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
 
 
-def of_top_up(account: Account, setting: TopUpSetting, offer: TopUpOffer | None) -> tuple[str, ...]:
+def top_up_assumption_texts(
+    account: Account, setting: TopUpSetting, offer: TopUpOffer | None
+) -> tuple[str, ...]:
     if offer is None:
-        return (UNDESCRIBED.format(pack=setting.plan_id),)
+        return (UNKNOWN_PACK_TEXT.format(pack=setting.plan_id),)
     if not offer.enabled:
         return ("Automatic top-up is off, or was never read.",)
-    buys = BUYS.format(each=credits(offer.credits), tenth=credits(offer.threshold))
-    return (buys, UTC)
+    buys = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
+    return (buys, UTC_DAY_TEXT)

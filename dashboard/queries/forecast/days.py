@@ -15,22 +15,22 @@ from proxyapi.forecast import DailyCredits
 from proxyapi.models import Account, DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
 
-NOTHING = Decimal(0)
+ZERO_CREDITS = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class DailyHistory:
     """`first`: the first day of those asked for that is here in full; None without an entry.
 
     `moved` is what all entries of a day add up to.
     """
 
-    first: date | None
+    first_full_day: date | None
     days: Mapping[date, DailyCredits]
-    moved: Mapping[date, Decimal]
+    net_by_day: Mapping[date, Decimal]
 
 
-def ledger_of(account: Account, today: date, back: int) -> Ledger:
+def load_daily_history(account: Account, today: date, back: int) -> DailyHistory:
     """The last `back` days and today, in the team's days. One query, two where they were quiet.
 
     With a row before them all these days are known: the mirror has no gaps.
@@ -58,31 +58,38 @@ def ledger_of(account: Account, today: date, back: int) -> Ledger:
         elif row["via_api"] is False:
             outside[day] -= amount
         else:
-            spent, count = api.get(day, (NOTHING, 0))
+            spent, count = api.get(day, (ZERO_CREDITS, 0))
             api[day] = (spent - amount, count + row["rows"])
     for day, amount in given_back.items():
         # What was taken and given back was not spent; of an earlier day's, the rest came in.
-        spent, count = api.get(day, (NOTHING, 0))
-        api[day] = (max(NOTHING, spent - amount), count)
-        into[day] += max(NOTHING, amount - spent)
+        spent, count = api.get(day, (ZERO_CREDITS, 0))
+        api[day] = (max(ZERO_CREDITS, spent - amount), count)
+        into[day] += max(ZERO_CREDITS, amount - spent)
     days = {
-        day: day_of(*api.get(day, (NOTHING, 0)), outside.get(day, NOTHING), into.get(day, NOTHING))
+        day: build_forecast_day(
+            *api.get(day, (ZERO_CREDITS, 0)),
+            outside.get(day, ZERO_CREDITS),
+            into.get(day, ZERO_CREDITS),
+        )
         for day in moved
     }
     if goes_back or since in moved or (goes_back is None and older.exists()):
-        return Ledger(since, days, moved)
-    return Ledger(first_known(account, moved), days, moved)
+        return DailyHistory(since, days, moved)
+    return DailyHistory(first_full_mirrored_day(account, moved), days, moved)
 
 
-def day_of(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> DailyCredits:
+def build_forecast_day(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> DailyCredits:
     """Charges of a day are taken to be even: each is the day's mean."""
-    api = whole(spent)
+    api = round_to_whole_credits(spent)
     return DailyCredits(
-        api, max(1, round(api / count)) if count else 1, whole(outside), whole(into)
+        api,
+        max(1, round(api / count)) if count else 1,
+        round_to_whole_credits(outside),
+        round_to_whole_credits(into),
     )
 
 
-def first_known(account: Account, days: Collection[date]) -> date | None:
+def first_full_mirrored_day(account: Account, days: Collection[date]) -> date | None:
     """Where the mirror is not whole the oldest day may be a part of one: then the next counts."""
     if not days:
         return None
@@ -92,5 +99,5 @@ def first_known(account: Account, days: Collection[date]) -> date | None:
     return oldest if is_whole else oldest + timedelta(days=1)
 
 
-def whole(amount: Decimal) -> int:
+def round_to_whole_credits(amount: Decimal) -> int:
     return int(amount.to_integral_value(rounding=ROUND_HALF_UP))

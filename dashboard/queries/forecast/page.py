@@ -10,14 +10,18 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from dashboard.queries.accounts import AccountTab, tabs_of
-from dashboard.queries.charts import Line
-from dashboard.queries.forecast.assumptions import assumptions_of
-from dashboard.queries.forecast.chart import chart_of
-from dashboard.queries.forecast.outlook import Outlook, outlook_of
-from dashboard.queries.forecast.standing import offer_of, packs_of, standing_of
-from dashboard.queries.forecast.verdict import Verdict, Wish, verdict_of
-from dashboard.queries.forecast.words import Range, note_of, range_of
+from dashboard.queries.accounts import AccountTab, build_account_tabs
+from dashboard.queries.charts import LineChart
+from dashboard.queries.forecast.assumptions import build_forecast_assumptions
+from dashboard.queries.forecast.chart import build_forecast_chart
+from dashboard.queries.forecast.outlook import AccountForecast, build_account_forecast
+from dashboard.queries.forecast.standing import (
+    build_simulated_account,
+    build_top_up_offer,
+    load_credit_packs,
+)
+from dashboard.queries.forecast.verdict import BatchInput, BatchVerdict, build_batch_verdict
+from dashboard.queries.forecast.words import RunOutRange, build_run_out_range, forecast_note
 from proxyapi.forecast import ForecastBand
 from proxyapi.models import Account, AutoTopUp
 from proxyapi.top_up import TopUpSetting, infer_top_up_state
@@ -29,23 +33,23 @@ class ForecastPage:
     name: str
     note: str
     tabs: tuple[AccountTab, ...]
-    range: Range
+    range: RunOutRange
     balance: Decimal
     held: Decimal
     held_by_others: Decimal
     as_of: datetime | None
-    chart: Line | None
+    chart: LineChart | None
     bands: tuple[ForecastBand, ...]
     assumptions: tuple[str, ...]
-    verdict: Verdict | None
+    verdict: BatchVerdict | None
 
     @property
     def free(self) -> Decimal:
         return max(Decimal(0), self.balance - self.held)
 
 
-def page_of(
-    account: Account, accounts: Sequence[Account], wish: Wish | None = None
+def build_forecast_page(
+    account: Account, accounts: Sequence[Account], wish: BatchInput | None = None
 ) -> ForecastPage:
     """Four queries; the account comes with its vault, its ledger and its top-up."""
     now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
@@ -53,26 +57,26 @@ def page_of(
     known = row if isinstance(row, AutoTopUp) and row.read_at else None
     setting = TopUpSetting.from_row(known) if known else TopUpSetting()
     inferred = infer_top_up_state(account, known, now)
-    offer = offer_of(account, setting, packs_of(account))
-    standing = standing_of(account, known, inferred, account.balance - held, now)
-    outlook = outlook_of(account, standing, offer, inferred, now)
+    offer = build_top_up_offer(account, setting, load_credit_packs(account))
+    standing = build_simulated_account(account, known, inferred, account.balance - held, now)
+    outlook = build_account_forecast(account, standing, offer, inferred, now)
     return ForecastPage(
         account_id=account.pk,
         name=account.label,
-        note=note_of(account, outlook),
-        tabs=tabs_of("forecast", accounts, account),
-        range=range_of(outlook),
+        note=forecast_note(account, outlook),
+        tabs=build_account_tabs("forecast", accounts, account),
+        range=build_run_out_range(outlook),
         balance=account.balance,
         held=held,
         held_by_others=held_by_others,
         as_of=account.balance_as_of,
-        chart=chart_of(account, outlook, offer),
-        bands=shown_bands(outlook),
-        assumptions=assumptions_of(account, outlook, setting, offer),
-        verdict=verdict_of(standing, offer, now, wish) if wish else None,
+        chart=build_forecast_chart(account, outlook, offer),
+        bands=sample_table_bands(outlook),
+        assumptions=build_forecast_assumptions(account, outlook, setting, offer),
+        verdict=build_batch_verdict(standing, offer, now, wish) if wish else None,
     )
 
 
-def shown_bands(outlook: Outlook) -> tuple[ForecastBand, ...]:
+def sample_table_bands(outlook: AccountForecast) -> tuple[ForecastBand, ...]:
     """For the table: every third day."""
     return outlook.forecast.bands[::3] if outlook.forecast else ()

@@ -11,29 +11,29 @@ from proxyapi.models import Account, AutoTopUp, CreditPack
 from proxyapi.top_up import InferredTopUpState, TopUpSetting
 
 
-def packs_of(account: Account) -> list[CreditPack]:
+def load_credit_packs(account: Account) -> list[CreditPack]:
     """One query."""
     packs = CreditPack.objects.filter(vault=account.vault_id)
     return list(packs.order_by("credits", "plan_id"))
 
 
-def bought_by(setting: TopUpSetting, packs: Iterable[CreditPack]) -> int | None:
+def credits_per_top_up(setting: TopUpSetting, packs: Iterable[CreditPack]) -> int | None:
     """Credits of one top-up; None where nobody has said what its pack holds."""
     return setting.credits_per_top_up({pack.plan_id: pack.credits for pack in packs})
 
 
-def offer_of(
+def build_top_up_offer(
     account: Account, setting: TopUpSetting, packs: Iterable[CreditPack]
 ) -> TopUpOffer | None:
     """None where it is on and nobody has said what its pack holds."""
-    bought = bought_by(setting, packs)
+    bought = credits_per_top_up(setting, packs)
     if setting.enabled and bought is None:
         return None
     credits = Decimal(bought or 0) if setting.enabled else Decimal(0)
     return TopUpOffer(setting.enabled, credits, account.monthly_credits)
 
 
-def standing_of(
+def build_simulated_account(
     account: Account,
     row: AutoTopUp | None,
     inferred: InferredTopUpState,

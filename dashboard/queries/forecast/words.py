@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from dashboard.queries.forecast.outlook import Outlook
+from dashboard.queries.forecast.outlook import AccountForecast
 from dashboard.templatetags.reelroom import credits
 from proxyapi.forecast import RunOutForecast
 from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS
@@ -13,7 +13,7 @@ from proxyapi.models import Account, AccountPlan
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class RunOutRange:
     """`figure` is the large one of the page; `lines` say what it means.
 
     Only a `dated` one is a day or days.
@@ -30,46 +30,51 @@ class Range:
     @property
     def headline(self) -> str:
         """Both in one line; a figure without a day is left to the lines."""
-        return f"{self.title}: {lowered(self.figure)}" if self.dated else self.title
+        return f"{self.title}: {lowercase_first_letter(self.figure)}" if self.dated else self.title
 
 
-def range_of(outlook: Outlook) -> Range:
+def build_run_out_range(outlook: AccountForecast) -> RunOutRange:
     forecast = outlook.forecast
     if forecast is None:
-        return Range("Not enough days", (too_few(outlook),), dated=False)
+        return RunOutRange("Not enough days", (too_few_days_text(outlook),), dated=False)
     if not forecast.daily_spend:
         none = "No credits went in the days that are known."
-        return Range("Nothing is spent", (none,), dated=False)
-    lines = [chance(forecast), *renewal(outlook, forecast), *without(outlook, forecast)]
-    return Range(span(forecast), tuple(lines))
+        return RunOutRange("Nothing is spent", (none,), dated=False)
+    lines = [
+        run_out_chance_text(forecast),
+        *plan_renewal_lines(outlook, forecast),
+        *top_up_effect_lines(outlook, forecast),
+    ]
+    return RunOutRange(run_out_span_text(forecast), tuple(lines))
 
 
-def too_few(outlook: Outlook) -> str:
+def too_few_days_text(outlook: AccountForecast) -> str:
     known = outlook.pattern.known_days
-    if outlook.ledger.first is None:
+    if outlook.history.first_full_day is None:
         return f"The ledger has no entry yet. A forecast needs {MIN_PATTERN_DAYS} whole days of it."
     ready = outlook.today + timedelta(days=MIN_PATTERN_DAYS - known)
     days = {0: "no whole day", 1: "1 whole day"}.get(known, f"{known} whole days")
     return (
-        f"The ledger has {days} so far. With {MIN_PATTERN_DAYS} there is a forecast: {said(ready)}."
+        f"The ledger has {days} so far. With {MIN_PATTERN_DAYS} there is a forecast: "
+        f"{short_date(ready)}."
     )
 
 
-def span(forecast: RunOutForecast) -> str:
+def run_out_span_text(forecast: RunOutForecast) -> str:
     """`3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec`, `not before 19 Jan`."""
     early, late = forecast.early, forecast.late
     if early is None:
-        return f"Not before {said(forecast.until)}"
+        return f"Not before {short_date(forecast.until)}"
     if late is None:
-        return f"From {said(early)} on"
+        return f"From {short_date(early)} on"
     if early == late:
-        return said(early)
+        return short_date(early)
     if (early.year, early.month) == (late.year, late.month):
-        return f"{early.day} to {said(late)}"
-    return f"{said(early)} to {said(late)}"
+        return f"{early.day} to {short_date(late)}"
+    return f"{short_date(early)} to {short_date(late)}"
 
 
-def chance(forecast: RunOutForecast) -> str:
+def run_out_chance_text(forecast: RunOutForecast) -> str:
     if forecast.early is None:
         how_many = (
             "Every"
@@ -80,41 +85,45 @@ def chance(forecast: RunOutForecast) -> str:
         return f"{how_many} drawn {verb} longer than that, and further nobody looks."
     if forecast.late is None:
         lasting = (
-            f"{forecast.percent_lasting} of 100 drawn futures last beyond {said(forecast.until)}"
+            f"{forecast.percent_lasting} of 100 drawn futures last beyond "
+            f"{short_date(forecast.until)}"
         )
-        return f"One in ten ends before {said(forecast.early)}, and {lasting}."
+        return f"One in ten ends before {short_date(forecast.early)}, and {lasting}."
     return (
         f"Eight in ten drawn futures end within these days, half of them "
-        f"before {said(forecast.median or forecast.late)}."
+        f"before {short_date(forecast.median or forecast.late)}."
     )
 
 
-def renewal(outlook: Outlook, forecast: RunOutForecast) -> list[str]:
+def plan_renewal_lines(outlook: AccountForecast, forecast: RunOutForecast) -> list[str]:
     """Whether it is enough until the plan brings new credits."""
     renews_on = outlook.renews_on
     if renews_on is None or renews_on > forecast.until or renews_on <= outlook.today:
         return []
     lasting = forecast.percent_lasting_until(renews_on)
     return [
-        f"The plan renews on {said(renews_on)}; the credits last until then in {lasting} of 100."
+        (
+            f"The plan renews on {short_date(renews_on)}; the credits last until then in {lasting} "
+            "of 100."
+        )
     ]
 
 
-def without(outlook: Outlook, forecast: RunOutForecast) -> list[str]:
+def top_up_effect_lines(outlook: AccountForecast, forecast: RunOutForecast) -> list[str]:
     """What top-up does to it."""
-    alone = outlook.alone
+    alone = outlook.without_top_up
     if alone is None or alone is forecast:
         return []
     times = "1 top-up" if forecast.top_ups == 1 else f"{forecast.top_ups} top-ups"
-    bought = f"About {times} until {said(forecast.until)} are counted in."
-    return [bought, f"If none succeeds: {lowered(span(alone))}."]
+    bought = f"About {times} until {short_date(forecast.until)} are counted in."
+    return [bought, f"If none succeeds: {lowercase_first_letter(run_out_span_text(alone))}."]
 
 
-def lowered(text: str) -> str:
+def lowercase_first_letter(text: str) -> str:
     return text if text[:1].isdigit() else text[:1].lower() + text[1:]
 
 
-def note_of(account: Account, outlook: Outlook) -> str:
+def forecast_note(account: Account, outlook: AccountForecast) -> str:
     if account.plan != AccountPlan.PAID:
         return "The plan is not paid, so nothing is spent through the API until it is."
     if outlook.forecast is None or not outlook.forecast.daily_spend:
@@ -123,5 +132,5 @@ def note_of(account: Account, outlook: Outlook) -> str:
     return f"About {day} credits go a day, told from the last {outlook.pattern.known_days} days."
 
 
-def said(day: date) -> str:
+def short_date(day: date) -> str:
     return f"{day.day} {day:%b}"

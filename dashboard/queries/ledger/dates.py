@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from dashboard.queries.ledger.period import BETWEEN, FIRST, LAST, day_name, is_days
+from dashboard.queries.ledger.period import (
+    FIRST_LEDGER_DAY,
+    LAST_LEDGER_DAY,
+    RANGE_SEPARATOR,
+    full_date,
+    is_day_range,
+)
 
-LONGEST = 40  # characters of what was typed that are shown again
+MAX_DATE_INPUT_CHARS = 40  # characters of what was typed that are shown again
 
 
 @dataclass(frozen=True, slots=True)
-class Dates:
+class DateRangeInput:
     """As they were typed, in the order of the fields.
 
     `period`: what they mean, as in an address; empty where `problem` says what is wrong, and where
@@ -23,42 +29,44 @@ class Dates:
     last: str = ""
     period: str = ""
     problem: str = ""
-    wrong: str = ""
+    problem_field: str = ""
 
 
-def typed(query: Mapping[str, str]) -> Dates:
+def parse_date_range_input(query: Mapping[str, str]) -> DateRangeInput:
     """One of them alone is open at the other end."""
-    first, last = (query.get(name, "").strip()[:LONGEST] for name in ("from", "to"))
-    days = [day_or_none(text) for text in (first, last)]
+    first, last = (query.get(name, "").strip()[:MAX_DATE_INPUT_CHARS] for name in ("from", "to"))
+    days = [parse_ledger_day(text) for text in (first, last)]
     for name, text, day in zip(("from", "to"), (first, last), days, strict=True):
         if text and day is None:
-            return Dates(first, last, problem=no_day(text), wrong=name)
+            return DateRangeInput(first, last, problem=invalid_day_text(text), problem_field=name)
     start, end = days
     if start and end and end < start:
-        said = f"The last day, {day_name(end)}, lies before the first, {day_name(start)}."
-        return Dates(first, last, problem=said, wrong="to")
+        said = f"The last day, {full_date(end)}, lies before the first, {full_date(start)}."
+        return DateRangeInput(first, last, problem=said, problem_field="to")
     if not first and not last:
-        return Dates()
-    return Dates(first, last, f"{first}{BETWEEN}{last}" if first != last else first)
+        return DateRangeInput()
+    return DateRangeInput(
+        first, last, f"{first}{RANGE_SEPARATOR}{last}" if first != last else first
+    )
 
 
-def shown(period: str) -> Dates:
+def date_range_of_period(period: str) -> DateRangeInput:
     """The days of a period in an address, for the fields; those of a span are none."""
-    if not is_days(period):
-        return Dates()
-    first, between, last = period.partition(BETWEEN)
-    return Dates(first, last if between else first)
+    if not is_day_range(period):
+        return DateRangeInput()
+    first, between, last = period.partition(RANGE_SEPARATOR)
+    return DateRangeInput(first, last if between else first)
 
 
-def day_or_none(text: str) -> date | None:
+def parse_ledger_day(text: str) -> date | None:
     try:
         day = date.fromisoformat(text)
     except ValueError:
         return None
-    return day if FIRST <= day <= LAST and text == day.isoformat() else None
+    return day if FIRST_LEDGER_DAY <= day <= LAST_LEDGER_DAY and text == day.isoformat() else None
 
 
-def no_day(text: str) -> str:
+def invalid_day_text(text: str) -> str:
     return (
         f"“{text}” is no day that a ledger has. Write it as year, month and day, such as "
         "2026-11-18."

@@ -18,89 +18,96 @@ from typing import Any
 from uuid import UUID
 
 from dashboard.models import Team
-from dashboard.queries.ledger.figures import Books, books_of
-from dashboard.queries.ledger.filters import Filters, Place
-from dashboard.queries.ledger.people import people_of
-from dashboard.queries.ledger.rows import joined
-from dashboard.queries.ledger.scope import Scope, scope_of
-from dashboard.queries.ledger.search import searched
-from dashboard.queries.ledger.words import feature
+from dashboard.queries.ledger.figures import LedgerTotals, load_ledger_totals
+from dashboard.queries.ledger.filters import LedgerCursor, LedgerFilters
+from dashboard.queries.ledger.people import load_team_people
+from dashboard.queries.ledger.rows import query_next_rows
+from dashboard.queries.ledger.scope import LedgerScope, load_ledger_scope
+from dashboard.queries.ledger.search import apply_ledger_search
+from dashboard.queries.ledger.words import feature_label
 
-STRETCH = 4_000  # rows that are read at once
-BOM = "\ufeff"  # without it Excel takes UTF-8 for the machine's old code page
-HEAD = (
+EXPORT_CHUNK_ROWS = 4_000  # rows that are read at once
+UTF8_BOM = "\ufeff"  # without it Excel takes UTF-8 for the machine's old code page
+CSV_HEADER = (
     *("account", "position", "created_at", "utc", "label", "content_type", "transaction_type"),
     *("credit_spend", "through_api", "feature", "member", "member_email", "video", "video_id"),
     *("charge_id", "confidence", "reason"),
 )
-FIELDS = (
+EXPORT_FIELDS = (
     *("account_id", "position", "booked_at", "happened_at", "label", "content_type"),
     *("transaction_type", "credit_spend", "via_api", "operation", "member__name"),
     *("member__email", "job__title", "job_id", "charge_id", "confidence", "reason"),
 )
-THROUGH = {True: "yes", False: "no", None: ""}
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+VIA_API_CELLS = {True: "yes", False: "no", None: ""}
+SIGNED_NUMBER_RE = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExportSource:
     """What is exported: fixed when it starts, but for rows that come meanwhile."""
 
-    scope: Scope
-    books: Books
+    scope: LedgerScope
+    books: LedgerTotals
     names: Mapping[UUID, str]
 
 
-def source_of(team: Team, filters: Filters) -> Source:
-    scope = scope_of(team, filters)
+def build_export_source(team: Team, filters: LedgerFilters) -> ExportSource:
+    scope = load_ledger_scope(team, filters)
     if filters.search:
-        scope = searched(scope, people_of(team))
-    names = {one.pk: safe(one.name or one.email) for one in scope.accounts}
-    return Source(scope, books_of(scope), names)
+        scope = apply_ledger_search(scope, load_team_people(team))
+    names = {one.pk: escape_formula(one.name or one.email) for one in scope.accounts}
+    return ExportSource(scope, load_ledger_totals(scope), names)
 
 
-def head() -> str:
-    return BOM + lines([HEAD])
+def export_csv_header() -> str:
+    return UTF8_BOM + render_csv([CSV_HEADER])
 
 
-def next_lines(source: Source, after: Place | None) -> tuple[str, Place | None]:
+def export_csv_chunk(
+    source: ExportSource, after: LedgerCursor | None
+) -> tuple[str, LedgerCursor | None]:
     """The rows after a place as text, and the place where they end; None: there are no more."""
-    found = list(joined(source.scope, source.books, after, STRETCH).values_list(*FIELDS))
-    text = lines([cells(row, source.names) for row in found])
-    return text, place_of(found[-1]) if len(found) == STRETCH else None
+    found = list(
+        query_next_rows(source.scope, source.books, after, EXPORT_CHUNK_ROWS).values_list(
+            *EXPORT_FIELDS
+        )
+    )
+    text = render_csv([build_csv_cells(row, source.names) for row in found])
+    return text, cursor_from_values(found[-1]) if len(found) == EXPORT_CHUNK_ROWS else None
 
 
-def lines(rows: list[Any]) -> str:
+def render_csv(rows: list[Any]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer).writerows(rows)
     return buffer.getvalue()
 
 
-def cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[Any, ...]:
+def build_csv_cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[Any, ...]:
+    text = escape_formula
     (account, position, booked, at, label, kind, transaction, spend, via_api, operation) = row[:10]
     (name, email, title, job, charge, confidence, reason) = row[10:]
     return (
-        names[account], position, safe(booked), utc(at), safe(label), safe(kind),
-        safe(transaction), spend if NUMBER.fullmatch(spend) else safe(spend), THROUGH[via_api],
-        named(operation), safe(name), safe(email), safe(title), job,
-        charge, confidence, safe(reason),
+        names[account], position, text(booked), format_utc(at), text(label), text(kind),
+        text(transaction), spend if SIGNED_NUMBER_RE.fullmatch(spend) else text(spend),
+        VIA_API_CELLS[via_api], operation_cell(operation), text(name), text(email), text(title),
+        job, charge, confidence, text(reason),
     )  # fmt: skip
 
 
 @cache
-def named(operation: str) -> str:
-    return feature(operation) if operation else ""
+def operation_cell(operation: str) -> str:
+    return feature_label(operation) if operation else ""
 
 
-def safe(text: str | None) -> str:
+def escape_formula(text: str | None) -> str:
     """A cell that no spreadsheet reads as a formula."""
-    return f"'{text}" if text and text.startswith(FORMULA) else text or ""
+    return f"'{text}" if text and text.startswith(FORMULA_PREFIXES) else text or ""
 
 
-def utc(at: datetime) -> str:
+def format_utc(at: datetime) -> str:
     return at.isoformat(" ", "seconds").removesuffix("+00:00")
 
 
-def place_of(row: tuple[Any, ...]) -> Place:
-    return Place(row[3], row[0], row[1])
+def cursor_from_values(row: tuple[Any, ...]) -> LedgerCursor:
+    return LedgerCursor(row[3], row[0], row[1])

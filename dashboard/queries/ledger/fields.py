@@ -6,36 +6,38 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from dashboard.queries.chips import kept
-from dashboard.queries.ledger.dates import shown
-from dashboard.queries.ledger.filters import Filters
-from dashboard.queries.ledger.scope import Scope
+from dashboard.queries.chips import build_hidden_params
+from dashboard.queries.ledger.dates import date_range_of_period
+from dashboard.queries.ledger.filters import LedgerFilters
+from dashboard.queries.ledger.scope import LedgerScope
 
 
 @dataclass(frozen=True, slots=True)
 class DateFields:
     """`problem`: what is wrong with the days that were typed, and what is shown instead; `wrong`:
-    the field that it is about. `kept`: the other filters, as names and values."""
+    the field that it is about. `build_hidden_params`: the other filters, as names and values."""
 
     url: str
     first: str
     last: str
     problem: str
-    wrong: str
+    problem_field: str
     zone: str
-    kept: tuple[tuple[str, str], ...]
+    hidden_params: tuple[tuple[str, str], ...]
 
 
-def fields_of(page: str, filters: Filters, scope: Scope) -> DateFields:
+def build_date_fields(page: str, filters: LedgerFilters, scope: LedgerScope) -> DateFields:
     """`filters` as they were asked for on that page; no query."""
     typed = filters.dates
-    days = typed if typed.problem else shown(filters.period)
+    days = typed if typed.problem else date_range_of_period(filters.period)
     return DateFields(
         url=reverse(page),
         first=days.first,
         last=days.last,
-        problem=f"{typed.problem} Shown instead: {scope.period.within}." if typed.problem else "",
-        wrong=typed.wrong,
+        problem=f"{typed.problem} Shown instead: {scope.period.label_in_sentence}."
+        if typed.problem
+        else "",
+        problem_field=typed.problem_field,
         zone=scope.zone.key.replace("_", " "),
-        kept=kept(filters, "period"),
+        hidden_params=build_hidden_params(filters, "period"),
     )

@@ -12,20 +12,20 @@ from uuid import UUID
 from django.utils import timezone
 
 from dashboard.queries import address
-from dashboard.queries.ledger.dates import Dates, typed
-from dashboard.queries.ledger.period import is_period
+from dashboard.queries.ledger.dates import DateRangeInput, parse_date_range_input
+from dashboard.queries.ledger.period import is_ledger_period
 
-SORTS = {"": "Newest first", "oldest": "Oldest first"}
-DIRECTIONS = {"": "any", "out": "out", "in": "in"}
-SOURCES = {"": "any", "api": "the API", "web": "not the API"}
-MATCHES = {"": "any", "yes": "one of ours", "no": "none of ours"}
-STACKS = {"": "By member", "feature": "By feature"}
+SORT_OPTIONS = {"": "Newest first", "oldest": "Oldest first"}
+DIRECTION_OPTIONS = {"": "any", "out": "out", "in": "in"}
+SOURCE_OPTIONS = {"": "any", "api": "the API", "web": "not the API"}
+MATCH_OPTIONS = {"": "any", "yes": "one of ours", "no": "none of ours"}
+STACK_OPTIONS = {"": "By member", "feature": "By feature"}
 # The account is none of these: what a page leaves of it is whole.
-NARROWING = ("search", "member", "job", "feature", "label", "direction", "source", "match")
-OTHERS = ("account", *NARROWING[1:], "period", "sort", "by", "after")
+NARROWING_FIELDS = ("search", "member", "job", "feature", "label", "direction", "source", "match")
+URL_FIELDS = ("account", *NARROWING_FIELDS[1:], "period", "sort", "by", "after")
 
 
-class Place(NamedTuple):
+class LedgerCursor(NamedTuple):
     """Where a page ended: time, account and position of its last row."""
 
     at: datetime
@@ -33,16 +33,16 @@ class Place(NamedTuple):
     position: int
 
     def __str__(self) -> str:
-        return f"{address.stamp(self.at)}.{self.account.hex}.{self.position}"
+        return f"{address.format_cursor_time(self.at)}.{self.account.hex}.{self.position}"
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class LedgerFilters:
     """`dates` are those that were typed in; what they mean is the `period`."""
 
     search: str = ""
     period: str = ""
-    dates: Dates = field(default_factory=Dates)
+    dates: DateRangeInput = field(default_factory=DateRangeInput)
     account: UUID | None = None
     member: int | None = None
     job: UUID | None = None
@@ -53,61 +53,63 @@ class Filters:
     match: str = ""
     sort: str = ""
     by: str = ""
-    after: Place | None = None
+    after: LedgerCursor | None = None
 
     @property
-    def narrow(self) -> bool:
-        return bool(self.account) or self.picks
+    def is_narrowed(self) -> bool:
+        return bool(self.account) or self.excludes_rows
 
     @property
-    def picks(self) -> bool:
+    def excludes_rows(self) -> bool:
         """Whether rows of an account are left out among those that are shown."""
-        return any(getattr(self, name) for name in NARROWING)
+        return any(getattr(self, name) for name in NARROWING_FIELDS)
 
     @property
-    def oldest(self) -> bool:
+    def oldest_first(self) -> bool:
         return self.sort == "oldest"
 
     @property
     def named(self) -> dict[str, object]:
         """As they are called in the address."""
-        return {"q": self.search, **{name: getattr(self, name) for name in OTHERS}}
+        return {"q": self.search, **{name: getattr(self, name) for name in URL_FIELDS}}
 
     def url(self, page: str = "ledger", **changes: Any) -> str:
         """The address with these filters; a changed one starts at its first page."""
-        return address.address(page, replace(self, **{"after": None, **changes}).named)
+        return address.build_page_url(page, replace(self, **{"after": None, **changes}).named)
 
-    def part_url(self, part: str, **more: Any) -> str:
+    def fragment_url(self, part: str, **more: Any) -> str:
         """Where a part of the page fetches itself again."""
         url = self.url(after=self.after)
         return f"{url}{'&' if '?' in url else '?'}{urlencode({'part': part, **more})}"
 
 
-def filters_of(query: Mapping[str, str]) -> Filters:
-    dates, period = typed(query), query.get("period", "")
-    period = period if is_period(period, timezone.now().date()) else ""
-    return Filters(
-        search=address.words(query),
+def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:
+    dates, period = parse_date_range_input(query), query.get("period", "")
+    period = period if is_ledger_period(period, timezone.now().date()) else ""
+    return LedgerFilters(
+        search=address.parse_search_text(query),
         period=dates.period or period,
         dates=dates,
-        account=address.uuid_or_none(query.get("account", "")),
-        member=address.number_or_none(query.get("member", "")),
-        job=address.uuid_or_none(query.get("job", "")),
-        feature=address.text(query, "feature")[:60],
-        label=address.text(query, "label")[:200],
-        direction=address.known(query.get("direction", ""), DIRECTIONS),
-        source=address.known(query.get("source", ""), SOURCES),
-        match=address.known(query.get("match", ""), MATCHES),
-        sort=address.known(query.get("sort", ""), SORTS),
-        by=address.known(query.get("by", ""), STACKS),
-        after=place_or_none(query.get("after", "")),
+        account=address.parse_uuid(query.get("account", "")),
+        member=address.parse_small_int(query.get("member", "")),
+        job=address.parse_uuid(query.get("job", "")),
+        feature=address.clean_text_param(query, "feature")[:60],
+        label=address.clean_text_param(query, "label")[:200],
+        direction=address.allowed_or_empty(query.get("direction", ""), DIRECTION_OPTIONS),
+        source=address.allowed_or_empty(query.get("source", ""), SOURCE_OPTIONS),
+        match=address.allowed_or_empty(query.get("match", ""), MATCH_OPTIONS),
+        sort=address.allowed_or_empty(query.get("sort", ""), SORT_OPTIONS),
+        by=address.allowed_or_empty(query.get("by", ""), STACK_OPTIONS),
+        after=parse_ledger_cursor(query.get("after", "")),
     )
 
 
-def place_or_none(text: str) -> Place | None:
+def parse_ledger_cursor(text: str) -> LedgerCursor | None:
     try:
         seconds, fraction, account, position = text.split(".")
-        place = Place(address.moment(seconds, fraction), UUID(account), int(position))
+        place = LedgerCursor(
+            address.parse_cursor_time(seconds, fraction), UUID(account), int(position)
+        )
     except (ValueError, OverflowError, OSError):
         return None
     # The first and the last year have moments that other zones have no calendar for.

@@ -9,40 +9,44 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from dashboard.queries.ledger.period import Period
-from dashboard.queries.ledger.scope import Scope, names_of
-from dashboard.queries.ledger.steps import StartOf, Step
+from dashboard.queries.ledger.period import LedgerPeriod
+from dashboard.queries.ledger.scope import LedgerScope, build_column_filters
+from dashboard.queries.ledger.steps import Granularity, TruncToGranularity
 from proxyapi.models import MonthlyTotalByOperation
 from proxyapi.rollups.price_counts import next_month
 
-DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 
 
-def by_feature(scope: Scope) -> Iterator[QuerySet[Any]]:
+def iter_feature_sums(scope: LedgerScope) -> Iterator[QuerySet[Any]]:
     """Whole months, and the days before and after them; each row's month is its `start`.
 
     Where a filter asks for what months do not tell of, all of it is days.
     """
-    period, (start, end) = scope.period, whole_months(scope.period)
-    if start >= end or not names_of(scope.filters).keys() <= {"operation"}:
-        yield days_of(scope)
+    period, (start, end) = scope.period, whole_months_within(scope.period)
+    if start >= end or not build_column_filters(scope.filters).keys() <= {"operation"}:
+        yield daily_feature_sums(scope)
         return
     months = MonthlyTotalByOperation.objects.filter(
-        **scope.chosen(), month__gte=start, month__lt=end
+        **scope.sums_filter(), month__gte=start, month__lt=end
     )
     yield months.annotate(start=F("month"))
-    for first, last in ((period.first, start - DAY), (end, period.last)):
+    for first, last in ((period.first, start - ONE_DAY), (end, period.last)):
         if first <= last:
             # Of two lower bounds SQLite searches an index from the first, so there is one.
-            yield days_of(replace(scope, period=replace(period, first=first, last=last)))
+            yield daily_feature_sums(replace(scope, period=replace(period, first=first, last=last)))
 
 
-def days_of(scope: Scope) -> QuerySet[Any]:
-    days: QuerySet[Any] = scope.sums("operation").annotate(start=StartOf("day", Step.MONTH))
+def daily_feature_sums(scope: LedgerScope) -> QuerySet[Any]:
+    days: QuerySet[Any] = scope.sums("operation").annotate(
+        start=TruncToGranularity("day", Granularity.MONTH)
+    )
     return days
 
 
-def whole_months(period: Period) -> tuple[date, date]:
+def whole_months_within(period: LedgerPeriod) -> tuple[date, date]:
     """From the first month on, until before the second; the same, or less, where there is none."""
     first = period.first.replace(day=1)
-    return first if first == period.first else next_month(first), (period.last + DAY).replace(day=1)
+    return first if first == period.first else next_month(first), (period.last + ONE_DAY).replace(
+        day=1
+    )

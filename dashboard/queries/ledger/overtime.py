@@ -13,30 +13,30 @@ from uuid import UUID
 from django.db.models import Q
 
 from dashboard.models import Membership
-from dashboard.queries.charts import Tick, scale_to
-from dashboard.queries.charts.scale import GridLine, thinned
-from dashboard.queries.chips import Chip, chip
-from dashboard.queries.ledger.banners import Banner, banners_of
-from dashboard.queries.ledger.fields import DateFields, fields_of
-from dashboard.queries.ledger.figures import NOTHING
-from dashboard.queries.ledger.filters import Filters
-from dashboard.queries.ledger.period import periods
-from dashboard.queries.ledger.rows import titled
-from dashboard.queries.ledger.scope import Scope, scope_of
-from dashboard.queries.ledger.shares import Share, shares_of
-from dashboard.queries.ledger.steps import Step, step_of
-from dashboard.queries.ledger_end import end_of
+from dashboard.queries.charts import AxisTick, build_chart_scale
+from dashboard.queries.charts.scale import GridLine, thin_axis_ticks
+from dashboard.queries.chips import FilterChip, build_filter_chip
+from dashboard.queries.ledger.banners import LedgerNotice, build_ledger_notices
+from dashboard.queries.ledger.fields import DateFields, build_date_fields
+from dashboard.queries.ledger.figures import ZERO_CREDITS
+from dashboard.queries.ledger.filters import LedgerFilters
+from dashboard.queries.ledger.period import build_period_options
+from dashboard.queries.ledger.rows import day_title
+from dashboard.queries.ledger.scope import LedgerScope, load_ledger_scope
+from dashboard.queries.ledger.shares import FeatureShare, load_feature_shares
+from dashboard.queries.ledger.steps import Granularity, choose_granularity
+from dashboard.queries.ledger_end import ledger_end_balance
 from dashboard.templatetags.reelroom import credits
 from proxyapi.models import DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
 
-MARKS = 12  # of each kind; of more only the largest are drawn
-YEAR = 400  # days; of longer periods the chart begins with the first row
-POINTS = 190  # days that are drawn one by one
+MAX_MARKS_PER_KIND = 12  # of each kind; of more only the largest are drawn
+MAX_UNTRIMMED_DAYS = 400  # days; of longer periods the chart begins with the first row
+MAX_DAILY_POINTS = 190  # days that are drawn one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BalanceMark:
     """Credits that came on a day, in percent. `kind`: in, for what was bought or given | refund."""
 
     x: float
@@ -46,93 +46,99 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class BalanceHoverTarget:
     """One day under the pointer: its column in percent, and what it says."""
 
     x: float
     width: float
-    says: str
+    text: str
 
 
-class Told(NamedTuple):
+class BalanceTableRow(NamedTuple):
     """A day, a week or a month as a row of the table."""
 
     name: str
-    came: Decimal
-    left: Decimal
+    received: Decimal
+    balance: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class BalanceChart:
     """`head`: what a row of the table is: Day | Week | Month."""
 
     sentence: str
     grid: tuple[GridLine, ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[AxisTick, ...]
     path: str
     area: str
-    marks: tuple[Mark, ...]
-    stops: tuple[Stop, ...]
+    marks: tuple[BalanceMark, ...]
+    stops: tuple[BalanceHoverTarget, ...]
     head: str
-    table: tuple[Told, ...]
+    table: tuple[BalanceTableRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Charts:
-    filters: Filters
-    chips: tuple[Chip, ...]
+class LedgerChartsPage:
+    filters: LedgerFilters
+    chips: tuple[FilterChip, ...]
     dates: DateFields
-    banners: tuple[Banner, ...]
-    says: str
-    balance: Balance | None
-    shares: tuple[Share, ...]
+    banners: tuple[LedgerNotice, ...]
+    period_label: str
+    balance: BalanceChart | None
+    shares: tuple[FeatureShare, ...]
     spent: Decimal
     url: str
     back_url: str
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
-    bought: Decimal = NOTHING
-    refunded: Decimal = NOTHING
+class ReceivedCredits:
+    bought: Decimal = ZERO_CREDITS
+    refunded: Decimal = ZERO_CREDITS
 
     @property
-    def all(self) -> Decimal:
+    def total(self) -> Decimal:
         return self.bought + self.refunded
 
 
-def charts_of(reader: Membership, filters: Filters) -> Charts:
+def build_ledger_charts_page(reader: Membership, filters: LedgerFilters) -> LedgerChartsPage:
     """Three queries. The balance knows no members and no features: other filters do not count."""
-    kept = Filters(period=filters.period, dates=filters.dates, account=filters.account)
-    scope = scope_of(reader.team, kept)
-    shares = shares_of(scope)
-    return Charts(
+    kept = LedgerFilters(period=filters.period, dates=filters.dates, account=filters.account)
+    scope = load_ledger_scope(reader.team, kept)
+    shares = load_feature_shares(scope)
+    return LedgerChartsPage(
         filters=kept,
-        chips=tuple(chips_of(scope)),
-        dates=fields_of("ledger-charts", kept, scope),
-        banners=banners_of(scope),
-        says=scope.period.says,
-        balance=balance_of(scope),
+        chips=tuple(build_ledger_charts_chips(scope)),
+        dates=build_date_fields("ledger-charts", kept, scope),
+        banners=build_ledger_notices(scope),
+        period_label=scope.period.label,
+        balance=build_ledger_balance_chart(scope),
         shares=shares,
-        spent=sum((one.amount for one in shares), NOTHING),
+        spent=sum((one.amount for one in shares), ZERO_CREDITS),
         url=f"{kept.url('ledger-charts')}{'&' if kept.period or kept.account else '?'}part=charts",
         back_url=filters.url(),
     )
 
 
-def chips_of(scope: Scope) -> Iterator[Chip]:
-    filters = Addressed(scope.filters)
-    yield chip("period", "Period", periods(scope.filters.period, scope.today), filters, plain=True)
+def build_ledger_charts_chips(scope: LedgerScope) -> Iterator[FilterChip]:
+    filters = LedgerChartsFilters(scope.filters)
+    yield build_filter_chip(
+        "period",
+        "Period",
+        build_period_options(scope.filters.period, scope.today),
+        filters,
+        plain=True,
+    )
     if len(scope.accounts) > 1:
         names = {str(one.pk): one.name or one.email for one in scope.accounts}
-        yield chip("account", "Account", {"": "all", **names}, filters)
+        yield build_filter_chip("account", "Account", {"": "all", **names}, filters)
 
 
 @dataclass(frozen=True, slots=True)
-class Addressed:
+class LedgerChartsFilters:
     """The filters as this page's address has them."""
 
-    filters: Filters
+    filters: LedgerFilters
 
     @property
     def period(self) -> str:
@@ -147,20 +153,22 @@ class Addressed:
 
 
 # The balance --------------------------------------------------------------------------------------
-def balance_of(scope: Scope) -> Balance | None:
+def build_ledger_balance_chart(scope: LedgerScope) -> BalanceChart | None:
     """One query. Walks back from the balance of now; nothing where no row is mirrored."""
     known = [one for one in scope.accounts if one.pk in scope.ids and one.balance_as_of]
-    nets, came = moved(scope, [one.pk for one in known])
+    nets, came = load_daily_changes(scope, [one.pk for one in known])
     if not nets:
         return None
-    now = sum((end_of(one) for one in known), NOTHING)
-    first = scope.period.first if scope.period.days <= YEAR else min(nets)
-    ends = day_ends(nets, now, first, max(scope.today, max(nets)))
+    now = sum((ledger_end_balance(one) for one in known), ZERO_CREDITS)
+    first = scope.period.first if scope.period.days <= MAX_UNTRIMMED_DAYS else min(nets)
+    ends = compute_day_end_balances(nets, now, first, max(scope.today, max(nets)))
     days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
-    return drawn(scope, {day: ends[day] for day in days}, came) if days else None
+    return draw_balance_chart(scope, {day: ends[day] for day in days}, came) if days else None
 
 
-def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[date, Came]]:
+def load_daily_changes(
+    scope: LedgerScope, ids: Sequence[UUID]
+) -> tuple[dict[date, Decimal], dict[date, ReceivedCredits]]:
     """What each day since the period's first changed, and what came in on it.
 
     A refund is a credit that has a charge.
@@ -176,88 +184,101 @@ def moved(scope: Scope, ids: Sequence[UUID]) -> tuple[dict[date, Decimal], dict[
         )
     )
     nets: dict[date, Decimal] = {}
-    came: dict[date, Came] = {}
+    came: dict[date, ReceivedCredits] = {}
     for day, net, bought, refunded in rows:
         nets[day] = net
         if bought or refunded:
-            came[day] = Came(bought or NOTHING, refunded or NOTHING)
+            came[day] = ReceivedCredits(bought or ZERO_CREDITS, refunded or ZERO_CREDITS)
     return nets, came
 
 
-def day_ends(
+def compute_day_end_balances(
     nets: Mapping[date, Decimal], now: Decimal, first: date, last: date
 ) -> dict[date, Decimal]:
     """What was left at the end of each day, in the order of days."""
     left, ends, day = now, {}, last
     while day >= first:
         ends[day] = left
-        left -= nets.get(day, NOTHING)
+        left -= nets.get(day, ZERO_CREDITS)
         day -= timedelta(days=1)
     return dict(reversed(ends.items()))
 
 
-def drawn(scope: Scope, ends: Mapping[date, Decimal], came: Mapping[date, Came]) -> Balance:
-    days, scale = list(ends), scale_to(max(*ends.values(), NOTHING))
-    step = step_of(days[0], days[-1])
+def draw_balance_chart(
+    scope: LedgerScope, ends: Mapping[date, Decimal], came: Mapping[date, ReceivedCredits]
+) -> BalanceChart:
+    days, scale = list(ends), build_chart_scale(max(*ends.values(), ZERO_CREDITS))
+    step = choose_granularity(days[0], days[-1])
     width = 100 / len(days)
     place = {day: (number + 0.5) * width for number, day in enumerate(days)}
-    every = max(1, len(days) // POINTS)
+    every = max(1, len(days) // MAX_DAILY_POINTS)
     path = "M" + "L".join(
         f"{place[day]:.2f} {scale.y(ends[day]):.2f}" for day in [*days[::every], days[-1]]
     )
     marks = [
-        Mark(
+        BalanceMark(
             place[day],
             scale.y(ends[day]),
             kind,
-            f"{named(scope, day)}: {words} {credits(amount)} cr",
+            f"{balance_day_title(scope, day)}: {words} {credits(amount)} cr",
         )
-        for kind, words, day, amount in marked(came, place)
+        for kind, words, day, amount in iter_largest_credits(came, place)
     ]
     stops = (
-        Stop(number * width, width * every, says(scope, day, ends, came))
+        BalanceHoverTarget(number * width, width * every, balance_day_text(scope, day, ends, came))
         for number, day in list(enumerate(days))[::every]
     )
-    ticks = (Tick(place[day], "today" if day == scope.today else step.short(day)) for day in days)
-    return Balance(
-        sentence=sentence(scope, ends),
+    ticks = (
+        AxisTick(place[day], "today" if day == scope.today else step.short_label(day))
+        for day in days
+    )
+    return BalanceChart(
+        sentence=balance_chart_text(scope, ends),
         grid=scale.grid,
-        ticks=thinned(list(ticks)),
+        ticks=thin_axis_ticks(list(ticks)),
         path=path,
         area=f"{path}L{place[days[-1]]:.2f} 100L{place[days[0]]:.2f} 100Z",
         marks=tuple(marks),
         stops=tuple(stops),
         head=step.title(),
-        table=tuple(told(scope, step, ends, came)),
+        table=tuple(iter_balance_table_rows(scope, step, ends, came)),
     )
 
 
-def told(
-    scope: Scope, step: Step, ends: Mapping[date, Decimal], came: Mapping[date, Came]
-) -> Iterator[Told]:
+def iter_balance_table_rows(
+    scope: LedgerScope,
+    step: Granularity,
+    ends: Mapping[date, Decimal],
+    came: Mapping[date, ReceivedCredits],
+) -> Iterator[BalanceTableRow]:
     """The newest first: what came in a step, and what was left at the end of it."""
-    for start, group in groupby(reversed(list(ends)), key=step.start):
+    for start, group in groupby(reversed(list(ends)), key=step.first_day):
         days = list(group)
-        into = sum((came[day].all for day in days if day in came), NOTHING)
-        name = named(scope, start) if step is Step.DAY else step.said(start)
-        yield Told(name, into, ends[days[0]])
+        into = sum((came[day].total for day in days if day in came), ZERO_CREDITS)
+        name = balance_day_title(scope, start) if step is Granularity.DAY else step.label(start)
+        yield BalanceTableRow(name, into, ends[days[0]])
 
 
-def marked(
-    came: Mapping[date, Came], place: Mapping[date, float]
+def iter_largest_credits(
+    came: Mapping[date, ReceivedCredits], place: Mapping[date, float]
 ) -> Iterator[tuple[str, str, date, Decimal]]:
     """Kind, words, day and amount of what is drawn: of each kind the largest."""
     kinds = (("in", "credits in", "bought"), ("refund", "refunded", "refunded"))
     for kind, told, name in kinds:
         amounts = {day: getattr(it, name) for day, it in came.items() if day in place}
         largest = sorted((day for day in amounts if amounts[day]), key=lambda day: -amounts[day])
-        for day in largest[:MARKS]:
+        for day in largest[:MAX_MARKS_PER_KIND]:
             yield kind, told, day, amounts[day]
 
 
-def says(scope: Scope, day: date, ends: Mapping[date, Decimal], came: Mapping[date, Came]) -> str:
-    parts = [f"{named(scope, day)}: {credits(ends[day])} cr at the end."]
-    it = came.get(day, Came())
+def balance_day_text(
+    scope: LedgerScope,
+    day: date,
+    ends: Mapping[date, Decimal],
+    came: Mapping[date, ReceivedCredits],
+) -> str:
+    parts = [f"{balance_day_title(scope, day)}: {credits(ends[day])} cr at the end."]
+    it = came.get(day, ReceivedCredits())
     if it.bought:
         parts.append(f"{credits(it.bought)} came in.")
     if it.refunded:
@@ -265,14 +286,14 @@ def says(scope: Scope, day: date, ends: Mapping[date, Decimal], came: Mapping[da
     return " ".join(parts)
 
 
-def named(scope: Scope, day: date) -> str:
-    return titled(day, scope.today)
+def balance_day_title(scope: LedgerScope, day: date) -> str:
+    return day_title(day, scope.today)
 
 
-def sentence(scope: Scope, ends: Mapping[date, Decimal]) -> str:
+def balance_chart_text(scope: LedgerScope, ends: Mapping[date, Decimal]) -> str:
     low, high = min(ends, key=lambda day: ends[day]), max(ends, key=lambda day: ends[day])
     return (
-        f"{scope.period.says}: the balance ended at {credits(list(ends.values())[-1])} credits. "
+        f"{scope.period.label}: the balance ended at {credits(list(ends.values())[-1])} credits. "
         f"Highest {credits(ends[high])} on {high.day} {high:%b %Y}, lowest {credits(ends[low])} on "
         f"{low.day} {low:%b %Y}."
     )

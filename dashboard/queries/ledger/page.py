@@ -7,27 +7,40 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from dashboard.models import Membership
-from dashboard.queries.charts import Bars
-from dashboard.queries.chips import Chip, Sheet, chip, kept, sheet
-from dashboard.queries.ledger.banners import Banner, banners_of
-from dashboard.queries.ledger.fields import DateFields, fields_of
-from dashboard.queries.ledger.figures import Books, Figures, books_of
-from dashboard.queries.ledger.filters import DIRECTIONS, MATCHES, SORTS, SOURCES, STACKS, Filters
-from dashboard.queries.ledger.pending import Pending, pending_of
-from dashboard.queries.ledger.people import Person, people_of
-from dashboard.queries.ledger.period import EVERYTHING, periods
-from dashboard.queries.ledger.rows import Page, page_of
-from dashboard.queries.ledger.scope import Scope, scope_from, scope_of
-from dashboard.queries.ledger.search import names_in, searched
-from dashboard.queries.ledger.spend import spend_of, split_of
-from dashboard.queries.ledger.words import feature
+from dashboard.queries.charts import BarChart
+from dashboard.queries.chips import (
+    FilterChip,
+    FilterSheet,
+    build_filter_chip,
+    build_filter_sheet,
+    build_hidden_params,
+)
+from dashboard.queries.ledger.banners import LedgerNotice, build_ledger_notices
+from dashboard.queries.ledger.fields import DateFields, build_date_fields
+from dashboard.queries.ledger.figures import CreditTotals, LedgerTotals, load_ledger_totals
+from dashboard.queries.ledger.filters import (
+    DIRECTION_OPTIONS,
+    MATCH_OPTIONS,
+    SORT_OPTIONS,
+    SOURCE_OPTIONS,
+    STACK_OPTIONS,
+    LedgerFilters,
+)
+from dashboard.queries.ledger.pending import PendingCharges, load_pending_charges
+from dashboard.queries.ledger.people import TeamPerson, load_team_people
+from dashboard.queries.ledger.period import ALL_TIME, build_period_options
+from dashboard.queries.ledger.rows import LedgerRowsPage, build_ledger_rows_page
+from dashboard.queries.ledger.scope import LedgerScope, build_ledger_scope, load_ledger_scope
+from dashboard.queries.ledger.search import apply_ledger_search, load_period_names
+from dashboard.queries.ledger.spend import build_spend_chart, build_spend_split
+from dashboard.queries.ledger.words import feature_label
 from proxyapi.models import Account
 
-MOST = 200  # labels that a select offers
+MAX_LABEL_OPTIONS = 200  # labels that a select offers
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackOption:
     """A way to split the chart, as a link."""
 
     label: str
@@ -36,25 +49,25 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class LedgerTotalsSection:
     """What the filters leave, together. `chart` is missing where rows of a job or a search are
     shown alone."""
 
-    figures: Figures
-    chart: Bars | None
-    banners: tuple[Banner, ...]
-    stacks: tuple[Stack, ...]
+    figures: CreditTotals
+    chart: BarChart | None
+    banners: tuple[LedgerNotice, ...]
+    stacks: tuple[StackOption, ...]
     url: str
-    says: str
+    period_label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class LedgerEntriesSection:
     """`pending` are no rows of the ledger yet. `bare`: there is no row at all in these accounts and
     days, whatever the filters; `no_account`: the team has none yet."""
 
-    page: Page
-    pending: Pending
+    page: LedgerRowsPage
+    pending: PendingCharges
     rows: int
     period: str
     url: str
@@ -62,127 +75,152 @@ class Entries:
     sorted: str
     clear_url: str
     whole_url: str
-    bare: bool
+    is_empty: bool
     no_account: bool
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
-    """`kept`: what the form of the chips sends besides; `sheet`: all of them on a phone."""
+    """`build_hidden_params`: what the form of the chips sends besides; `build_filter_sheet`: all of
+    them on a phone."""
 
-    filters: Filters
-    chips: tuple[Chip, ...]
-    job: Chip | None
-    kept: tuple[tuple[str, str], ...]
-    sheet: Sheet
+    filters: LedgerFilters
+    chips: tuple[FilterChip, ...]
+    job: FilterChip | None
+    hidden_params: tuple[tuple[str, str], ...]
+    sheet: FilterSheet
     dates: DateFields
-    totals: Totals
-    entries: Entries
+    totals: LedgerTotalsSection
+    entries: LedgerEntriesSection
     export_url: str
     charts_url: str
 
 
-def ledger_of(
-    reader: Membership, filters: Filters, accounts: Sequence[Account] | None = None
+def build_ledger_page(
+    reader: Membership, filters: LedgerFilters, accounts: Sequence[Account] | None = None
 ) -> LedgerPage:
     """Six queries at most; `accounts` are those of `ledgered`, else there is one more."""
     team = reader.team
-    scope = scope_of(team, filters) if accounts is None else scope_from(team, filters, accounts)
-    people = people_of(reader.team)
-    scope = searched(scope, people)
-    books = books_of(scope, () if filters.search else split_of(scope, people))
-    entries, chips = entries_from(scope, books), tuple(chips_of(scope, people))
+    scope = (
+        load_ledger_scope(team, filters)
+        if accounts is None
+        else build_ledger_scope(team, filters, accounts)
+    )
+    people = load_team_people(reader.team)
+    scope = apply_ledger_search(scope, people)
+    books = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
+    entries, chips = build_entries_section(scope, books), tuple(build_ledger_chips(scope, people))
     return LedgerPage(
         filters=filters,
         chips=chips,
-        kept=kept(filters, "q", *(one.name for one in chips)),
-        sheet=sheet(Filters().url(), [*chips, chip("sort", "", SORTS, filters)], filters),
-        dates=fields_of("ledger", filters, scope),
-        job=job_chip(filters, entries.page) if filters.job else None,
-        totals=totals_from(scope, books, people),
+        hidden_params=build_hidden_params(filters, "q", *(one.name for one in chips)),
+        sheet=build_filter_sheet(
+            LedgerFilters().url(),
+            [*chips, build_filter_chip("sort", "", SORT_OPTIONS, filters)],
+            filters,
+        ),
+        dates=build_date_fields("ledger", filters, scope),
+        job=build_video_chip(filters, entries.page) if filters.job else None,
+        totals=build_totals_section(scope, books, people),
         entries=entries,
         export_url=filters.url("ledger-export"),
         charts_url=filters.url("ledger-charts", sort=""),
     )
 
 
-def totals_of(reader: Membership, filters: Filters) -> Totals:
-    scope, people = scope_of(reader.team, filters), people_of(reader.team)
-    scope = searched(scope, people)
-    books = books_of(scope, () if filters.search else split_of(scope, people))
-    return totals_from(scope, books, people)
+def load_totals_section(reader: Membership, filters: LedgerFilters) -> LedgerTotalsSection:
+    scope, people = load_ledger_scope(reader.team, filters), load_team_people(reader.team)
+    scope = apply_ledger_search(scope, people)
+    books = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
+    return build_totals_section(scope, books, people)
 
 
-def entries_of(reader: Membership, filters: Filters, known: int | None) -> Entries:
+def load_entries_section(
+    reader: Membership, filters: LedgerFilters, known: int | None
+) -> LedgerEntriesSection:
     """`known`: the newest row that the reader has; what came after it is marked."""
-    scope = scope_of(reader.team, filters)
+    scope = load_ledger_scope(reader.team, filters)
     if filters.search:
-        scope = searched(scope, people_of(reader.team))
-    return entries_from(scope, books_of(scope), known)
+        scope = apply_ledger_search(scope, load_team_people(reader.team))
+    return build_entries_section(scope, load_ledger_totals(scope), known)
 
 
-def totals_from(scope: Scope, books: Books, people: Sequence[Person]) -> Totals:
+def build_totals_section(
+    scope: LedgerScope, books: LedgerTotals, people: Sequence[TeamPerson]
+) -> LedgerTotalsSection:
     filters = scope.filters
-    return Totals(
-        figures=books.whole,
-        chart=None if filters.job or filters.search else spend_of(scope, books, people),
-        banners=banners_of(scope),
-        stacks=stacks_of(filters),
-        url=filters.part_url("totals"),
-        says=scope.period.says,
+    return LedgerTotalsSection(
+        figures=books.total,
+        chart=None if filters.job or filters.search else build_spend_chart(scope, books, people),
+        banners=build_ledger_notices(scope),
+        stacks=build_stack_options(filters),
+        url=filters.fragment_url("totals"),
+        period_label=scope.period.label,
     )
 
 
-def entries_from(scope: Scope, books: Books, known: int | None = None) -> Entries:
-    filters, page = scope.filters, page_of(scope, books, known)
-    return Entries(
+def build_entries_section(
+    scope: LedgerScope, books: LedgerTotals, known: int | None = None
+) -> LedgerEntriesSection:
+    filters, page = scope.filters, build_ledger_rows_page(scope, books, known)
+    return LedgerEntriesSection(
         page=page,
-        pending=pending_of(scope),
-        rows=books.whole.rows,
-        period=scope.period.within,
-        url=filters.part_url("entries", known=page.newest),
-        sort_url=filters.url(sort="" if filters.oldest else "oldest"),
-        sorted="ascending" if filters.oldest else "descending",
-        clear_url=Filters(period=filters.period).url(),
-        whole_url="" if filters.period == EVERYTHING else Filters(period=EVERYTHING).url(),
-        bare=not filters.narrow and not books.whole.rows,
+        pending=load_pending_charges(scope),
+        rows=books.total.rows,
+        period=scope.period.label_in_sentence,
+        url=filters.fragment_url("entries", known=page.newest_key),
+        sort_url=filters.url(sort="" if filters.oldest_first else "oldest"),
+        sorted="ascending" if filters.oldest_first else "descending",
+        clear_url=LedgerFilters(period=filters.period).url(),
+        whole_url="" if filters.period == ALL_TIME else LedgerFilters(period=ALL_TIME).url(),
+        is_empty=not filters.is_narrowed and not books.total.rows,
         no_account=not scope.accounts,
     )
 
 
-def stacks_of(filters: Filters) -> tuple[Stack, ...]:
+def build_stack_options(filters: LedgerFilters) -> tuple[StackOption, ...]:
     return tuple(
-        Stack(label, filters.url(by=value), value == filters.by) for value, label in STACKS.items()
+        StackOption(label, filters.url(by=value), value == filters.by)
+        for value, label in STACK_OPTIONS.items()
     )
 
 
-def chips_of(scope: Scope, people: Sequence[Person]) -> Iterator[Chip]:
+def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
     """One query: the features and labels of these days, whatever else is asked for."""
     filters = scope.filters
-    yield chip("period", "Period", periods(filters.period, scope.today), filters, plain=True)
+    yield build_filter_chip(
+        "period", "Period", build_period_options(filters.period, scope.today), filters, plain=True
+    )
     if len(scope.accounts) > 1:
         accounts = {str(one.pk): one.name or one.email for one in scope.accounts}
-        yield chip("account", "Account", {"": "all", **accounts}, filters)
+        yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
     members = {str(one.id): one.name for one in people}
-    yield chip("member", "Member", {"": "everyone", **members}, filters)
-    names = scope.found.names if scope.found else names_in(scope)
-    features = {one: feature(one) for one in names.operations}
-    yield chip("feature", "Feature", {"": "any", **chosen_too(filters.feature, features)}, filters)
-    labels = {label: label for label in sorted(names.labels)[:MOST]}
-    yield chip("label", "Label", {"": "any", **chosen_too(filters.label, labels)}, filters)
-    yield chip("direction", "Credits", DIRECTIONS, filters)
-    yield chip("source", "Via", SOURCES, filters)
-    yield chip("match", "Charge", MATCHES, filters)
+    yield build_filter_chip("member", "Member", {"": "everyone", **members}, filters)
+    names = scope.found.names if scope.found else load_period_names(scope)
+    features = {one: feature_label(one) for one in names.operations}
+    yield build_filter_chip(
+        "feature",
+        "Feature",
+        {"": "any", **include_chosen_option(filters.feature, features)},
+        filters,
+    )
+    labels = {label: label for label in sorted(names.labels)[:MAX_LABEL_OPTIONS]}
+    yield build_filter_chip(
+        "label", "Label", {"": "any", **include_chosen_option(filters.label, labels)}, filters
+    )
+    yield build_filter_chip("direction", "Credits", DIRECTION_OPTIONS, filters)
+    yield build_filter_chip("source", "Via", SOURCE_OPTIONS, filters)
+    yield build_filter_chip("match", "Charge", MATCH_OPTIONS, filters)
 
 
-def chosen_too(value: str, options: dict[str, str]) -> dict[str, str]:
+def include_chosen_option(value: str, options: dict[str, str]) -> dict[str, str]:
     """The options by name, and a choice that these days do not have: it can be taken off."""
     if value and value not in options:
-        options[value] = feature(value) if "." in value else value
+        options[value] = feature_label(value) if "." in value else value
     return dict(sorted(options.items(), key=itemgetter(1)))
 
 
-def job_chip(filters: Filters, page: Page) -> Chip:
+def build_video_chip(filters: LedgerFilters, page: LedgerRowsPage) -> FilterChip:
     """A job is chosen by a link, not from a hundred thousand; its rows know its title."""
     says = next((row.job for day in page.days for row in day.rows), "no entry here")
-    return Chip("job", "Video", says, (), filters.url(job=None))
+    return FilterChip("job", "Video", says, (), filters.url(job=None))

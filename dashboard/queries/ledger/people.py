@@ -10,7 +10,7 @@ from dashboard.models import Membership, Team, User
 from proxyapi.models import Token
 
 
-class Person(NamedTuple):
+class TeamPerson(NamedTuple):
     """Plain values: hundreds of models would be half of what a page asks the database for."""
 
     id: int
@@ -22,7 +22,7 @@ class Person(NamedTuple):
         return self.name.split()[0].partition("@")[0]
 
 
-def people_of(team: Team) -> tuple[Person, ...]:
+def load_team_people(team: Team) -> tuple[TeamPerson, ...]:
     """One query: everybody in the order of joining, then those who left and had a token."""
     member = Membership.objects.filter(team=team, user=OuterRef("pk"))
     had_token = Token.objects.filter(vault=team.vault_id).values("owner")
@@ -32,4 +32,4 @@ def people_of(team: Team) -> tuple[Person, ...]:
     )
     users = users.order_by(F("member_since").asc(nulls_last=True), "membership", "pk")
     rows = users.values_list("pk", "name", "email")
-    return tuple(Person(pk, name if name.strip() else email) for pk, name, email in rows)
+    return tuple(TeamPerson(pk, name if name.strip() else email) for pk, name, email in rows)

@@ -13,48 +13,48 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from dashboard.models import Team
-from dashboard.queries.ledger.filters import Filters
-from dashboard.queries.ledger.found import Found
-from dashboard.queries.ledger.period import Period, period_of
-from dashboard.queries.ledger.steps import WEEKLY, Step, step_of
-from dashboard.queries.ledger_end import with_newer
-from dashboard.queries.purse import known_accounts_of
+from dashboard.queries.ledger.filters import LedgerFilters
+from dashboard.queries.ledger.found import LedgerSearchResult
+from dashboard.queries.ledger.period import LedgerPeriod, parse_ledger_period
+from dashboard.queries.ledger.steps import MAX_DAYS_BY_WEEK, Granularity, choose_granularity
+from dashboard.queries.ledger_end import annotate_newer_entries
+from dashboard.queries.purse import all_team_accounts
 from proxyapi.models import Account, DailyTotal, LedgerEntry, Vault
 from proxyapi.models.account import is_shared_with_another_team
 from proxyapi.rollups.daily_totals import narrowest_table
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class LedgerScope:
     """`accounts` are all of the team's, `ids` those asked for, `first_day` is that of their first
     row. `found`: what a search named, which `entries` and `sums` do not know."""
 
     team: Team
-    filters: Filters
+    filters: LedgerFilters
     accounts: tuple[Account, ...]
     ids: tuple[UUID, ...]
     zone: ZoneInfo
     today: date
-    period: Period
+    period: LedgerPeriod
     first_day: date | None
-    found: Found | None = None
+    found: LedgerSearchResult | None = None
 
     @property
-    def span(self) -> tuple[date, date]:
+    def charted_days(self) -> tuple[date, date]:
         """The days that are drawn: of long periods without the years before the first row, and
         those to come."""
         first, last = self.period.first, self.period.last
-        if self.period.days > WEEKLY:
+        if self.period.days > MAX_DAYS_BY_WEEK:
             last = max(first, min(last, self.today))
             first = min(last, max(first, self.first_day or last))
         return first, last
 
     @property
-    def step(self) -> Step:
-        return step_of(*self.span)
+    def step(self) -> Granularity:
+        return choose_granularity(*self.charted_days)
 
     @property
-    def is_recounted(self) -> bool:
+    def is_recounting(self) -> bool:
         """The team changed its zone, and the sums of an account are not of its days yet."""
         ledgers = [getattr(one, "ledger", None) for one in self.accounts if one.pk in self.ids]
         return any(one and one.sums_zone != self.zone.key for one in ledgers)
@@ -62,12 +62,12 @@ class Scope:
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[LedgerEntry]:
         """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
         of two lower bounds SQLite searches an index from the first."""
-        return LedgerEntry.objects.filter(self.wanted(span), **self.of_accounts())
+        return LedgerEntry.objects.filter(self.rows_q(span), **self.accounts_filter())
 
-    def wanted(self, span: tuple[datetime, datetime] | None = None, prefix: str = "") -> Q:
+    def rows_q(self, span: tuple[datetime, datetime] | None = None, prefix: str = "") -> Q:
         """What the filters leave, whatever its account. `prefix`: how a query comes to the rows."""
-        chosen, (start, end) = self.filters, span or self.period.moments(self.zone)
-        wanted = names_of(chosen) | {"happened_at__gte": start, "happened_at__lt": end}
+        chosen, (start, end) = self.filters, span or self.period.time_bounds(self.zone)
+        wanted = build_column_filters(chosen) | {"happened_at__gte": start, "happened_at__lt": end}
         if chosen.job:
             wanted["job"] = chosen.job
         if chosen.direction:
@@ -78,27 +78,27 @@ class Scope:
 
     def sums(self, *columns: str) -> QuerySet[Any]:
         """The sums of the same rows, from the smallest table that has these columns as well."""
-        table = narrowest_table({*columns, *names_of(self.filters)})
-        return table._default_manager.filter(**self.summed())
+        table = narrowest_table({*columns, *build_column_filters(self.filters)})
+        return table._default_manager.filter(**self.period_sums_filter())
 
-    def summed(self) -> dict[str, Any]:
-        return self.chosen() | {"day__gte": self.period.first, "day__lte": self.period.last}
+    def period_sums_filter(self) -> dict[str, Any]:
+        return self.sums_filter() | {"day__gte": self.period.first, "day__lte": self.period.last}
 
-    def chosen(self) -> dict[str, Any]:
+    def sums_filter(self) -> dict[str, Any]:
         """What the filters leave of sums, whenever it was."""
-        wanted = self.of_accounts() | names_of(self.filters)
+        wanted = self.accounts_filter() | build_column_filters(self.filters)
         if self.filters.direction:
             wanted["is_credit"] = self.filters.direction == "in"
         if self.filters.match:
             wanted["is_matched"] = self.filters.match == "yes"
         return wanted
 
-    def of_accounts(self) -> dict[str, Any]:
+    def accounts_filter(self) -> dict[str, Any]:
         """One account is asked for by its id alone: then an index has its rows in order."""
         return {"account_id": self.ids[0]} if len(self.ids) == 1 else {"account_id__in": self.ids}
 
 
-def names_of(filters: Filters) -> dict[str, Any]:
+def build_column_filters(filters: LedgerFilters) -> dict[str, Any]:
     wanted = {
         "member": filters.member,
         "operation": filters.feature,
@@ -108,31 +108,35 @@ def names_of(filters: Filters) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value not in (None, "")}
 
 
-def scope_of(team: Team, filters: Filters) -> Scope:
+def load_ledger_scope(team: Team, filters: LedgerFilters) -> LedgerScope:
     """One query. An account or a job of somebody else leaves nothing, and says nothing."""
-    return scope_from(team, filters, tuple(ledgered(team.vault)))
+    return build_ledger_scope(team, filters, tuple(load_ledger_accounts(team.vault)))
 
 
-def ledgered(vault: Vault) -> QuerySet[Account]:
+def load_ledger_accounts(vault: Vault) -> QuerySet[Account]:
     """The team's accounts, each with its ledger, what is newer than its last weighing, the day of
     its first row, and whether another team uses it."""
     days = DailyTotal.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
-    accounts = with_newer(known_accounts_of(vault)).annotate(first_day=Subquery(days[:1]))
+    accounts = annotate_newer_entries(all_team_accounts(vault)).annotate(
+        first_day=Subquery(days[:1])
+    )
     return accounts.annotate(is_shared=is_shared_with_another_team())
 
 
-def scope_from(team: Team, filters: Filters, accounts: Collection[Account]) -> Scope:
+def build_ledger_scope(
+    team: Team, filters: LedgerFilters, accounts: Collection[Account]
+) -> LedgerScope:
     zone = team.vault.zone
     today = timezone.now().astimezone(zone).date()
     asked = [one for one in accounts if filters.account in (None, one.pk)]
     days = (getattr(one, "first_day", None) for one in asked)
-    return Scope(
+    return LedgerScope(
         team=team,
         filters=filters,
         accounts=tuple(accounts),
         ids=tuple(one.pk for one in asked),
         zone=zone,
         today=today,
-        period=period_of(filters.period, today),
+        period=parse_ledger_period(filters.period, today),
         first_day=min((day for day in days if day), default=None),
     )

@@ -23,87 +23,97 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, DenseRank
 
-from dashboard.queries.ledger.found import Found, Gap, Row
-from dashboard.queries.ledger.people import Person
-from dashboard.queries.ledger.scope import Scope
-from dashboard.queries.ledger.words import feature
+from dashboard.queries.ledger.found import FoundRow, LedgerSearchResult, SearchGap
+from dashboard.queries.ledger.people import TeamPerson
+from dashboard.queries.ledger.scope import LedgerScope
+from dashboard.queries.ledger.words import feature_label
 from proxyapi.models import Job
 from proxyapi.rollups.ledger_names import LedgerNames, load_ledger_names
 
-PEOPLE, VIDEOS = 20, 100  # that one text may name
-TITLES = 10_000  # that are looked through of the videos of a long ledger
-LONG = 100_000  # rows
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-NEWEST = [F("created_at").desc(), F("pk").desc()]
-COLUMNS = (
+MAX_FOUND_PEOPLE, MAX_FOUND_VIDEOS = 20, 100  # that one text may name
+MAX_TITLES_SEARCHED = 10_000  # that are looked through of the videos of a long ledger
+LONG_LEDGER_ROWS = 100_000  # rows
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NEWEST_FIRST = [F("created_at").desc(), F("pk").desc()]
+FOUND_ROW_COLUMNS = (
     *("nth", "row__pk", "row__happened_at", "row__amount", "matched", "row__label"),
     *("row__operation", "row__member"),
 )
 
 
-def searched(scope: Scope, people: Sequence[Person]) -> Scope:
+def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> LedgerScope:
     """The scope with what its text names. Two queries, none without a text."""
     if not scope.filters.search:
         return scope
     text = scope.filters.search.casefold()
-    names = names_in(scope)
+    names = load_period_names(scope)
     members = [one.id for one in people if text in one.name.casefold()]
-    found = Found(
+    found = LedgerSearchResult(
         names=names,
         labels=frozenset(one for one in names.labels if text in one.casefold()),
-        operations=frozenset(one for one in names.operations if text in feature(one).casefold()),
-        members=frozenset(members[:PEOPLE]),
+        operations=frozenset(
+            one for one in names.operations if text in feature_label(one).casefold()
+        ),
+        members=frozenset(members[:MAX_FOUND_PEOPLE]),
     )
-    rows, more = rows_of_videos(scope, found)
-    much = [f"the newest {VIDEOS} videos"] if more else []
-    much += [f"the first {PEOPLE} people"] if len(members) > PEOPLE else []
-    return replace(scope, found=replace(found, rows=rows, gaps=tuple(gaps(scope, much))))
+    rows, more = find_rows_by_title(scope, found)
+    much = [f"the newest {MAX_FOUND_VIDEOS} videos"] if more else []
+    much += [f"the first {MAX_FOUND_PEOPLE} people"] if len(members) > MAX_FOUND_PEOPLE else []
+    return replace(
+        scope, found=replace(found, rows=rows, gaps=tuple(iter_search_gaps(scope, much)))
+    )
 
 
-def gaps(scope: Scope, much: Sequence[str]) -> Iterator[Gap]:
+def iter_search_gaps(scope: LedgerScope, much: Sequence[str]) -> Iterator[SearchGap]:
     if much:
         says = f"Only {' and '.join(much)} of this name are listed."
-        yield Gap(says, "A longer text or fewer days find the others.")
-    if is_long(scope):
-        says = f"Titles were looked through for the newest {TITLES:,} videos."
-        yield Gap(says, "Days that end earlier reach older ones.")
+        yield SearchGap(says, "A longer text or fewer days find the others.")
+    if is_long_ledger(scope):
+        says = f"Titles were looked through for the newest {MAX_TITLES_SEARCHED:,} videos."
+        yield SearchGap(says, "Days that end earlier reach older ones.")
 
 
-def is_long(scope: Scope) -> bool:
+def is_long_ledger(scope: LedgerScope) -> bool:
     """Whether there may be so many videos that not all of their titles are looked through."""
     read = [one for one in scope.accounts if one.pk in scope.ids and hasattr(one, "ledger")]
-    return sum(one.ledger.high for one in read) > LONG
+    return sum(one.ledger.high for one in read) > LONG_LEDGER_ROWS
 
 
-def names_in(scope: Scope) -> LedgerNames:
+def load_period_names(scope: LedgerScope) -> LedgerNames:
     """Features and labels of the days; one query."""
     return load_ledger_names(scope.ids, scope.period.first, scope.period.last)
 
 
-def rows_of_videos(scope: Scope, found: Found) -> tuple[tuple[Row, ...], bool]:
+def find_rows_by_title(
+    scope: LedgerScope, found: LedgerSearchResult
+) -> tuple[tuple[FoundRow, ...], bool]:
     """What only a title tells of, and whether more videos have it than are listed."""
-    titled = looked_through(scope).filter(title__icontains=scope.filters.search)
+    titled = searchable_videos(scope).filter(title__icontains=scope.filters.search)
     if scope.filters.account:
         titled = titled.filter(account__in=scope.ids)
     # The accounts are the videos' own. Named again, SQLite would search by them and the days.
-    theirs = FilteredRelation("entries", condition=scope.wanted(prefix="entries__"))
-    videos = Job.objects.filter(pk__in=titled.values("pk")[: VIDEOS + 1]).annotate(row=theirs)
-    nth = Window(DenseRank(), order_by=NEWEST)
-    matched = ExpressionWrapper(Q(row__charge__isnull=False), BooleanField())
-    listed = list(videos.annotate(nth=nth, matched=matched).values_list(*COLUMNS))
-    rows = (
-        Row(key, at, amount, matched)
-        for nth, key, at, amount, matched, *names in listed
-        if nth <= VIDEOS and key is not None and not found.has(*names)
+    theirs = FilteredRelation("entries", condition=scope.rows_q(prefix="entries__"))
+    videos = Job.objects.filter(pk__in=titled.values("pk")[: MAX_FOUND_VIDEOS + 1]).annotate(
+        row=theirs
     )
-    return tuple(rows), any(nth > VIDEOS for nth, *_ in listed)
+    nth = Window(DenseRank(), order_by=NEWEST_FIRST)
+    matched = ExpressionWrapper(Q(row__charge__isnull=False), BooleanField())
+    listed = list(videos.annotate(nth=nth, matched=matched).values_list(*FOUND_ROW_COLUMNS))
+    rows = (
+        FoundRow(key, at, amount, matched)
+        for nth, key, at, amount, matched, *names in listed
+        if nth <= MAX_FOUND_VIDEOS and key is not None and not found.matches(*names)
+    )
+    return tuple(rows), any(nth > MAX_FOUND_VIDEOS for nth, *_ in listed)
 
 
-def looked_through(scope: Scope) -> QuerySet[Job]:
+def searchable_videos(scope: LedgerScope) -> QuerySet[Job]:
     """The team's videos that may have rows in the period, the newest first."""
-    end = scope.period.moments(scope.zone)[1]
-    videos = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end).order_by(*NEWEST)
-    if not is_long(scope):
+    end = scope.period.time_bounds(scope.zone)[1]
+    videos = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end).order_by(
+        *NEWEST_FIRST
+    )
+    if not is_long_ledger(scope):
         return videos
-    older = Subquery(videos.values("created_at")[TITLES : TITLES + 1])
-    return videos.filter(created_at__gt=Coalesce(older, BEGINNING))
+    older = Subquery(videos.values("created_at")[MAX_TITLES_SEARCHED : MAX_TITLES_SEARCHED + 1])
+    return videos.filter(created_at__gt=Coalesce(older, EPOCH))

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet, Sum
 
-from dashboard.queries.ledger.figures import NOTHING
-from dashboard.queries.ledger.filters import Filters
-from dashboard.queries.ledger.months import by_feature
-from dashboard.queries.ledger.scope import Scope
-from dashboard.queries.ledger.words import OUTSIDE, feature
+from dashboard.queries.ledger.figures import ZERO_CREDITS
+from dashboard.queries.ledger.filters import LedgerFilters
+from dashboard.queries.ledger.months import iter_feature_sums
+from dashboard.queries.ledger.scope import LedgerScope
+from dashboard.queries.ledger.words import OUTSIDE_LABEL, feature_label
 from proxyapi.rollups.daily_totals import CreditSum
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class FeatureShare:
     """`width`: of the longest, in percent; `of_all` in words; `tone`: outside or nothing."""
 
     label: str
@@ -30,26 +30,26 @@ class Share:
     tone: str
 
 
-class Spent(NamedTuple):
+class FeatureSpend(NamedTuple):
     """Positive credits, and how many entries they were."""
 
-    amount: Decimal = NOTHING
+    amount: Decimal = ZERO_CREDITS
     rows: int = 0
 
 
-def shares_of(scope: Scope) -> tuple[Share, ...]:
+def load_feature_shares(scope: LedgerScope) -> tuple[FeatureShare, ...]:
     """One query: what each feature took, the largest first, what is outside the portal last."""
-    ours, outside = spent_of(scope)
+    ours, outside = load_feature_spend(scope)
     largest = sorted(ours, key=lambda name: (-ours[name].amount, name))
-    told = [(feature(name), name, "", *ours[name]) for name in largest]
+    told = [(feature_label(name), name, "", *ours[name]) for name in largest]
     if outside.rows:
-        told.append((OUTSIDE, "", "outside", *outside))
-    whole = sum((one[3] for one in told), NOTHING)
-    longest = max((one[3] for one in told), default=NOTHING) or Decimal(1)
+        told.append((OUTSIDE_LABEL, "", "outside", *outside))
+    whole = sum((one[3] for one in told), ZERO_CREDITS)
+    longest = max((one[3] for one in told), default=ZERO_CREDITS) or Decimal(1)
     return tuple(
-        Share(
+        FeatureShare(
             label=label,
-            url=share_url(scope.filters, operation),
+            url=feature_share_url(scope.filters, operation),
             amount=amount,
             rows=count,
             width=float(100 * amount / longest),
@@ -60,14 +60,14 @@ def shares_of(scope: Scope) -> tuple[Share, ...]:
     )
 
 
-def spent_of(scope: Scope) -> tuple[dict[str, Spent], Spent]:
+def load_feature_spend(scope: LedgerScope) -> tuple[dict[str, FeatureSpend], FeatureSpend]:
     """By feature, and what no charge explains."""
-    ours: dict[str, Spent] = defaultdict(Spent)
-    outside = Spent()
-    first, *others = map(summed, by_feature(scope))
+    ours: dict[str, FeatureSpend] = defaultdict(FeatureSpend)
+    outside = FeatureSpend()
+    first, *others = map(sum_debits_by_feature, iter_feature_sums(scope))
     for operation, is_matched, amount, rows in first.union(*others, all=True):
         before = ours[operation] if is_matched else outside
-        spent = Spent(before.amount - amount, before.rows + rows)
+        spent = FeatureSpend(before.amount - amount, before.rows + rows)
         if is_matched:
             ours[operation] = spent
         else:
@@ -75,12 +75,12 @@ def spent_of(scope: Scope) -> tuple[dict[str, Spent], Spent]:
     return ours, outside
 
 
-def summed(sums: QuerySet[Any]) -> QuerySet[Any]:
+def sum_debits_by_feature(sums: QuerySet[Any]) -> QuerySet[Any]:
     split = sums.filter(is_credit=False).order_by().values_list("operation", "is_matched")
     parts: QuerySet[Any] = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     return parts
 
 
-def share_url(filters: Filters, operation: str) -> str:
+def feature_share_url(filters: LedgerFilters, operation: str) -> str:
     narrowed = {"feature": operation} if operation else {"match": "no", "direction": "out"}
     return filters.url(**narrowed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proxyapi.models import LedgerEntry, MatchConfidence
 
-DEEDS = {
+OPERATION_LABELS = {
     "scripts": "Script",
     "scrape_script": "Script from a page",
     "render": "Render",
@@ -18,38 +18,38 @@ DEEDS = {
     "preview": "Character preview",
     "train": "Character training",
 }
-WHOLE = {
+FULL_OPERATION_LABELS = {
     "text_to_video.create": "Clip",
     "text_to_scene.render": "Storyboard",
     "voice_clones.create": "Voice clone",
 }
-ROOMS = {
+AREA_LABELS = {
     "b_roll": "B-roll",
     "ai_visuals": "AI visuals",
     "url_to_video": "from a page",
 }
-OUTSIDE = "Outside the portal"
-OTHER_TEAM = "Another team of this portal"
+OUTSIDE_LABEL = "Outside the portal"
+OTHER_TEAM_LABEL = "Another team of this portal"
 # Glyph and word.
-SURE: dict[str, tuple[str, str]] = {
+CONFIDENCE_LABELS: dict[str, tuple[str, str]] = {
     MatchConfidence.CERTAIN: ("completed", "Certain"),
     MatchConfidence.LIKELY: ("likely", "Likely"),
     MatchConfidence.WEAK: ("likely", "Perhaps"),
 }
 
 
-def feature(operation: str) -> str:
+def feature_label(operation: str) -> str:
     """ "faceless.render" as "Render"; other doors of the same name say which they are."""
-    if operation in WHOLE:
-        return WHOLE[operation]
+    if operation in FULL_OPERATION_LABELS:
+        return FULL_OPERATION_LABELS[operation]
     room, _, name = operation.partition(".")
-    deed = DEEDS.get(name, operation)
-    return f"{deed}, {ROOMS[room]}" if room in ROOMS else deed
+    deed = OPERATION_LABELS.get(name, operation)
+    return f"{deed}, {AREA_LABELS[room]}" if room in AREA_LABELS else deed
 
 
-def what(entry: LedgerEntry) -> str:
+def entry_title(entry: LedgerEntry) -> str:
     """What a row was for: of ours the feature, else the service's own label."""
     if not entry.operation:
         return entry.label or "Ledger entry"
-    told = feature(entry.operation)
+    told = feature_label(entry.operation)
     return f"{told}, refunded" if entry.amount > 0 else told

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard.queries.overview.page import PARTS, Overview, overview_of
+from dashboard.queries.overview.page import PART_BUILDERS, Overview, build_overview
 
-__all__ = ["PARTS", "Overview", "overview_of"]
+__all__ = ["PART_BUILDERS", "Overview", "build_overview"]

@@ -30,7 +30,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce, Greatest, Round
 
-from dashboard.models import Ask, Team
+from dashboard.models import ApprovalRequest, Team
 from proxyapi.models import (
     Account,
     Charge,
@@ -45,77 +45,80 @@ from proxyapi.models import (
 from proxyapi.models.account import is_shared_with_another_team
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 
-FAILED_WITHIN = timedelta(days=14)
-ORPHANS_WITHIN = timedelta(days=30)
-MOST = 200  # rows of the statement; a page shows far fewer
+FAILED_JOBS_MAX_AGE = timedelta(days=14)
+UNIDENTIFIED_RESOURCES_MAX_AGE = timedelta(days=30)
+MAX_ATTENTION_ROWS = 200  # rows of the statement; a page shows far fewer
 # The greatest first. "problem" and "top_up" are told of accounts, without a row here.
-RISK = (
+KINDS_BY_RISK = (
     *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
     *("token", "plan", "left_alone", "top_up", "failed", "outside"),
 )
-COUNTLESS = ("refund", "left_alone")  # a row each, however many; where not all fit, these go last
-Rows: TypeAlias = QuerySet[Any, Any]
-COLUMNS = (
+UNBOUNDED_KINDS = (
+    "refund",
+    "left_alone",
+)  # a row each, however many; where not all fit, these go last
+AttentionQuerySet: TypeAlias = QuerySet[Any, Any]
+ATTENTION_COLUMNS = (
     *("risk", "kind", "ref", "account", "since", "then"),
     *("who", "what", "word", "amount", "many"),
 )
 
 
-class Concern(NamedTuple):
+class AttentionRow(NamedTuple):
     """`risk`: the place of its kind where not all fit. `ref` and `account` are ids as text;
     `amount` positive credits; `many`: what the row stands for, counted."""
 
     risk: int
     kind: str
-    ref: str
+    object_id: str
     account: str
     since: datetime
-    then: datetime | None
-    who: str
-    what: str
-    word: str
+    next_check_at: datetime | None
+    member_name: str
+    subject: str
+    operation_or_plan: str
     amount: Decimal
-    many: int
+    item_count: int
 
     @property
     def id(self) -> UUID:
-        return UUID(self.ref)
+        return UUID(self.object_id)
 
 
-def concerns_of(
+def load_attention_rows(
     team: Team, accounts: Sequence[UUID], month: datetime, now: datetime
-) -> list[Concern]:
+) -> list[AttentionRow]:
     """One query, the greatest risk first, so that nothing hides it. `month`: since when what was
     spent outside is told."""
     vault = team.vault_id
     kinds = (
-        charges(
+        attention_charges(
             vault,
             "orphan",
-            Q(orphan_at__gte=now - ORPHANS_WITHIN, refunded_at__isnull=True),
+            Q(orphan_at__gte=now - UNIDENTIFIED_RESOURCES_MAX_AGE, refunded_at__isnull=True),
             "orphan_at",
         ),
-        charges(
+        attention_charges(
             vault,
             "refund",
             Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
             "refund_owed_at",
         ),
-        asks(team),
-        tokens(vault),
-        plans(vault),
-        rewrites(accounts),
-        left_alone(vault, now),
-        failures(vault, now),
-        outside(accounts, month),
+        attention_approval_requests(team),
+        attention_tokens(vault),
+        attention_plans(vault),
+        attention_ledger_conflicts(accounts),
+        attention_unpolled_jobs(vault, now),
+        attention_failed_jobs(vault, now),
+        attention_outside_spend(accounts, month),
     )
-    unknown = charges(vault, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
+    unknown = attention_charges(vault, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
     found = unknown.union(*kinds, all=True).order_by("c_risk", "c_since")
-    return [Concern(*row) for row in found[:MOST]]
+    return [AttentionRow(*row) for row in found[:MAX_ATTENTION_ROWS]]
 
 
-def charges(vault: UUID, kind: str, those: Q, since: str) -> Rows:
-    return row(
+def attention_charges(vault: UUID, kind: str, those: Q, since: str) -> AttentionQuerySet:
+    return select_attention_columns(
         Charge.objects.filter(those, vault=vault),
         kind,
         ref=Cast("pk", CharField()),
@@ -129,9 +132,9 @@ def charges(vault: UUID, kind: str, those: Q, since: str) -> Rows:
     )
 
 
-def asks(team: Team) -> Rows:
-    return row(
-        Ask.objects.filter(team=team, decision=""),
+def attention_approval_requests(team: Team) -> AttentionQuerySet:
+    return select_attention_columns(
+        ApprovalRequest.objects.filter(team=team, decision=""),
         "ask",
         ref=Cast("pk", CharField()),
         since=F("asked_at"),
@@ -142,11 +145,11 @@ def asks(team: Team) -> Rows:
     )
 
 
-def tokens(vault: UUID) -> Rows:
+def attention_tokens(vault: UUID) -> AttentionQuerySet:
     """Those that the service does not know any more, with the renders they leave out of sight."""
     running = Job.objects.visible().filter(token=OuterRef("pk"), state=JobState.RUNNING).order_by()
     counted = running.values("token").annotate(n=Count("pk")).values("n")
-    return row(
+    return select_attention_columns(
         Token.objects.filter(vault=vault, state=TokenState.REVOKED),
         "token",
         ref=Cast("pk", CharField()),
@@ -157,8 +160,8 @@ def tokens(vault: UUID) -> Rows:
     )
 
 
-def plans(vault: UUID) -> Rows:
-    return row(
+def attention_plans(vault: UUID) -> AttentionQuerySet:
+    return select_attention_columns(
         Token.objects.filter(vault=vault, state=TokenState.PAUSED).values("account"),
         "plan",
         account=Cast("account", CharField()),
@@ -169,9 +172,9 @@ def plans(vault: UUID) -> Rows:
     )
 
 
-def rewrites(accounts: Sequence[UUID]) -> Rows:
+def attention_ledger_conflicts(accounts: Sequence[UUID]) -> AttentionQuerySet:
     found = LedgerConflict.objects.filter(account__in=accounts, accepted_at__isnull=True)
-    return row(
+    return select_attention_columns(
         found.values("account"),
         "rewrite",
         account=Cast("account", CharField()),
@@ -181,10 +184,10 @@ def rewrites(accounts: Sequence[UUID]) -> Rows:
     )
 
 
-def left_alone(vault: UUID, now: datetime) -> Rows:
+def attention_unpolled_jobs(vault: UUID, now: datetime) -> AttentionQuerySet:
     """Renders that go on at the service, and nobody looks at any more: each has its own page."""
     stopped = Job.objects.visible().polling_stopped(now).filter(vault=vault)
-    return row(
+    return select_attention_columns(
         stopped,
         "left_alone",
         ref=Cast("pk", CharField()),
@@ -194,14 +197,14 @@ def left_alone(vault: UUID, now: datetime) -> Rows:
     )
 
 
-def failures(vault: UUID, now: datetime) -> Rows:
+def attention_failed_jobs(vault: UUID, now: datetime) -> AttentionQuerySet:
     """A clip whose credits come back waits for the refund, not for anybody."""
     failed = Job.objects.visible().filter(
-        vault=vault, state=JobState.FAILED, finished_at__gte=now - FAILED_WITHIN
+        vault=vault, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE
     )
     owed = Charge.objects.filter(job=OuterRef("pk"), refund_owed_at__isnull=False)
     failed = failed.filter(~Exists(owed))
-    return row(
+    return select_attention_columns(
         failed.order_by().values("vault"),
         "failed",
         ref=Max(Cast("pk", CharField())),
@@ -212,7 +215,7 @@ def failures(vault: UUID, now: datetime) -> Rows:
     )
 
 
-def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
+def attention_outside_spend(accounts: Sequence[UUID], month: datetime) -> AttentionQuerySet:
     """Debits of this month that no charge explains, of whichever team, since the account is known
     here."""
     # Only of accounts that several teams use each row is looked for in the other mirrors: they are
@@ -229,7 +232,7 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
             F("account__created_at"), Value(month, output_field=DateTimeField())
         ),
     )
-    return row(
+    return select_attention_columns(
         spent.values("account"),
         "outside",
         account=Cast("account", CharField()),
@@ -240,25 +243,27 @@ def outside(accounts: Sequence[UUID], month: datetime) -> Rows:
     )
 
 
-def row(rows: Rows, kind: str, **columns: Any) -> Rows:
+def select_attention_columns(
+    rows: AttentionQuerySet, kind: str, **columns: Any
+) -> AttentionQuerySet:
     """The columns in their order, with the given ones filled."""
     nothing: dict[str, Any] = {
-        "ref": text(""),
-        "account": text(""),
+        "ref": text_column(""),
+        "account": text_column(""),
         "then": Cast(Value(None), DateTimeField()),
-        "who": text(""),
-        "what": text(""),
-        "word": text(""),
+        "who": text_column(""),
+        "what": text_column(""),
+        "word": text_column(""),
         "amount": Cast(Value(0), DecimalField(max_digits=14, decimal_places=4)),
         "many": Cast(Value(1), IntegerField()),
     }
-    place = RISK.index(kind) + (len(RISK) if kind in COUNTLESS else 0)
+    place = KINDS_BY_RISK.index(kind) + (len(KINDS_BY_RISK) if kind in UNBOUNDED_KINDS else 0)
     risk = Cast(Value(place), IntegerField())
-    given = {"risk": risk, "kind": text(kind), **nothing, **columns}
-    named = {f"c_{name}": given[name] for name in COLUMNS}
-    answer: Rows = rows.order_by().annotate(**named).values_list(*named)
+    given = {"risk": risk, "kind": text_column(kind), **nothing, **columns}
+    named = {f"c_{name}": given[name] for name in ATTENTION_COLUMNS}
+    answer: AttentionQuerySet = rows.order_by().annotate(**named).values_list(*named)
     return answer
 
 
-def text(words: str) -> Cast:
+def text_column(words: str) -> Cast:
     return Cast(Value(words), CharField(max_length=200))

@@ -12,22 +12,22 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dashboard.queries.charts import Line
-from dashboard.queries.ledger_end import end_of, with_newer
-from dashboard.queries.overview.balance import Day, balance_line, days_with
-from dashboard.queries.overview.sums import Sums
-from dashboard.queries.overview.window import said
-from dashboard.queries.purse import Counts, Purse, known_accounts_of
+from dashboard.queries.charts import LineChart
+from dashboard.queries.ledger_end import annotate_newer_entries, ledger_end_balance
+from dashboard.queries.overview.balance import BalanceDay, build_balance_chart, build_balance_days
+from dashboard.queries.overview.sums import OverviewSums
+from dashboard.queries.overview.window import weekday_date_text
+from dashboard.queries.purse import ActivityCounts, TeamBalance, all_team_accounts
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.ledger.differences import balance_difference
 from proxyapi.models import Account, AccountPlan, LedgerMirror, Vault
 
-NOTHING = Decimal(0)
-STOPPED = "The ledger is not read on until somebody has looked at what changed in it."
+ZERO_CREDITS = Decimal(0)
+LEDGER_STOPPED_TEXT = "The ledger is not read on until somebody has looked at what changed in it."
 
 
 @dataclass(frozen=True, slots=True)
-class AccountLine:
+class OverviewAccountBalance:
     """`name` is the account's, for a team of several."""
 
     name: str
@@ -36,7 +36,7 @@ class AccountLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class LedgerAgreement:
     """What the ledger says to the balance. `state`: good | unknown | paused | waiting."""
 
     state: str
@@ -45,26 +45,26 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Credits:
-    purse: Purse
+class CreditsOverview:
+    purse: TeamBalance
     open_charges: int
-    accounts: tuple[AccountLine, ...]
+    accounts: tuple[OverviewAccountBalance, ...]
     plan: str
-    days: tuple[Day, ...]
-    line: Line | None
-    agreement: Agreement | None
+    days: tuple[BalanceDay, ...]
+    line: LineChart | None
+    agreement: LedgerAgreement | None
 
     @property
-    def several(self) -> bool:
+    def has_several_accounts(self) -> bool:
         return len(self.accounts) > 1
 
     @property
     def balance(self) -> Decimal:
         """Of the accounts that are listed, those that no token opens now among them."""
-        return sum((account.balance for account in self.accounts), NOTHING)
+        return sum((account.balance for account in self.accounts), ZERO_CREDITS)
 
     @property
-    def newest_first(self) -> tuple[Day, ...]:
+    def days_newest_first(self) -> tuple[BalanceDay, ...]:
         return self.days[::-1]
 
     @property
@@ -72,29 +72,32 @@ class Credits:
         return self.purse.as_of
 
 
-def ledgered(vault: Vault) -> QuerySet[Account]:
+def accounts_with_ledger(vault: Vault) -> QuerySet[Account]:
     """The team's accounts, each with its ledger, what is newer than its last weighing, and its
     top-up."""
-    return with_newer(known_accounts_of(vault)).select_related("top_up")
+    return annotate_newer_entries(all_team_accounts(vault)).select_related("top_up")
 
 
-def credits_from(accounts: Sequence[Account], purse: Purse, counts: Counts, sums: Sums) -> Credits:
-    now = sum((end_of(account) for account in accounts), NOTHING)
-    days = days_with(now, sums, whole=whole_since(accounts))
-    return Credits(
+def build_credits_overview(
+    accounts: Sequence[Account], purse: TeamBalance, counts: ActivityCounts, sums: OverviewSums
+) -> CreditsOverview:
+    now = sum((ledger_end_balance(account) for account in accounts), ZERO_CREDITS)
+    days = build_balance_days(now, sums, whole=are_ledgers_complete(accounts))
+    return CreditsOverview(
         purse=purse,
         open_charges=counts.holding,
         accounts=tuple(
-            AccountLine(one.name or one.email, one.balance, one.balance_as_of) for one in accounts
+            OverviewAccountBalance(one.name or one.email, one.balance, one.balance_as_of)
+            for one in accounts
         ),
-        plan=plan_of(accounts),
+        plan=account_plan_sentence(accounts),
         days=days,
-        line=balance_line(days),
-        agreement=agreement_of(accounts),
+        line=build_balance_chart(days),
+        agreement=check_ledger_agreement(accounts),
     )
 
 
-def plan_of(accounts: Sequence[Account]) -> str:
+def account_plan_sentence(accounts: Sequence[Account]) -> str:
     """`One shared account: Studio plan, 12,000 credits a month, renews Tue 1 Dec.`"""
     if not accounts:
         return "No account yet. The credits show once a member adds a token."
@@ -109,37 +112,40 @@ def plan_of(accounts: Sequence[Account]) -> str:
         words.append(f"{credits(one.monthly_credits)} credits a month")
     if one.plan_ends_at:
         ends = timezone.localdate(one.plan_ends_at)
-        words.append(f"{'renews' if one.plan_ends_at > timezone.now() else 'ended'} {said(ends)}")
+        words.append(
+            f"{'renews' if one.plan_ends_at > timezone.now() else 'ended'} "
+            f"{weekday_date_text(ends)}"
+        )
     return f"One shared account: {', '.join(words)}."
 
 
-def ledger_of(account: Account) -> LedgerMirror | None:
+def ledger_or_none(account: Account) -> LedgerMirror | None:
     try:
         return account.ledger
     except ObjectDoesNotExist:
         return None
 
 
-def whole_since(accounts: Sequence[Account]) -> bool:
+def are_ledgers_complete(accounts: Sequence[Account]) -> bool:
     """Whether every ledger is mirrored from its beginning."""
-    ledgers = [ledger_of(account) for account in accounts]
+    ledgers = [ledger_or_none(account) for account in accounts]
     return bool(ledgers) and all(ledger is not None and ledger.is_complete for ledger in ledgers)
 
 
-def agreement_of(accounts: Sequence[Account]) -> Agreement | None:
+def check_ledger_agreement(accounts: Sequence[Account]) -> LedgerAgreement | None:
     """Whether what was mirrored adds up to what the service shows, in one sentence."""
-    ledgers = [ledger for account in accounts if (ledger := ledger_of(account)) is not None]
+    ledgers = [ledger for account in accounts if (ledger := ledger_or_none(account)) is not None]
     if not accounts:
         return None
     stopped = [ledger for ledger in ledgers if ledger.problem]
     if stopped:
-        return Agreement("paused", STOPPED, stopped[0].problem)
+        return LedgerAgreement("paused", LEDGER_STOPPED_TEXT, stopped[0].problem)
     if len(ledgers) < len(accounts) or not all(ledger.is_complete for ledger in ledgers):
-        return Agreement("waiting", reading(ledgers, len(accounts)))
-    return verdict(ledgers)
+        return LedgerAgreement("waiting", ledger_sync_sentence(ledgers, len(accounts)))
+    return compare_ledger_with_balance(ledgers)
 
 
-def in_step(rows: int, shown: str) -> str:
+def agreement_reason(rows: int, shown: str) -> str:
     """Why the books agree; without an entry nothing adds up to anything."""
     if not rows:
         return f"the ledger has no entry yet, and the service shows {shown}."
@@ -147,8 +153,8 @@ def in_step(rows: int, shown: str) -> str:
     return f"{adds} up to {shown}, the balance the service shows."
 
 
-def reading(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
-    here, total = progress(ledgers)
+def ledger_sync_sentence(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
+    here, total = ledger_sync_progress(ledgers)
     if not total:
         return "The ledger was not read yet. Reelroom reads it by itself, a few rows at a time."
     if here == total:
@@ -158,29 +164,29 @@ def reading(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
     return f"The ledger is being read: {here:,} of {total:,} rows. Older days are missing here."
 
 
-def progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
+def ledger_sync_progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
     """Rows mirrored, and rows that the service says there are."""
     here = sum(ledger.high - ledger.low for ledger in ledgers)
     return here, max(here, sum(ledger.total for ledger in ledgers))
 
 
-def verdict(ledgers: Sequence[LedgerMirror]) -> Agreement:
+def compare_ledger_with_balance(ledgers: Sequence[LedgerMirror]) -> LedgerAgreement:
     """Every ledger is here to its end: do they add up?"""
     rows = sum(ledger.high for ledger in ledgers)
     if any(ledger.balance_exact is None or ledger.weighed_sum is None for ledger in ledgers):
         read_at = min(ledger.read_at for ledger in ledgers if ledger.read_at)
-        return Agreement(
+        return LedgerAgreement(
             "waiting",
             f"{rows:,} ledger entries, read to {clock(read_at)}. The sum is compared with the "
             "balance at the next look.",
         )
-    shown = sum((ledger.balance_exact or NOTHING for ledger in ledgers), NOTHING)
+    shown = sum((ledger.balance_exact or ZERO_CREDITS for ledger in ledgers), ZERO_CREDITS)
     differences = [balance_difference(ledger) for ledger in ledgers]
-    gap = sum(differences, NOTHING)
+    gap = sum(differences, ZERO_CREDITS)
     if not any(differences):
-        return Agreement("good", f"The books agree: {in_step(rows, credits(shown))}")
+        return LedgerAgreement("good", f"The books agree: {agreement_reason(rows, credits(shown))}")
     what = "are gone" if gap < 0 else "are there"
-    return Agreement(
+    return LedgerAgreement(
         "unknown",
         f"The ledger adds up to {credits(shown - gap)}, the service shows {credits(shown)}. "
         f"{credits(abs(gap))} cr {what} that no entry explains yet.",

@@ -8,20 +8,24 @@ from datetime import datetime, time
 
 from django.utils import timezone
 
-from dashboard.access import can
+from dashboard.access import has_permission
 from dashboard.models import Membership
-from dashboard.queries.costs import Closeness, closeness_of
-from dashboard.queries.forecast.page import page_of as forecast_of
-from dashboard.queries.forecast.words import Range
-from dashboard.queries.overview.asks import Asks, asks_from
-from dashboard.queries.overview.concerns import concerns_of
-from dashboard.queries.overview.credits import Credits, credits_from, ledgered
-from dashboard.queries.overview.running import Running, running_of
-from dashboard.queries.overview.spend import Spend, spend_from
-from dashboard.queries.overview.sums import Sums, sums_of
-from dashboard.queries.overview.window import Window, window_of
-from dashboard.queries.purse import Counts, counts_of, purse_from
-from dashboard.queries.shell import Shell
+from dashboard.queries.costs import EstimateAccuracy, load_estimate_accuracy
+from dashboard.queries.forecast.page import build_forecast_page as forecast_of
+from dashboard.queries.forecast.words import RunOutRange
+from dashboard.queries.overview.asks import AttentionList, build_attention_list
+from dashboard.queries.overview.concerns import load_attention_rows
+from dashboard.queries.overview.credits import (
+    CreditsOverview,
+    accounts_with_ledger,
+    build_credits_overview,
+)
+from dashboard.queries.overview.running import RunningRenders, load_running_renders
+from dashboard.queries.overview.spend import SpendOverview, build_spend_overview
+from dashboard.queries.overview.sums import OverviewSums, load_overview_sums
+from dashboard.queries.overview.window import ReportWindow, window_for_span
+from dashboard.queries.purse import ActivityCounts, build_team_balance, load_holds_and_counts
+from dashboard.queries.shell import AppShell
 from dashboard.roles import Permission
 from proxyapi.models import Account
 
@@ -30,88 +34,93 @@ from proxyapi.models import Account
 class Overview:
     """A part that was not asked for is None."""
 
-    window: Window
-    credits: Credits | None = None
-    asks: Asks | None = None
-    spend: Spend | None = None
-    running: Running | None = None
-    forecast: Range | None = None
-    closeness: Closeness | None = None
+    window: ReportWindow
+    credits: CreditsOverview | None = None
+    asks: AttentionList | None = None
+    spend: SpendOverview | None = None
+    running: RunningRenders | None = None
+    forecast: RunOutRange | None = None
+    estimate_accuracy: EstimateAccuracy | None = None
 
 
-def overview_of(reader: Membership, shell: Shell, span: str) -> Overview:
+def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
     """The whole page: five queries beside the shell's, two while nothing renders."""
-    window = window_for(reader, span)
-    accounts, sums = shell.accounts, summed(reader, shell.accounts, window)
+    window = reader_window(reader, span)
+    accounts, sums = shell.accounts, load_reader_sums(reader, shell.accounts, window)
     return Overview(
         window=window,
-        credits=credits_from(accounts, shell.purse, shell.counts, sums),
-        asks=asks_for(reader, accounts),
-        spend=spend_from(sums),
-        running=running_of(reader.team.vault_id, shell.counts.running),
+        credits=build_credits_overview(accounts, shell.team_balance, shell.counts, sums),
+        asks=load_attention_list(reader, accounts),
+        spend=build_spend_overview(sums),
+        running=load_running_renders(reader.team.vault_id, shell.counts.running),
     )
 
 
-def credits_part(reader: Membership, span: str) -> Overview:
-    window, accounts = window_for(reader, span), tuple(ledgered(reader.team.vault))
-    held, counts = counts_of(reader.team.vault)
-    sums = summed(reader, accounts, window)
+def build_credits_part(reader: Membership, span: str) -> Overview:
+    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.vault))
+    held, counts = load_holds_and_counts(reader.team.vault)
+    sums = load_reader_sums(reader, accounts, window)
     return Overview(
-        window, credits=credits_from(accounts, purse_from(accounts, held), counts, sums)
+        window,
+        credits=build_credits_overview(accounts, build_team_balance(accounts, held), counts, sums),
     )
 
 
-def asks_part(reader: Membership, span: str) -> Overview:
-    accounts = tuple(ledgered(reader.team.vault))
-    return Overview(window_for(reader, span), asks=asks_for(reader, accounts))
+def build_attention_part(reader: Membership, span: str) -> Overview:
+    accounts = tuple(accounts_with_ledger(reader.team.vault))
+    return Overview(reader_window(reader, span), asks=load_attention_list(reader, accounts))
 
 
-def spend_part(reader: Membership, span: str) -> Overview:
-    window, accounts = window_for(reader, span), tuple(ledgered(reader.team.vault))
-    return Overview(window, spend=spend_from(summed(reader, accounts, window)))
+def build_spend_part(reader: Membership, span: str) -> Overview:
+    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.vault))
+    return Overview(window, spend=build_spend_overview(load_reader_sums(reader, accounts, window)))
 
 
-def running_part(reader: Membership, span: str) -> Overview:
-    counts: Counts = counts_of(reader.team.vault)[1]
-    running = running_of(reader.team.vault_id, counts.running)
-    return Overview(window_for(reader, span), running=running)
+def build_running_part(reader: Membership, span: str) -> Overview:
+    counts: ActivityCounts = load_holds_and_counts(reader.team.vault)[1]
+    running = load_running_renders(reader.team.vault_id, counts.running)
+    return Overview(reader_window(reader, span), running=running)
 
 
-def forecast_part(reader: Membership, span: str) -> Overview:
+def build_forecast_part(reader: Membership, span: str) -> Overview:
     """Of a team with one account; each of several has its own forecast."""
-    accounts = tuple(ledgered(reader.team.vault).select_related("vault"))
+    accounts = tuple(accounts_with_ledger(reader.team.vault).select_related("vault"))
     told = forecast_of(accounts[0], accounts).range if len(accounts) == 1 else None
-    return Overview(window_for(reader, span), forecast=told)
+    return Overview(reader_window(reader, span), forecast=told)
 
 
-def estimates_part(reader: Membership, span: str) -> Overview:
-    accounts = tuple(ledgered(reader.team.vault))
-    return Overview(window_for(reader, span), closeness=closeness_of(accounts))
+def build_estimates_part(reader: Membership, span: str) -> Overview:
+    accounts = tuple(accounts_with_ledger(reader.team.vault))
+    return Overview(reader_window(reader, span), estimate_accuracy=load_estimate_accuracy(accounts))
 
 
-PARTS: Mapping[str, Callable[[Membership, str], Overview]] = {
-    "credits": credits_part,
-    "asks": asks_part,
-    "spend": spend_part,
-    "spenders": spend_part,
-    "running": running_part,
+PART_BUILDERS: Mapping[str, Callable[[Membership, str], Overview]] = {
+    "credits": build_credits_part,
+    "asks": build_attention_part,
+    "spend": build_spend_part,
+    "spenders": build_spend_part,
+    "running": build_running_part,
     # What is worth a page of its own comes after the page.
-    "forecast": forecast_part,
-    "estimates": estimates_part,
+    "forecast": build_forecast_part,
+    "estimates": build_estimates_part,
 }
 
 
-def window_for(reader: Membership, span: str) -> Window:
-    return window_of(span, reader.team.vault.zone, timezone.now())
+def reader_window(reader: Membership, span: str) -> ReportWindow:
+    return window_for_span(span, reader.team.vault.zone, timezone.now())
 
 
-def summed(reader: Membership, accounts: Sequence[Account], window: Window) -> Sums:
-    return sums_of(reader.team, [account.pk for account in accounts], window)
+def load_reader_sums(
+    reader: Membership, accounts: Sequence[Account], window: ReportWindow
+) -> OverviewSums:
+    return load_overview_sums(reader.team, [account.pk for account in accounts], window)
 
 
-def asks_for(reader: Membership, accounts: Sequence[Account]) -> Asks:
+def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> AttentionList:
     now, zone = timezone.now(), reader.team.vault.zone
     first = now.astimezone(zone).date().replace(day=1)
     month = datetime.combine(first, time.min, zone)
-    concerns = concerns_of(reader.team, [account.pk for account in accounts], month, now)
-    return asks_from(accounts, concerns, now, top_up=can(reader, Permission.MANAGE_MONEY))
+    concerns = load_attention_rows(reader.team, [account.pk for account in accounts], month, now)
+    return build_attention_list(
+        accounts, concerns, now, top_up=has_permission(reader, Permission.MANAGE_MONEY)
+    )

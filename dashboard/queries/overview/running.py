@@ -7,30 +7,37 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from dashboard.queries.videos.cards import Card, card_of, rows, tell
-from dashboard.queries.videos.usual import usuals
+from dashboard.queries.videos.cards import (
+    VideoCard,
+    build_video_card,
+    build_video_context,
+    with_card_relations,
+)
+from dashboard.queries.videos.usual import load_usual_durations
 from proxyapi.models import Job, JobState
 
-MOST = 6
+MAX_RUNNING_CARDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningRenders:
     """`count` of all that run; the cards of those that are shown."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[VideoCard, ...]
     count: int
 
     @property
-    def more(self) -> int:
+    def more_count(self) -> int:
         return self.count - len(self.cards)
 
 
-def running_of(vault_id: UUID, count: int) -> Running:
+def load_running_renders(vault_id: UUID, count: int) -> RunningRenders:
     """Three queries; none when nothing runs."""
     if not count:
-        return Running((), 0)
+        return RunningRenders((), 0)
     jobs = Job.objects.visible().filter(vault_id=vault_id, state=JobState.RUNNING)
-    page = list(rows(jobs.order_by("started_at", "pk")[:MOST]))
-    usual, now = usuals(vault_id), timezone.now()
-    return Running(tuple(card_of(tell(job, usual, now), usual) for job in page), count)
+    page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
+    usual, now = load_usual_durations(vault_id), timezone.now()
+    return RunningRenders(
+        tuple(build_video_card(build_video_context(job, usual, now), usual) for job in page), count
+    )

@@ -10,108 +10,108 @@ from datetime import date
 from decimal import Decimal
 
 from dashboard.queries.charts import (
-    OTHERS,
-    OUTSIDE,
-    Bars,
-    Column,
-    Series,
-    bars_of,
-    tones,
+    OTHERS_TONE,
+    OUTSIDE_TONE,
+    BarChart,
+    BarColumn,
+    BarSeries,
+    assign_member_tones,
+    build_bar_chart,
 )
-from dashboard.queries.ledger.words import OUTSIDE as ELSEWHERE_NAME
-from dashboard.queries.ledger.words import feature
-from dashboard.queries.overview.sums import NOTHING, Spender, Sums
+from dashboard.queries.ledger.words import OUTSIDE_LABEL as ELSEWHERE_NAME
+from dashboard.queries.ledger.words import feature_label
+from dashboard.queries.overview.sums import ZERO_CREDITS, MemberSpend, OverviewSums
 from dashboard.queries.overview.window import (
-    DAY,
-    month_before,
-    said,
-    same_day_before,
-    short,
+    ONE_DAY,
+    day_month_text,
+    first_of_previous_month,
+    same_day_previous_month,
     week_start,
+    weekday_date_text,
 )
 from dashboard.templatetags.reelroom import credits
 
-REST, ELSEWHERE = "others", "outside"
+OTHERS_KEY, OUTSIDE_KEY = "others", "outside"
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class SpendComparison:
     """Credits of a span that runs, beside the one before it."""
 
     label: str
     spent: Decimal
-    before: str
+    previous: str
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class SpendShare:
     """`part` of the longest bar, `of_all` of the sum, both in percent."""
 
     name: str
     tone: str
     spent: Decimal
-    part: float
-    of_all: float
+    bar_percent: float
+    total_percent: float
     count: int = 0
 
     @property
-    def percent(self) -> str:
-        if 0 < self.of_all < 1:
+    def share_text(self) -> str:
+        if 0 < self.total_percent < 1:
             return "under 1 %"
-        return f"{round(self.of_all)} %"
+        return f"{round(self.total_percent)} %"
 
 
 @dataclass(frozen=True, slots=True)
-class Spend:
-    facts: tuple[Fact, ...]
-    bars: Bars
-    says: str
-    members: tuple[Share, ...]
-    features: tuple[Share, ...]
+class SpendOverview:
+    facts: tuple[SpendComparison, ...]
+    bars: BarChart
+    summary: str
+    members: tuple[SpendShare, ...]
+    features: tuple[SpendShare, ...]
     total: Decimal
     note: str
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         return not self.total
 
 
-def spend_from(sums: Sums) -> Spend:
+def build_spend_overview(sums: OverviewSums) -> SpendOverview:
     window = sums.window
-    total = sums.spent(window.first, window.today)
-    return Spend(
-        facts=tuple(facts(sums)),
-        bars=bars(sums, total),
-        says=f"{credits(total)} cr {window.words}.",
-        members=tuple(by_member(sums, total)),
-        features=tuple(by_feature(sums, total)),
+    total = sums.spent_between(window.first, window.today)
+    return SpendOverview(
+        facts=tuple(build_spend_comparisons(sums)),
+        bars=build_spend_bars(sums, total),
+        summary=f"{credits(total)} cr {window.period_text}.",
+        members=tuple(member_spend_shares(sums, total)),
+        features=tuple(feature_spend_shares(sums, total)),
         total=total,
-        note=f"{credits(total)} cr since {short(window.first)}",
+        note=f"{credits(total)} cr since {day_month_text(window.first)}",
     )
 
 
-def facts(sums: Sums) -> Iterator[Fact]:
+def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
     """The span before is shown as far as the same day, and whole."""
     today = sums.window.today
     monday, first = week_start(today), today.replace(day=1)
-    yield Fact(
+    yield SpendComparison(
         "Today",
-        sums.spent(today, today),
-        f"yesterday {credits(sums.spent(today - DAY, today - DAY))}",
+        sums.spent_between(today, today),
+        f"yesterday {credits(sums.spent_between(today - ONE_DAY, today - ONE_DAY))}",
     )
-    by_now = sums.spent(monday - 7 * DAY, today - 7 * DAY)
-    whole = sums.spent(monday - 7 * DAY, monday - DAY)
-    yield Fact(
+    by_now = sums.spent_between(monday - 7 * ONE_DAY, today - 7 * ONE_DAY)
+    whole = sums.spent_between(monday - 7 * ONE_DAY, monday - ONE_DAY)
+    yield SpendComparison(
         "This week",
-        sums.spent(monday, today),
+        sums.spent_between(monday, today),
         f"last week {credits(by_now)} by {today:%A}, {credits(whole)} in all",
     )
-    before = month_before(today)
-    same = same_day_before(today)
-    by_now, whole = sums.spent(before, same), sums.spent(before, first - DAY)
-    yield Fact(
+    before = first_of_previous_month(today)
+    same = same_day_previous_month(today)
+    by_now, whole = sums.spent_between(before, same), sums.spent_between(before, first - ONE_DAY)
+    yield SpendComparison(
         "This month",
-        sums.spent(first, today),
+        sums.spent_between(first, today),
         f"{before:%B} {credits(by_now)} by the {ordinal(same.day)}, {credits(whole)} in all",
     )
 
@@ -121,70 +121,74 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def bars(sums: Sums, total: Decimal) -> Bars:
+def build_spend_bars(sums: OverviewSums, total: Decimal) -> BarChart:
     """The members who spent most in their own colours; what nobody of ours spent on top."""
     window = sums.window
     days: dict[date, dict[str, Decimal]] = {day: defaultdict(Decimal) for day in window.days}
-    for row in sums.team:
+    for row in sums.team_days:
         if row.day in days and not row.is_credit:
-            days[row.day][REST if row.is_matched else ELSEWHERE] -= row.amount
-    for row in sums.days:
+            days[row.day][OTHERS_KEY if row.is_matched else OUTSIDE_KEY] -= row.amount
+    for row in sums.coloured_member_days:
         if row.day in days:
             days[row.day][str(row.member)] -= row.amount
-            days[row.day][REST] += row.amount
-    return bars_of(
-        series_of(sums.coloured),
+            days[row.day][OTHERS_KEY] += row.amount
+    return build_bar_chart(
+        spend_series(sums.coloured_members),
         [
-            Column(
-                said(day),
-                "today" if day == window.today else short(day),
+            BarColumn(
+                weekday_date_text(day),
+                "today" if day == window.today else day_month_text(day),
                 amounts,
                 is_now=day == window.today,
             )
             for day, amounts in days.items()
         ],
-        f"Credits spent per day and member {window.words}, {credits(total)} in all",
+        f"Credits spent per day and member {window.period_text}, {credits(total)} in all",
     )
 
 
-def series_of(coloured: Sequence[Spender]) -> list[Series]:
-    colours = tones(one.id for one in coloured)
-    own = [Series(str(one.id), one.first_name, colours[one.id]) for one in coloured]
-    return [Series(REST, "others", OTHERS), *own, Series(ELSEWHERE, "outside the portal", OUTSIDE)]
+def spend_series(coloured: Sequence[MemberSpend]) -> list[BarSeries]:
+    colours = assign_member_tones(one.id for one in coloured)
+    own = [BarSeries(str(one.id), one.first_name, colours[one.id]) for one in coloured]
+    return [
+        BarSeries(OTHERS_KEY, "others", OTHERS_TONE),
+        *own,
+        BarSeries(OUTSIDE_KEY, "outside the portal", OUTSIDE_TONE),
+    ]
 
 
-def by_member(sums: Sums, total: Decimal) -> Iterator[Share]:
+def member_spend_shares(sums: OverviewSums, total: Decimal) -> Iterator[SpendShare]:
     """Who spent most first; then everybody else together, and what came from outside."""
-    colours = tones(one.id for one in sums.coloured)
-    found = [(one.name, colours.get(one.id, OTHERS), one.spent) for one in sums.spenders]
-    if sums.others.people:
-        found.append((others_name(sums.others.people), OTHERS, sums.others.spent))
-    outside = sums.outside(sums.window.first, sums.window.today)
+    colours = assign_member_tones(one.id for one in sums.coloured_members)
+    found = [(one.name, colours.get(one.id, OTHERS_TONE), one.spent) for one in sums.spenders]
+    if sums.others.member_count:
+        found.append((others_label(sums.others.member_count), OTHERS_TONE, sums.others.spent))
+    outside = sums.outside_spend_between(sums.window.first, sums.window.today)
     if outside:
-        found.append((ELSEWHERE_NAME, OUTSIDE, outside))
-    most = max((spent for _, _, spent in found), default=NOTHING)
+        found.append((ELSEWHERE_NAME, OUTSIDE_TONE, outside))
+    most = max((spent for _, _, spent in found), default=ZERO_CREDITS)
     for name, tone, spent in found:
-        yield share(name, tone, spent, most, total)
+        yield build_spend_share(name, tone, spent, most, total)
 
 
-def others_name(people: int) -> str:
+def others_label(people: int) -> str:
     return "1 other" if people == 1 else f"{people:,} others"
 
 
-def by_feature(sums: Sums, total: Decimal) -> Iterator[Share]:
+def feature_spend_shares(sums: OverviewSums, total: Decimal) -> Iterator[SpendShare]:
     spent: dict[str, Decimal] = defaultdict(Decimal)
     count: dict[str, int] = defaultdict(int)
-    for row in sums.features:
-        name = feature(row.operation) if row.is_matched else ELSEWHERE_NAME
+    for row in sums.feature_rows:
+        name = feature_label(row.operation) if row.is_matched else ELSEWHERE_NAME
         spent[name] -= row.amount
         count[name] += row.entries
-    most = max(spent.values(), default=NOTHING)
+    most = max(spent.values(), default=ZERO_CREDITS)
     for name in sorted(spent, key=lambda name: (-spent[name], name)):
-        yield share(name, "", spent[name], most, total, count[name])
+        yield build_spend_share(name, "", spent[name], most, total, count[name])
 
 
-def share(
+def build_spend_share(
     name: str, tone: str, spent: Decimal, most: Decimal, total: Decimal, count: int = 0
-) -> Share:
+) -> SpendShare:
     part = float(100 * spent / most) if most else 0.0
-    return Share(name, tone, spent, part, float(100 * spent / total) if total else 0.0, count)
+    return SpendShare(name, tone, spent, part, float(100 * spent / total) if total else 0.0, count)

@@ -34,17 +34,17 @@ from django.db.models.functions import Cast, Trim
 from django.db.models.lookups import Exact
 
 from dashboard.models import Membership, Team, User
-from dashboard.queries.overview.window import Window, month_before
+from dashboard.queries.overview.window import ReportWindow, first_of_previous_month
 from proxyapi.models import DailyTotal, DailyTotalByLabel, DailyTotalByMember, DailyTotalByOperation
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 from proxyapi.rollups.daily_totals import CreditSum
 
-MOST_COLOURS, MOST_MEMBERS = 5, 8
-NOTHING = Decimal(0)
-People: TypeAlias = QuerySet[Membership, Any]
+MAX_COLOURED_MEMBERS, MAX_LISTED_MEMBERS = 5, 8
+ZERO_CREDITS = Decimal(0)
+MembershipQuerySet: TypeAlias = QuerySet[Membership, Any]
 
 
-class Row(NamedTuple):
+class DaySumRow(NamedTuple):
     """`amount` is signed credits."""
 
     part: str
@@ -59,14 +59,14 @@ class Row(NamedTuple):
     entries: int
 
 
-class Debits(NamedTuple):
+class DayDebits(NamedTuple):
     """Of a day, positive; `outside` is the part of it that no charge of ours explains."""
 
-    all: Decimal = NOTHING
-    outside: Decimal = NOTHING
+    total: Decimal = ZERO_CREDITS
+    outside: Decimal = ZERO_CREDITS
 
 
-class Spender(NamedTuple):
+class MemberSpend(NamedTuple):
     id: int
     name: str
     spent: Decimal
@@ -77,140 +77,173 @@ class Spender(NamedTuple):
         return (self.name.split() or ["member"])[0].partition("@")[0]
 
 
-class Others(NamedTuple):
+class OtherMembersSpend(NamedTuple):
     """Members beside those who spent most."""
 
-    people: int
+    member_count: int
     spent: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class OverviewSums:
     """Sums are positive credits unless they say otherwise. Days outside the rows are nothing."""
 
-    window: Window
-    team: tuple[Row, ...]
-    came: tuple[Row, ...]
-    features: tuple[Row, ...]
-    spenders: tuple[Spender, ...]
-    others: Others
-    coloured: tuple[Spender, ...]
-    days: tuple[Row, ...]
+    window: ReportWindow
+    team_days: tuple[DaySumRow, ...]
+    received_rows: tuple[DaySumRow, ...]
+    feature_rows: tuple[DaySumRow, ...]
+    spenders: tuple[MemberSpend, ...]
+    others: OtherMembersSpend
+    coloured_members: tuple[MemberSpend, ...]
+    coloured_member_days: tuple[DaySumRow, ...]
 
-    debits: Mapping[date, Debits]
+    debits: Mapping[date, DayDebits]
 
     @property
     def first_day(self) -> date | None:
-        return min((row.day for row in self.team if row.day), default=None)
+        return min((row.day for row in self.team_days if row.day), default=None)
 
-    def spent(self, first: date, last: date) -> Decimal:
+    def spent_between(self, first: date, last: date) -> Decimal:
         """Debits from one day to another, both included."""
-        return sum((it.all for it in self.debits_between(first, last)), NOTHING)
+        return sum((it.total for it in self.debits_between(first, last)), ZERO_CREDITS)
 
-    def outside(self, first: date, last: date) -> Decimal:
+    def outside_spend_between(self, first: date, last: date) -> Decimal:
         """Debits that no charge of ours explains."""
-        return sum((it.outside for it in self.debits_between(first, last)), NOTHING)
+        return sum((it.outside for it in self.debits_between(first, last)), ZERO_CREDITS)
 
-    def debits_between(self, first: date, last: date) -> Iterator[Debits]:
+    def debits_between(self, first: date, last: date) -> Iterator[DayDebits]:
         return (it for day, it in self.debits.items() if first <= day <= last)
 
 
-def sums_of(team: Team, accounts: Collection[UUID], window: Window) -> Sums:
+def load_overview_sums(
+    team: Team, accounts: Collection[UUID], window: ReportWindow
+) -> OverviewSums:
     """One query; the team's days reach back to the first of the month before."""
-    since = min(window.first, month_before(window.today))
-    first = team.memberships.order_by("user_id").values("user")[:MOST_COLOURS]
+    since = min(window.first, first_of_previous_month(window.today))
+    first = team.memberships.order_by("user_id").values("user")[:MAX_COLOURED_MEMBERS]
     parts = (
-        came(accounts, window),
-        features(accounts, window),
-        members(accounts, window),
-        everybody(accounts, window),
-        coloured_days(accounts, window, first),
-        coloured(team, first),
+        received_credits_query(accounts, window),
+        feature_spend_query(accounts, window),
+        member_spend_query(accounts, window),
+        all_members_spend_query(accounts, window),
+        coloured_member_days_query(accounts, window, first),
+        coloured_members_query(team, first),
     )
-    statement = flow(accounts, since).union(*parts, all=True)
-    found: dict[str, list[Row]] = defaultdict(list)
+    statement = team_days_query(accounts, since).union(*parts, all=True)
+    found: dict[str, list[DaySumRow]] = defaultdict(list)
     for values in statement:
-        row = Row(*values)
+        row = DaySumRow(*values)
         found[row.part].append(row)
-    spenders = sorted(map(spender, found["member"]), key=lambda one: (-one.spent, one.id))
-    return Sums(
+    spenders = sorted(
+        map(build_member_spend, found["member"]), key=lambda one: (-one.spent, one.id)
+    )
+    return OverviewSums(
         window=window,
-        team=tuple(found["team"]),
-        came=tuple(found["came"]),
-        features=tuple(found["feature"]),
+        team_days=tuple(found["team"]),
+        received_rows=tuple(found["came"]),
+        feature_rows=tuple(found["feature"]),
         spenders=tuple(spenders),
-        others=others_of(found["all"], spenders),
-        coloured=tuple(sorted(map(spender, found["colour"]))),
-        days=tuple(found["day"]),
-        debits=debits_of(found["team"]),
+        others=other_members_spend(found["all"], spenders),
+        coloured_members=tuple(sorted(map(build_member_spend, found["colour"]))),
+        coloured_member_days=tuple(found["day"]),
+        debits=debits_by_day(found["team"]),
     )
 
 
-def debits_of(team: Iterable[Row]) -> dict[date, Debits]:
-    days: dict[date, Debits] = defaultdict(Debits)
+def debits_by_day(team: Iterable[DaySumRow]) -> dict[date, DayDebits]:
+    days: dict[date, DayDebits] = defaultdict(DayDebits)
     for row in team:
         if row.day is None or row.is_credit:
             continue
         all_, outside = days[row.day]
-        days[row.day] = Debits(
+        days[row.day] = DayDebits(
             all_ - row.amount, outside if row.is_matched else outside - row.amount
         )
     return dict(days)
 
 
-def spender(row: Row) -> Spender:
-    return Spender(row.member or 0, row.name, -row.amount)
+def build_member_spend(row: DaySumRow) -> MemberSpend:
+    return MemberSpend(row.member or 0, row.name, -row.amount)
 
 
-def others_of(everybody: Iterable[Row], spenders: Collection[Spender]) -> Others:
+def other_members_spend(
+    everybody: Iterable[DaySumRow], spenders: Collection[MemberSpend]
+) -> OtherMembersSpend:
     people = sum(row.entries for row in everybody) - len(spenders)
-    spent = -sum((row.amount for row in everybody), NOTHING)
-    return Others(people, spent - sum((one.spent for one in spenders), NOTHING))
+    spent = -sum((row.amount for row in everybody), ZERO_CREDITS)
+    return OtherMembersSpend(people, spent - sum((one.spent for one in spenders), ZERO_CREDITS))
 
 
-def flow(accounts: Collection[UUID], since: date) -> QuerySet[DailyTotal, Any]:
+def team_days_query(accounts: Collection[UUID], since: date) -> QuerySet[DailyTotal, Any]:
     rows = DailyTotal.objects.filter(account__in=accounts, day__gte=since).order_by()
     return (
-        rows.annotate(part=text("team"), of=nobody(), name=text(""), what=text(""), label=text(""))
+        rows.annotate(
+            part=constant_text("team"),
+            of=null_member_id(),
+            name=constant_text(""),
+            what=constant_text(""),
+            label=constant_text(""),
+        )
         .values_list("part", "day", "of", "name", "what", "label", "is_credit", "is_matched")
         .annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     )
 
 
-def came(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByLabel, Any]:
+def received_credits_query(
+    accounts: Collection[UUID], window: ReportWindow
+) -> QuerySet[DailyTotalByLabel, Any]:
     """What came is told by its label."""
     rows = DailyTotalByLabel.objects.filter(
         account__in=accounts, day__gte=window.first, is_credit=True
     )
-    named = rows.order_by().annotate(part=text("came"), of=nobody(), name=text(""), what=text(""))
+    named = rows.order_by().annotate(
+        part=constant_text("came"),
+        of=null_member_id(),
+        name=constant_text(""),
+        what=constant_text(""),
+    )
     return named.values_list(
         "part", "day", "of", "name", "what", "label", "is_credit", "is_matched"
     ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
 
 
-def features(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByOperation, Any]:
+def feature_spend_query(
+    accounts: Collection[UUID], window: ReportWindow
+) -> QuerySet[DailyTotalByOperation, Any]:
     rows = DailyTotalByOperation.objects.filter(account__in=accounts, is_credit=False)
     rows = rows.filter(day__gte=window.first, day__lte=window.today).order_by()
     return (
         rows.annotate(
-            part=text("feature"), never=never(), of=nobody(), name=text(""), label=text("")
+            part=constant_text("feature"),
+            never=null_date(),
+            of=null_member_id(),
+            name=constant_text(""),
+            label=constant_text(""),
         )
         .values_list("part", "never", "of", "name", "operation", "label", "is_credit", "is_matched")
         .annotate(sum=CreditSum("amount"), rows=Sum("entries"))
     )
 
 
-def members(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByMember, Any]:
-    most = debits(accounts, window).values("member").annotate(sum=CreditSum("amount"))
-    first = most.order_by("sum", "member").values("member")[:MOST_MEMBERS]
-    shown = debits(accounts, window).filter(member__in=first)
+def member_spend_query(
+    accounts: Collection[UUID], window: ReportWindow
+) -> QuerySet[DailyTotalByMember, Any]:
+    most = member_debits_query(accounts, window).values("member").annotate(sum=CreditSum("amount"))
+    first = most.order_by("sum", "member").values("member")[:MAX_LISTED_MEMBERS]
+    shown = member_debits_query(accounts, window).filter(member__in=first)
     rows = shown.values("member", "is_credit", "is_matched")
     # Once a member: joined, or grouped by, a name would be looked up for each of their days.
     users = User.objects.filter(pk=OuterRef("member"))
-    name = Subquery(users.annotate(called=named("")).values("called"))
+    name = Subquery(users.annotate(called=member_name_expression("")).values("called"))
     return (
         rows.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
-        .annotate(part=text("member"), never=never(), name=name, nothing=text(""), none=text(""))
+        .annotate(
+            part=constant_text("member"),
+            never=null_date(),
+            name=name,
+            nothing=constant_text(""),
+            none=constant_text(""),
+        )
         .values_list(
             *("part", "never", "member", "name", "nothing", "none", "is_credit", "is_matched"),
             *("sum", "rows"),
@@ -218,13 +251,20 @@ def members(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalBy
     )
 
 
-def everybody(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByMember, Any]:
+def all_members_spend_query(
+    accounts: Collection[UUID], window: ReportWindow
+) -> QuerySet[DailyTotalByMember, Any]:
     """What all members spent, and how many they are."""
-    rows = debits(accounts, window).values("is_credit", "is_matched")
+    rows = member_debits_query(accounts, window).values("is_credit", "is_matched")
     return (
         rows.annotate(sum=CreditSum("amount"), count=Count("member", distinct=True))
-        .annotate(part=text("all"), never=never(), of=nobody(), name=text(""))
-        .annotate(nothing=text(""), none=text(""))
+        .annotate(
+            part=constant_text("all"),
+            never=null_date(),
+            of=null_member_id(),
+            name=constant_text(""),
+        )
+        .annotate(nothing=constant_text(""), none=constant_text(""))
         .values_list(
             *("part", "never", "of", "name", "nothing", "none", "is_credit", "is_matched"),
             *("sum", "count"),
@@ -232,29 +272,34 @@ def everybody(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotal
     )
 
 
-def coloured_days(
-    accounts: Collection[UUID], window: Window, first: People
+def coloured_member_days_query(
+    accounts: Collection[UUID], window: ReportWindow, first: MembershipQuerySet
 ) -> QuerySet[DailyTotalByMember, Any]:
     rows = (
-        debits(accounts, window)
+        member_debits_query(accounts, window)
         .filter(member__in=first)
-        .annotate(part=text("day"), name=text(""), nothing=text(""), none=text(""))
+        .annotate(
+            part=constant_text("day"),
+            name=constant_text(""),
+            nothing=constant_text(""),
+            none=constant_text(""),
+        )
     )
     return rows.values_list(
         "part", "day", "member", "name", "nothing", "none", "is_credit", "is_matched"
     ).annotate(sum=CreditSum("amount"), rows=Sum("entries"))
 
 
-def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
+def coloured_members_query(team: Team, first: MembershipQuerySet) -> QuerySet[Membership, Any]:
     return (
         team.memberships.filter(user__in=first)
         .order_by()
         .annotate(
-            part=text("colour"),
-            never=never(),
-            called=named("user__"),
-            nothing=text(""),
-            none=text(""),
+            part=constant_text("colour"),
+            never=null_date(),
+            called=member_name_expression("user__"),
+            nothing=constant_text(""),
+            none=constant_text(""),
             no=Value(False),
             zero=Cast(Value(0), DecimalField(**CREDIT_FIELD_OPTIONS)),
             rows=Value(0),
@@ -265,13 +310,15 @@ def coloured(team: Team, first: People) -> QuerySet[Membership, Any]:
     )
 
 
-def named(user: str) -> Case:
+def member_name_expression(user: str) -> Case:
     """The name, or of who has none the address."""
     blank = When(Exact(Trim(f"{user}name"), Value("")), then=F(f"{user}email"))
     return Case(blank, default=F(f"{user}name"), output_field=CharField())
 
 
-def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByMember]:
+def member_debits_query(
+    accounts: Collection[UUID], window: ReportWindow
+) -> QuerySet[DailyTotalByMember]:
     return DailyTotalByMember.objects.filter(
         account__in=accounts,
         day__gte=window.first,
@@ -281,13 +328,13 @@ def debits(accounts: Collection[UUID], window: Window) -> QuerySet[DailyTotalByM
     ).order_by()
 
 
-def text(words: str) -> Cast:
+def constant_text(words: str) -> Cast:
     return Cast(Value(words), CharField(max_length=200))
 
 
-def never() -> Cast:
+def null_date() -> Cast:
     return Cast(Value(None), DateField())
 
 
-def nobody() -> Cast:
+def null_member_id() -> Cast:
     return Cast(Value(None), BigIntegerField())

@@ -8,19 +8,19 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-DAY = timedelta(days=1)
-CHOICES = {"": "30 days", "month": "This month"}
+ONE_DAY = timedelta(days=1)
+WINDOW_LABELS = {"": "30 days", "month": "This month"}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class WindowChoice:
     label: str
     url: str
     current: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ReportWindow:
     """From `first` to `today`, both included."""
 
     name: str
@@ -30,19 +30,19 @@ class Window:
     @property
     def days(self) -> tuple[date, ...]:
         return tuple(
-            self.first + DAY * number for number in range((self.today - self.first).days + 1)
+            self.first + ONE_DAY * number for number in range((self.today - self.first).days + 1)
         )
 
     @property
-    def words(self) -> str:
+    def period_text(self) -> str:
         """`this month`, `in the last 30 days`."""
         return "this month" if self.name == "month" else "in the last 30 days"
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> tuple[WindowChoice, ...]:
         return tuple(
-            Choice(label, url_of("overview", name), name == self.name)
-            for name, label in CHOICES.items()
+            WindowChoice(label, url_with_span("overview", name), name == self.name)
+            for name, label in WINDOW_LABELS.items()
         )
 
     @property
@@ -58,16 +58,16 @@ class Window:
         return f"{reverse('overview')}?{span}part="
 
 
-def url_of(page: str, span: str) -> str:
+def url_with_span(page: str, span: str) -> str:
     return f"{reverse(page)}?span={span}" if span else reverse(page)
 
 
-def window_of(name: str, zone: ZoneInfo, now: datetime) -> Window:
+def window_for_span(name: str, zone: ZoneInfo, now: datetime) -> ReportWindow:
     """The one that was asked for; an unknown name is the usual one."""
     today = now.astimezone(zone).date()
     if name == "month":
-        return Window(name, today.replace(day=1), today)
-    return Window("", today - 29 * DAY, today)
+        return ReportWindow(name, today.replace(day=1), today)
+    return ReportWindow("", today - 29 * ONE_DAY, today)
 
 
 def week_start(day: date) -> date:
@@ -75,22 +75,22 @@ def week_start(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def month_before(day: date) -> date:
+def first_of_previous_month(day: date) -> date:
     """The first of the month before."""
-    return (day.replace(day=1) - DAY).replace(day=1)
+    return (day.replace(day=1) - ONE_DAY).replace(day=1)
 
 
-def same_day_before(day: date) -> date:
+def same_day_previous_month(day: date) -> date:
     """The same day of the month before; its last day where that month is shorter."""
-    last = day.replace(day=1) - DAY
+    last = day.replace(day=1) - ONE_DAY
     return last.replace(day=min(day.day, last.day))
 
 
-def said(day: date) -> str:
+def weekday_date_text(day: date) -> str:
     """`Fri 20 Nov`"""
     return f"{day:%a} {day.day} {day:%b}"
 
 
-def short(day: date) -> str:
+def day_month_text(day: date) -> str:
     """`20 Nov`"""
     return f"{day.day} {day:%b}"

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dashboard.queries.reconciliation.decisions import (
-    anchoring,
-    matching,
-    rewording,
-    rewording_all,
-    taken_over,
-    writing_off,
+    accepted_conflicts_text,
+    build_all_conflicts_question,
+    build_conflict_question,
+    build_match_dialog,
+    build_rebase_dialog,
+    build_write_off_question,
 )
-from dashboard.queries.reconciliation.let_go import let_go_of
-from dashboard.queries.reconciliation.page import Page, page_of
+from dashboard.queries.reconciliation.let_go import load_accepted_differences
+from dashboard.queries.reconciliation.page import ReconciliationPage, build_reconciliation_page
 
 __all__ = [
-    "Page",
-    "anchoring",
-    "let_go_of",
-    "matching",
-    "page_of",
-    "rewording",
-    "rewording_all",
-    "taken_over",
-    "writing_off",
+    "ReconciliationPage",
+    "accepted_conflicts_text",
+    "build_all_conflicts_question",
+    "build_conflict_question",
+    "build_match_dialog",
+    "build_rebase_dialog",
+    "build_reconciliation_page",
+    "build_write_off_question",
+    "load_accepted_differences",
 ]

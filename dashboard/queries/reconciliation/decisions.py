@@ -6,20 +6,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from dashboard.queries.overview.credits import ledger_of
-from dashboard.queries.reconciliation.differences import whose
-from dashboard.queries.reconciliation.page import versions
-from dashboard.queries.reconciliation.statement import statement_of
+from dashboard.queries.overview.credits import ledger_or_none
+from dashboard.queries.reconciliation.differences import charge_title
+from dashboard.queries.reconciliation.page import conflict_versions
+from dashboard.queries.reconciliation.statement import load_balance_statement
 from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.ledger import OpenConflicts, count_open_conflicts
 from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry, LedgerMirror
 
-BEFORE, AFTER = timedelta(minutes=5), timedelta(days=2)  # around the sending
-MOST = 12
+MATCH_WINDOW_BEFORE, MATCH_WINDOW_AFTER = (
+    timedelta(minutes=5),
+    timedelta(days=2),
+)  # around the sending
+MAX_MATCH_CANDIDATES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReconciliationQuestion:
     """`title` asks, `note` says what it is about, `text` what follows. `seen` is sent along: how
     it is recognised by."""
 
@@ -30,14 +33,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class DebitCandidate:
     """A debit that may be the charge's. `fits`: of exactly the price that was shown."""
 
     position: int
     amount: Decimal
     label: str
     when: datetime
-    fits: bool
+    is_exact: bool
 
     @property
     def seen(self) -> str:
@@ -46,19 +49,19 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
-    question: Question
-    candidates: tuple[Candidate, ...]
+class MatchDialog:
+    question: ReconciliationQuestion
+    candidates: tuple[DebitCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Anchoring:
+class RebaseDialog:
     """Credits, signed; `becomes`: the opening balance after it."""
 
-    question: Question
+    question: ReconciliationQuestion
     difference: Decimal
     opening: Decimal
-    becomes: Decimal
+    new_opening: Decimal
     entries: Decimal
     balance: Decimal
 
@@ -68,18 +71,18 @@ class Anchoring:
         return str(self.difference)
 
 
-def writing_off(charge: Charge) -> Question:
+def build_write_off_question(charge: Charge) -> ReconciliationQuestion:
     amount = credits(charge.price)
-    return Question(
+    return ReconciliationQuestion(
         f"Write off {amount} cr?",
-        about(charge),
+        charge_sent_text(charge),
         f"It stays open whether {amount} cr were spent. The {credits(charge.hold)} cr held are "
         "free again, and nothing is sent again. Should the service have booked it, the entry "
         "stands in the ledger as spent outside the portal.",
     )
 
 
-def matching(charge: Charge) -> Matching:
+def build_match_dialog(charge: Charge) -> MatchDialog:
     """Debits without a charge from around the sending, the likeliest first. One query."""
     price, sent = charge.price, charge.sent_at or charge.created_at
     rows = (
@@ -87,36 +90,40 @@ def matching(charge: Charge) -> Matching:
         .filter(
             account=charge.account_id,
             amount__lt=0,
-            happened_at__gte=sent - BEFORE,
-            happened_at__lte=sent + AFTER,
+            happened_at__gte=sent - MATCH_WINDOW_BEFORE,
+            happened_at__lte=sent + MATCH_WINDOW_AFTER,
         )
-        .order_by("happened_at", "position")[: 10 * MOST]
+        .order_by("happened_at", "position")[: 10 * MAX_MATCH_CANDIDATES]
     )
-    nearest = sorted(rows, key=lambda row: (abs(-row.amount - price), row.happened_at))[:MOST]
-    return Matching(
-        Question(
+    nearest = sorted(rows, key=lambda row: (abs(-row.amount - price), row.happened_at))[
+        :MAX_MATCH_CANDIDATES
+    ]
+    return MatchDialog(
+        ReconciliationQuestion(
             "Which entry is it?",
-            about(charge),
+            charge_sent_text(charge),
             f"It was quoted {credits(price)} cr. The entry that you choose becomes its debit, and "
             f"the {credits(charge.hold)} cr held are free again.",
         ),
         tuple(
-            Candidate(row.position, -row.amount, row.label, row.happened_at, -row.amount == price)
+            DebitCandidate(
+                row.position, -row.amount, row.label, row.happened_at, -row.amount == price
+            )
             for row in nearest
         ),
     )
 
 
-def rewording(rewrite: LedgerConflict) -> Question:
-    before, after = versions(rewrite)
+def build_conflict_question(rewrite: LedgerConflict) -> ReconciliationQuestion:
+    before, after = conflict_versions(rewrite)
     if not after:
-        return Question(
+        return ReconciliationQuestion(
             f"Let row {rewrite.number:,} go?",
             f"It was “{before}”, and the service does not show it any more.",
             "This row and those after it leave the mirror, and are read anew. What they were "
             "matched with is looked for again.",
         )
-    return Question(
+    return ReconciliationQuestion(
         f"Take the service’s version of row {rewrite.number:,}?",
         f"It was “{before}”, it is “{after}”.",
         "The row reads like that from now on, and the ledger is read on. What it was matched with "
@@ -124,14 +131,17 @@ def rewording(rewrite: LedgerConflict) -> Question:
     )
 
 
-def rewording_all(account: Account) -> Question:
+def build_all_conflicts_question(account: Account) -> ReconciliationQuestion:
     """Two queries at most."""
     rows = count_open_conflicts(account)
     if not rows.fingerprint:
-        return Question("Nothing is left to take", "Somebody has looked at the rows.", "")
-    return Question(
+        return ReconciliationQuestion(
+            "Nothing is left to take", "Somebody has looked at the rows.", ""
+        )
+    return ReconciliationQuestion(
         "Take the service’s version of all rows?",
-        f"{differing(rows)} A row that was taken out of the middle, for example, moves all behind "
+        f"{open_conflicts_text(rows)} A row that was taken out of the middle, for example, moves "
+        "all behind "
         "it.",
         "The ledger is read on from there; a page that differs as well stops it again. What the "
         "rows were matched with is looked for again.",
@@ -139,32 +149,32 @@ def rewording_all(account: Account) -> Question:
     )
 
 
-def differing(rows: OpenConflicts) -> str:
-    return in_words(
+def open_conflicts_text(rows: OpenConflicts) -> str:
+    return conflict_counts_text(
         rows, "read differently now", "the service does not show any more leave the mirror"
     )
 
 
-def taken_over(rows: OpenConflicts) -> str:
-    return in_words(rows, "read as the service shows them", "left the mirror")
+def accepted_conflicts_text(rows: OpenConflicts) -> str:
+    return conflict_counts_text(rows, "read as the service shows them", "left the mirror")
 
 
-def in_words(rows: OpenConflicts, reworded: str, gone: str) -> str:
+def conflict_counts_text(rows: OpenConflicts, reworded: str, gone: str) -> str:
     both = ((rows.changed_rows, reworded), (rows.missing_rows, gone))
-    return " ".join(f"{counted(number)} {what}." for number, what in both if number)
+    return " ".join(f"{row_count_text(number)} {what}." for number, what in both if number)
 
 
-def counted(rows: int) -> str:
+def row_count_text(rows: int) -> str:
     return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
-def anchoring(account: Account) -> Anchoring:
+def build_rebase_dialog(account: Account) -> RebaseDialog:
     """What the opening balance is and becomes. Two queries."""
-    ledger = ledger_of(account) or LedgerMirror(account=account)
-    now = statement_of(account, ledger)
+    ledger = ledger_or_none(account) or LedgerMirror(account=account)
+    now = load_balance_statement(account, ledger)
     gap, opening = now.difference, now.opening or Decimal(0)
-    return Anchoring(
-        Question(
+    return RebaseDialog(
+        ReconciliationQuestion(
             f"Let {credits(abs(gap))} cr go unexplained?"
             if gap
             else "There is no difference to let go",
@@ -178,11 +188,11 @@ def anchoring(account: Account) -> Anchoring:
         ),
         difference=gap,
         opening=opening,
-        becomes=opening + gap,
-        entries=(now.adds_up_to or Decimal(0)) - opening,
-        balance=now.shown or Decimal(0),
+        new_opening=opening + gap,
+        entries=(now.computed_balance or Decimal(0)) - opening,
+        balance=now.reported_balance or Decimal(0),
     )
 
 
-def about(charge: Charge) -> str:
-    return f"{whose(charge)}, sent {clock(charge.sent_at or charge.created_at)}."
+def charge_sent_text(charge: Charge) -> str:
+    return f"{charge_title(charge)}, sent {clock(charge.sent_at or charge.created_at)}."

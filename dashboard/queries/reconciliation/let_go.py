@@ -12,11 +12,11 @@ from decimal import Decimal
 from dashboard.models import AuditEvent, Team
 from proxyapi.models import Account
 
-MOST = 20
+MAX_ACCEPTED_DIFFERENCES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class LetGo:
+class AcceptedDifference:
     """A difference that somebody let go when they set the opening balance anew."""
 
     at: datetime
@@ -25,12 +25,12 @@ class LetGo:
     why: str
 
 
-def let_go_of(team: Team, account: Account) -> tuple[LetGo, ...]:
+def load_accepted_differences(team: Team, account: Account) -> tuple[AcceptedDifference, ...]:
     """The newest first, from the audit log. One query."""
     events = AuditEvent.objects.filter(team=team, action="ledger.anchor", target=str(account.pk))
-    rows = events.select_related("actor").order_by("-happened_at")[:MOST]
+    rows = events.select_related("actor").order_by("-happened_at")[:MAX_ACCEPTED_DIFFERENCES]
     return tuple(
-        LetGo(
+        AcceptedDifference(
             at=row.happened_at,
             who=str(row.actor),
             amount=Decimal(row.details.get("difference") or 0),

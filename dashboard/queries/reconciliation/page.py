@@ -11,138 +11,151 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.access import can
+from dashboard.access import has_permission
 from dashboard.models import Membership
-from dashboard.queries.accounts import AccountTab, tabs_of
-from dashboard.queries.overview.credits import Agreement, agreement_of, ledger_of, progress
-from dashboard.queries.reconciliation.differences import (
-    Act,
-    Item,
-    Owed,
-    age_of,
-    charges_of,
-    entries_of,
-    items_of,
-    owed_of,
+from dashboard.queries.accounts import AccountTab, build_account_tabs
+from dashboard.queries.overview.credits import (
+    LedgerAgreement,
+    check_ledger_agreement,
+    ledger_or_none,
+    ledger_sync_progress,
 )
-from dashboard.queries.reconciliation.statement import Statement, statement_of
+from dashboard.queries.reconciliation.differences import (
+    DifferenceAction,
+    DifferenceItem,
+    OwedRefund,
+    age_text,
+    iter_difference_items,
+    iter_owed_refunds,
+    load_differing_charges,
+    load_differing_entries,
+)
+from dashboard.queries.reconciliation.statement import BalanceStatement, load_balance_statement
 from dashboard.roles import Permission
 from dashboard.templatetags.reelroom import clock
 from proxyapi.models import Account, LedgerConflict, LedgerMirror
 from proxyapi.models.account import parse_timestamp
 
-MOST = 60
-FEWEST_AT_ONCE = 2
+MAX_CONFLICTS_SHOWN = 60
+MIN_CONFLICTS_FOR_BULK = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Rewording:
+class LedgerConflictRow:
     """A row of the ledger in both versions; `now` is empty when it is gone."""
 
     number: int
     before: str
-    now: str
+    after: str
     noticed_at: datetime
     age: str
-    acts: tuple[Act, ...]
+    actions: tuple[DifferenceAction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class MirrorProgress:
     """Rows of the ledger that are mirrored, and the percent of all."""
 
-    here: int
+    mirrored: int
     total: int
     percent: float
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReconciliationPage:
     account: Account
     tabs: tuple[AccountTab, ...]
-    agreement: Agreement | None
-    statement: Statement
-    items: tuple[Item, ...]
-    owed: tuple[Owed, ...]
-    rewordings: tuple[Rewording, ...]
-    progress: Progress | None
+    agreement: LedgerAgreement | None
+    statement: BalanceStatement
+    items: tuple[DifferenceItem, ...]
+    owed: tuple[OwedRefund, ...]
+    conflicts: tuple[LedgerConflictRow, ...]
+    progress: MirrorProgress | None
     may_act: bool
     url: str
 
     @property
-    def rewording_acts(self) -> tuple[Act, ...]:
+    def bulk_actions(self) -> tuple[DifferenceAction, ...]:
         """Where there are several, all of them at once."""
-        if not self.may_act or len(self.rewordings) < FEWEST_AT_ONCE:
+        if not self.may_act or len(self.conflicts) < MIN_CONFLICTS_FOR_BULK:
             return ()
         url = reverse("account-acceptances", args=[self.account.pk])
-        return (Act("Take all of them", url),)
+        return (DifferenceAction("Take all of them", url),)
 
     @property
     def owed_sum(self) -> Decimal:
         return sum((one.amount for one in self.owed), Decimal(0))
 
 
-def page_of(reader: Membership, accounts: Sequence[Account], wanted: str) -> Page | None:
+def build_reconciliation_page(
+    reader: Membership, accounts: Sequence[Account], wanted: str
+) -> ReconciliationPage | None:
     """Five queries. `wanted` is an account's id; None without an account."""
     if not accounts:
         return None
     account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
-    ledger, now = ledger_of(account) or LedgerMirror(account=account), timezone.now()
-    may_act = can(reader, Permission.MANAGE_MONEY)
-    charges = charges_of(account, ledger)
-    items = items_of(ledger, charges, entries_of(account), now, reader)
-    return Page(
+    ledger, now = ledger_or_none(account) or LedgerMirror(account=account), timezone.now()
+    may_act = has_permission(reader, Permission.MANAGE_MONEY)
+    charges = load_differing_charges(account, ledger)
+    items = iter_difference_items(ledger, charges, load_differing_entries(account), now, reader)
+    return ReconciliationPage(
         account=account,
-        tabs=tabs_of("reconciliation", accounts, account),
-        agreement=agreement_of([account]),
-        statement=statement_of(account, ledger),
+        tabs=build_account_tabs("reconciliation", accounts, account),
+        agreement=check_ledger_agreement([account]),
+        statement=load_balance_statement(account, ledger),
         items=tuple(items),
-        owed=tuple(owed_of(charges, now)),
-        rewordings=rewordings_of(account, now, may_act=may_act),
+        owed=tuple(iter_owed_refunds(charges, now)),
+        conflicts=build_conflict_rows(account, now, may_act=may_act),
         may_act=may_act,
-        progress=progress_of(ledger),
-        url=url_of(account.pk),
+        progress=build_mirror_progress(ledger),
+        url=reconciliation_url(account.pk),
     )
 
 
-def url_of(account: UUID) -> str:
+def reconciliation_url(account: UUID) -> str:
     return f"{reverse('reconciliation')}?account={account}"
 
 
-def progress_of(ledger: LedgerMirror) -> Progress | None:
+def build_mirror_progress(ledger: LedgerMirror) -> MirrorProgress | None:
     """None once every row is here."""
     if ledger.is_complete:
         return None
-    here, total = progress([ledger])
-    return Progress(here, total, 100 * here / total if total else 0.0)
+    here, total = ledger_sync_progress([ledger])
+    return MirrorProgress(here, total, 100 * here / total if total else 0.0)
 
 
-def rewordings_of(account: Account, now: datetime, *, may_act: bool) -> tuple[Rewording, ...]:
+def build_conflict_rows(
+    account: Account, now: datetime, *, may_act: bool
+) -> tuple[LedgerConflictRow, ...]:
     rows = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
     return tuple(
-        Rewording(
+        LedgerConflictRow(
             number=row.number,
-            before=versions(row)[0],
-            now=versions(row)[1],
+            before=conflict_versions(row)[0],
+            after=conflict_versions(row)[1],
             noticed_at=row.noticed_at,
-            age=age_of(row.noticed_at, now),
-            acts=(Act("Take this version", reverse("rewrite-acceptances", args=[row.pk])),)
+            age=age_text(row.noticed_at, now),
+            actions=(
+                DifferenceAction(
+                    "Take this version", reverse("rewrite-acceptances", args=[row.pk])
+                ),
+            )
             if may_act
             else (),
         )
-        for row in rows.order_by("position")[:MOST]
+        for row in rows.order_by("position")[:MAX_CONFLICTS_SHOWN]
     )
 
 
-def versions(row: LedgerConflict) -> tuple[str, str]:
+def conflict_versions(row: LedgerConflict) -> tuple[str, str]:
     """As it was and as it is; every word of it where it would else read the same."""
-    before, now = in_words(row.before), in_words(row.after)
+    before, now = entry_version_text(row.before), entry_version_text(row.after)
     if before != now:
         return before, now
     return ", ".join(map(str, row.before.values())), ", ".join(map(str, (row.after or {}).values()))
 
 
-def in_words(row: object) -> str:
+def entry_version_text(row: object) -> str:
     """`−96 Render, 20 Nov 14:21`; empty for a row that is gone."""
     if not isinstance(row, dict):
         return ""

@@ -20,18 +20,18 @@ from proxyapi.models.charge import UNDECIDED_STATES
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class BalanceStatement:
     """Credits, positive but for `opening`, `difference` and `unexplained`, which are signed.
 
     `newer`: what came in less what went out since the balance was read.
     """
 
     opening: Decimal | None
-    came: Decimal
+    received: Decimal
     refunded: Decimal
     spent: Decimal
     newer: Decimal
-    shown: Decimal | None
+    reported_balance: Decimal | None
     as_of: datetime | None
     difference: Decimal
     matched: Decimal
@@ -41,23 +41,23 @@ class Statement:
     at_risk: Decimal
 
     @property
-    def adds_up_to(self) -> Decimal | None:
+    def computed_balance(self) -> Decimal | None:
         """What the ledger says the balance was when it was read."""
         if self.opening is None:
             return None
-        return self.opening + self.came + self.refunded - self.spent - self.newer
+        return self.opening + self.received + self.refunded - self.spent - self.newer
 
 
-def statement_of(account: Account, ledger: LedgerMirror) -> Statement:
+def load_balance_statement(account: Account, ledger: LedgerMirror) -> BalanceStatement:
     debits, matched, credits, refunded = sum_entries_by_kind(account)
-    charged, at_risk, newer = others(account, -matched)
-    return Statement(
+    charged, at_risk, newer = load_charge_sums(account, -matched)
+    return BalanceStatement(
         opening=compute_opening_balance(ledger, debits + credits - newer),
-        came=credits - refunded,
+        received=credits - refunded,
         refunded=refunded,
         spent=-debits,
         newer=newer,
-        shown=ledger.balance_exact,
+        reported_balance=ledger.balance_exact,
         as_of=ledger.weighed_at,
         difference=balance_difference(ledger),
         matched=-matched,
@@ -68,7 +68,7 @@ def statement_of(account: Account, ledger: LedgerMirror) -> Statement:
     )
 
 
-def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+def load_charge_sums(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
     """What charges took, what hangs on those without an answer, and the rows after the weighing.
 
     Charges took what their debits say, but for those that have none, and by what others are off.
@@ -82,12 +82,12 @@ def others(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decima
         (charges.filter(state__in=UNDECIDED_STATES), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__weighed_high")), "amount"),
     )
-    summed = [total(*part) for part in parts]
+    summed = [sum_by_account(*part) for part in parts]
     found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
     alone, off, at_risk, newer = map(quantize_credits, found)
     return matched + alone + off, at_risk, newer
 
 
-def total(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -> Subquery:
+def sum_by_account(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -> Subquery:
     summed = rows.order_by().values("account").annotate(sum=Sum(F(field))).values("sum")
     return Subquery(summed, output_field=DecimalField(**CREDIT_FIELD_OPTIONS))

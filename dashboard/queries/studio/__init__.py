@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from dashboard.queries.studio.confirm import Confirm, confirm_of
-from dashboard.queries.studio.drafts import DraftList, drafts_of
-from dashboard.queries.studio.options import Options, options_in
-from dashboard.queries.studio.page import Page, page_of
-from dashboard.queries.studio.price import Price, RenderAct, act_of, is_busy, price_of
-from dashboard.queries.studio.script import Writing, writing_of
-from dashboard.queries.studio.steps import Slug
-from dashboard.queries.studio.voices import VoiceList, Wish, voices_of
+from dashboard.queries.studio.confirm import RenderConfirmation, build_render_confirmation
+from dashboard.queries.studio.drafts import DraftList, load_draft_list
+from dashboard.queries.studio.options import FacelessOptions, parse_faceless_options
+from dashboard.queries.studio.page import StudioPage, load_studio_page
+from dashboard.queries.studio.price import (
+    DraftPrice,
+    RenderButton,
+    build_draft_price,
+    build_render_button,
+    has_active_render,
+)
+from dashboard.queries.studio.script import ScriptRequestStatus, script_request_status
+from dashboard.queries.studio.steps import StepSlug
+from dashboard.queries.studio.voices import VoiceFilter, VoiceList, load_voice_list
 
 __all__ = [
-    "Confirm",
     "DraftList",
-    "Options",
-    "Page",
-    "Price",
-    "RenderAct",
-    "Slug",
+    "DraftPrice",
+    "FacelessOptions",
+    "RenderButton",
+    "RenderConfirmation",
+    "ScriptRequestStatus",
+    "StepSlug",
+    "StudioPage",
+    "VoiceFilter",
     "VoiceList",
-    "Wish",
-    "Writing",
-    "act_of",
-    "confirm_of",
-    "drafts_of",
-    "is_busy",
-    "options_in",
-    "page_of",
-    "price_of",
-    "voices_of",
-    "writing_of",
+    "build_draft_price",
+    "build_render_button",
+    "build_render_confirmation",
+    "has_active_render",
+    "load_draft_list",
+    "load_studio_page",
+    "load_voice_list",
+    "parse_faceless_options",
+    "script_request_status",
 ]

@@ -9,129 +9,145 @@ from decimal import Decimal
 from uuid import UUID
 
 from dashboard.models import Membership
-from dashboard.queries.budgets.line import Line, line_of
-from dashboard.queries.studio.options import options_in
-from dashboard.queries.studio.price import is_busy, price_of
-from dashboard.queries.studio.steps import summary
+from dashboard.queries.budgets.line import BudgetImpact, build_budget_impact
+from dashboard.queries.studio.options import parse_faceless_options
+from dashboard.queries.studio.price import build_draft_price, has_active_render
+from dashboard.queries.studio.steps import draft_summary
 from proxyapi import pricing
 from proxyapi.models import Job, JobState
 
 # Where the drawing puts its lowest and its highest number, in percent of its width.
-LEFT, RIGHT = 25.0, 81.25
-BASE, STACK, HIGH = 24, 8, 20  # px: the line the dots stand on, their steps, the highest pile
-NEAR = 14.0  # percent: labels closer than this would touch
+LOWEST_X_PERCENT, HIGHEST_X_PERCENT = 25.0, 81.25
+DOT_BASELINE_PX, DOT_STEP_PX, MAX_DOT_STACK_PX = (
+    24,
+    8,
+    20,
+)  # px: the line the dots stand on, their steps, the highest pile
+MIN_LABEL_GAP_PERCENT = 14.0  # percent: labels closer than this would touch
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class PriceDot:
     x: str
     y: int
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class PriceRange:
     """Earlier prices, the estimate and the hold on one line; x in percent."""
 
-    dots: tuple[Dot, ...]
+    dots: tuple[PriceDot, ...]
     low: Decimal
     high: Decimal
     low_x: str
     estimate_x: str
     hold_x: str
-    low_label: bool
-    crowded: bool
+    shows_low_label: bool
+    labels_overlap: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Confirm:
+class RenderConfirmation:
     job_id: UUID
     title: str
     summary: str
     ready: bool
-    sent: bool  # somebody else, or another tab, was faster
+    already_sent: bool  # somebody else, or another tab, was faster
     estimate: Decimal | None
     hold: Decimal
     balance: Decimal
     held: Decimal
     held_by_others: Decimal
-    range: Range | None
+    price_range: PriceRange | None
     nonce: UUID
-    budget: Line | None = None
+    budget: BudgetImpact | None = None
     refusal: str = ""
     unmet: tuple[str, ...] = ()  # its needs; while there are any, nothing can be sent
 
     @property
-    def over(self) -> bool:
+    def is_over_budget(self) -> bool:
         """Whether the budget refuses it, so that it can only be asked for."""
-        return self.ready and not self.sent and self.budget is not None and bool(self.budget.over)
+        return (
+            self.ready
+            and not self.already_sent
+            and self.budget is not None
+            and bool(self.budget.refusal)
+        )
 
     @property
-    def free(self) -> Decimal:
+    def available(self) -> Decimal:
         return self.balance - self.held
 
     @property
-    def left(self) -> Decimal:
+    def remaining(self) -> Decimal:
         """What stays free, at least: the hold is an upper bound."""
-        return self.free - self.hold
+        return self.available - self.hold
 
 
-def confirm_of(
+def build_render_confirmation(
     job: Job, reader: Membership, refusal: str = "", nonce: UUID | None = None
-) -> Confirm:
+) -> RenderConfirmation:
     """At most ten queries, five of them where budgets bind. A refused form keeps its nonce: it
     charged nothing and cannot charge twice."""
-    price, (held, held_by_others) = price_of(job), job.account.held_by_all_and_others()
+    price, (held, held_by_others) = build_draft_price(job), job.account.held_by_all_and_others()
     hold = pricing.hold_for_estimate(price.estimate) if price.estimate is not None else Decimal(0)
-    return Confirm(
+    return RenderConfirmation(
         job_id=job.pk,
         title=job.title,
-        summary=summary(job, options_in(job.account.options)),
+        summary=draft_summary(job, parse_faceless_options(job.account.options)),
         ready=price.ready,
-        sent=job.state != JobState.DRAFT or is_busy(job),
+        already_sent=job.state != JobState.DRAFT or has_active_render(job),
         estimate=price.estimate,
         hold=hold,
         balance=job.account.balance,
         held=held,
         held_by_others=held_by_others,
-        range=range_of(price.spent.costs, price.estimate, hold),
+        price_range=build_price_range(price.past_prices.costs, price.estimate, hold),
         nonce=nonce or uuid.uuid4(),
-        budget=line_of(reader, hold),
+        budget=build_budget_impact(reader, hold),
         refusal=refusal,
-        unmet=tuple(need.label for need in price.needs if not need.done),
+        unmet=tuple(need.label for need in price.requirements if not need.done),
     )
 
 
-def range_of(costs: tuple[Decimal, ...], estimate: Decimal | None, hold: Decimal) -> Range | None:
+def build_price_range(
+    costs: tuple[Decimal, ...], estimate: Decimal | None, hold: Decimal
+) -> PriceRange | None:
     if not costs or estimate is None:
         return None
     low, high = min(*costs, estimate), max(*costs, hold)
     span = float(high - low) or 1.0
 
     def place(amount: Decimal) -> float:
-        return LEFT + (RIGHT - LEFT) * float(amount - low) / span
+        return (
+            LOWEST_X_PERCENT + (HIGHEST_X_PERCENT - LOWEST_X_PERCENT) * float(amount - low) / span
+        )
 
     at_estimate, at_hold = place(estimate), place(hold)
-    return Range(
-        dots=dots_of([place(cost) for cost in sorted(costs)]),
+    return PriceRange(
+        dots=stack_price_dots([place(cost) for cost in sorted(costs)]),
         low=min(costs),
         high=max(costs),
-        low_x=percent(place(min(costs))),
-        estimate_x=percent(at_estimate),
-        hold_x=percent(at_hold),
-        low_label=abs(at_estimate - place(min(costs))) > NEAR,
-        crowded=at_hold - at_estimate < NEAR,
+        low_x=percent_text(place(min(costs))),
+        estimate_x=percent_text(at_estimate),
+        hold_x=percent_text(at_hold),
+        shows_low_label=abs(at_estimate - place(min(costs))) > MIN_LABEL_GAP_PERCENT,
+        labels_overlap=at_hold - at_estimate < MIN_LABEL_GAP_PERCENT,
     )
 
 
-def dots_of(places: list[float]) -> tuple[Dot, ...]:
+def stack_price_dots(places: list[float]) -> tuple[PriceDot, ...]:
     """Equal prices stand on each other, so that each dot is one render."""
-    piles = Counter(percent(place) for place in places)
+    piles = Counter(percent_text(place) for place in places)
     return tuple(
-        Dot(x, BASE - round(number * min(STACK, HIGH / max(1, most - 1))))
+        PriceDot(
+            x,
+            DOT_BASELINE_PX - round(number * min(DOT_STEP_PX, MAX_DOT_STACK_PX / max(1, most - 1))),
+        )
         for x, most in piles.items()
         for number in range(most)
     )
 
 
-def percent(place: float) -> str:
+def percent_text(place: float) -> str:
     return f"{place:.2f}%"

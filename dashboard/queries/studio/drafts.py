@@ -9,34 +9,34 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from dashboard.access import can
+from dashboard.access import has_permission
 from dashboard.models import Membership
-from dashboard.queries.studio.notices import Notice, account_notice
-from dashboard.queries.studio.options import options_in
-from dashboard.queries.studio.steps import Slug, state_of
+from dashboard.queries.studio.notices import DraftNotice, account_notice
+from dashboard.queries.studio.options import parse_faceless_options
+from dashboard.queries.studio.steps import StepSlug, step_state
 from dashboard.roles import Permission
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
 from proxyapi.models.charge import FACELESS_RENDER_OPERATIONS, HOLDING_STATES
 
-SHOWN = 50
-MISSING = {
-    Slug.TYPE: "needs a format",
-    Slug.SCRIPT: "needs a script",
-    Slug.VOICE: "needs a voice",
-    Slug.LOOK: "needs a genre",
+MAX_LISTED_DRAFTS = 50
+MISSING_STEP_TEXTS = {
+    StepSlug.TYPE: "needs a format",
+    StepSlug.SCRIPT: "needs a script",
+    StepSlug.VOICE: "needs a voice",
+    StepSlug.LOOK: "needs a genre",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DraftRow:
     """`next` is the first step with something missing; the review when nothing is."""
 
     job_id: UUID
     title: str
-    who: str
+    member_name: str
     note: str
-    next: Slug
+    next_step: StepSlug
     estimate: Decimal | None
     edited_at: datetime
 
@@ -46,16 +46,16 @@ class DraftList:
     """`stopped` says that the reader had a token and the service takes it no more, `elsewhere`
     why it is paused."""
 
-    drafts: tuple[Draft, ...]
+    drafts: tuple[DraftRow, ...]
     may_start: bool
     needs_token: bool
-    stopped: bool
-    elsewhere: str
-    notice: Notice | None
-    more: bool
+    token_stopped: bool
+    pause_reason: str
+    notice: DraftNotice | None
+    has_more: bool
 
 
-def drafts_of(reader: Membership) -> DraftList:
+def load_draft_list(reader: Membership) -> DraftList:
     """Three queries. A draft whose render is on its way stands in the library, not here."""
     rendering = Charge.objects.filter(
         job=OuterRef("pk"), operation__in=FACELESS_RENDER_OPERATIONS, state__in=HOLDING_STATES
@@ -65,41 +65,42 @@ def drafts_of(reader: Membership) -> DraftList:
         .filter(vault=reader.team.vault_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
         .filter(~Exists(rendering))
         .select_related("member", "account")
-        .order_by("-edited_at")[: SHOWN + 1]
+        .order_by("-edited_at")[: MAX_LISTED_DRAFTS + 1]
     )
-    rows = [draft_of(job) for job in jobs]
-    may = can(reader, Permission.RENDER)
-    token = token_of(reader) if may else None
+    rows = [build_draft_row(job) for job in jobs]
+    may = has_permission(reader, Permission.RENDER)
+    token = own_token_for_drafts(reader) if may else None
     elsewhere = token.account.pause_reason if token else ""
     usable = token is not None and token.state != TokenState.REVOKED and not elsewhere
     return DraftList(
-        drafts=tuple(rows[:SHOWN]),
+        drafts=tuple(rows[:MAX_LISTED_DRAFTS]),
         may_start=may,
         needs_token=may and not usable,
-        stopped=token is not None and not usable,
-        elsewhere=elsewhere,
+        token_stopped=token is not None and not usable,
+        pause_reason=elsewhere,
         notice=account_notice(token.account) if token and usable else None,
-        more=len(rows) > SHOWN,
+        has_more=len(rows) > MAX_LISTED_DRAFTS,
     )
 
 
-def draft_of(job: Job) -> Draft:
-    options = options_in(job.account.options)
+def build_draft_row(job: Job) -> DraftRow:
+    options = parse_faceless_options(job.account.options)
     step = next(
-        (slug for slug in MISSING if not state_of(slug, job.wanted, options)[0]), Slug.REVIEW
+        (slug for slug in MISSING_STEP_TEXTS if not step_state(slug, job.wanted, options)[0]),
+        StepSlug.REVIEW,
     )
-    return Draft(
+    return DraftRow(
         job_id=job.pk,
         title=job.title,
-        who=str(job.member),
-        note=MISSING.get(step, "ready to render"),
-        next=step,
+        member_name=str(job.member),
+        note=MISSING_STEP_TEXTS.get(step, "ready to render"),
+        next_step=step,
         estimate=job.estimate if job.has_current_estimate else None,
         edited_at=job.edited_at,
     )
 
 
-def token_of(reader: Membership) -> Token | None:
+def own_token_for_drafts(reader: Membership) -> Token | None:
     """The reader's own token that new drafts run on; else one that stopped or is paused."""
     mine = Token.objects.not_removed().filter(vault=reader.team.vault_id, owner=reader.user_id)
     best = list(mine.select_related("account").best_first())

@@ -14,7 +14,7 @@ from proxyapi.models import Account, AccountPlan, Job, TokenState
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class DraftNotice:
     """A banner. `add_token` offers the one act that mends it."""
 
     state: str
@@ -23,17 +23,17 @@ class Notice:
     add_token: bool = False
 
 
-def notices_of(job: Job, reader: Membership) -> tuple[Notice, ...]:
+def draft_notices(job: Job, reader: Membership) -> tuple[DraftNotice, ...]:
     """No query, unless the token is another member's and does not work."""
     found = (token_notice(job, reader), account_notice(job.account))
     return tuple(notice for notice in found if notice)
 
 
-def token_notice(job: Job, reader: Membership) -> Notice | None:
+def token_notice(job: Job, reader: Membership) -> DraftNotice | None:
     token = job.token
     stopped = token.state in (TokenState.REVOKED, TokenState.REMOVED)
     if not stopped and job.account.pause_reason:
-        return Notice("paused", "This draft is paused.", job.account.pause_reason)
+        return DraftNotice("paused", "This draft is paused.", job.account.pause_reason)
     if not stopped and token_vault.can_decrypt(token):
         return None
     mine = token.owner_id == reader.user_id
@@ -43,20 +43,20 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
     account = job.account.name or "the same account"
     back = f"It can be priced and rendered again when {who} a new token of {account}."
     if not stopped:
-        return Notice(
+        return DraftNotice(
             "failed",
             f"{whose} stored token does not open.",
             f"Its row was changed, or its key is gone. The draft is kept. {back}",
             add_token=mine,
         )
     if token.state == TokenState.REVOKED:
-        return Notice(
+        return DraftNotice(
             "failed",
             f"{whose} token stopped working at {clock(token.state_since)}.",
             f"The draft is kept. {back}",
             add_token=mine,
         )
-    return Notice(
+    return DraftNotice(
         "paused",
         f"{whose} token was taken out.",
         f"The draft is kept. {back}",
@@ -64,9 +64,9 @@ def token_notice(job: Job, reader: Membership) -> Notice | None:
     )
 
 
-def account_notice(account: Account) -> Notice | None:
+def account_notice(account: Account) -> DraftNotice | None:
     if account.plan == AccountPlan.TRIAL:
-        return Notice(
+        return DraftNotice(
             "paused",
             "The service allows its API on paid plans only, not on trials.",
             "The balance and the ledger can be read meanwhile. Drafts are kept.",
@@ -75,14 +75,14 @@ def account_notice(account: Account) -> Notice | None:
         ended = account.plan_ends_at
         past = ended is not None and ended <= timezone.now()
         day = f" on {formatted(timezone.localtime(ended), 'j M')}" if past else ""
-        return Notice(
+        return DraftNotice(
             "paused",
             f"The plan lapsed{day}.",
             "Nothing is lost: videos stay here, watching is paused and goes on by itself when the "
             "plan is paid.",
         )
     if not account.email_verified:
-        return Notice(
+        return DraftNotice(
             "paused",
             "The e-mail address of this account is not verified.",
             "The service may refuse to render until its owner verifies it there. Drafts are kept.",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Field of a draft: its group in the options, and what of an item is sent.
-FIELDS: dict[str, tuple[str, str]] = {
+OPTION_FIELDS: dict[str, tuple[str, str]] = {
     "aspect_ratio": ("aspect_ratios", "slug"),
     "voice_id": ("voices", "id"),
     "genre_id": ("genres", "id"),
@@ -24,45 +24,45 @@ FIELDS: dict[str, tuple[str, str]] = {
     "transition": ("transitions", "slug"),
     "volume": ("volumes", "slug"),
 }
-TYPES = {"ai-visuals": "AI visuals"}
-RATIO = re.compile(r"^(\d{1,3})[:x/_-](\d{1,3})$")
-BOX = 22  # px: the longer side of a drawn format
-WAVE = 24  # bars
+VIDEO_TYPE_LABELS = {"ai-visuals": "AI visuals"}
+ASPECT_RATIO_RE = re.compile(r"^(\d{1,3})[:x/_-](\d{1,3})$")
+FORMAT_ICON_PX = 22  # px: the longer side of a drawn format
+WAVEFORM_BARS = 24  # bars
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OptionChoice:
     """One legal value: `sent` goes to the service, `value` is the same in a form."""
 
-    sent: int | str
+    upstream_value: int | str
     name: str
     note: str = ""
 
     @property
     def value(self) -> str:
-        return str(self.sent)
+        return str(self.upstream_value)
 
     @property
     def shape(self) -> tuple[float, float] | None:
         """Width and height in px of a drawn format; nothing where the slug tells no ratio."""
-        found = RATIO.match(self.value)
+        found = ASPECT_RATIO_RE.match(self.value)
         if not found or "0" in found.groups():
             return None
         wide, high = int(found[1]), int(found[2])
         longest = max(wide, high)
-        return round(BOX * wide / longest, 1), round(BOX * high / longest, 1)
+        return round(FORMAT_ICON_PX * wide / longest, 1), round(FORMAT_ICON_PX * high / longest, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
-    sent: int | str
+class VoiceOption:
+    upstream_value: int | str
     name: str
     language: str
     gender: str
 
     @property
     def value(self) -> str:
-        return str(self.sent)
+        return str(self.upstream_value)
 
     @property
     def note(self) -> str:
@@ -74,14 +74,16 @@ class Voice:
         return [part.strip() for part in self.language.split(",") if part.strip()]
 
     @property
-    def wave(self) -> tuple[tuple[int, float, float], ...]:
+    def waveform(self) -> tuple[tuple[int, float, float], ...]:
         """x, y and height of the bars drawn beside a voice that can be heard; decoration."""
-        heights = [4 + byte % 17 for byte in hashlib.sha256(self.name.encode()).digest()[:WAVE]]
+        heights = [
+            4 + byte % 17 for byte in hashlib.sha256(self.name.encode()).digest()[:WAVEFORM_BARS]
+        ]
         return tuple((4 * bar, 12 - high / 2, high) for bar, high in enumerate(heights))
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FacelessOptions:
     """The option groups of one account. Empty while the service has told none."""
 
     groups: dict[str, list[dict[str, Any]]]
@@ -89,33 +91,39 @@ class Options:
     def __bool__(self) -> bool:
         return any(self.groups.values())
 
-    def choices(self, field: str) -> tuple[Choice, ...]:
-        group, key = FIELDS[field]
+    def choices(self, field: str) -> tuple[OptionChoice, ...]:
+        group, key = OPTION_FIELDS[field]
         return tuple(
-            Choice(item[key], called(item), note_of(group, item)) for item in self.items(group, key)
+            OptionChoice(item[key], option_label(item), option_note(group, item))
+            for item in self.usable_items(group, key)
         )
 
-    def voices(self) -> tuple[Voice, ...]:
+    def voices(self) -> tuple[VoiceOption, ...]:
         return tuple(
-            Voice(item["id"], called(item), text(item.get("language")), text(item.get("gender")))
-            for item in self.items("voices", "id")
+            VoiceOption(
+                item["id"],
+                option_label(item),
+                clean_option_text(item.get("language")),
+                clean_option_text(item.get("gender")),
+            )
+            for item in self.usable_items("voices", "id")
         )
 
     def languages(self) -> tuple[str, ...]:
         return tuple(sorted({one for voice in self.voices() for one in voice.languages}))
 
-    def chosen(self, field: str, wanted: dict[str, Any]) -> Choice | None:
+    def selected_choice(self, field: str, wanted: dict[str, Any]) -> OptionChoice | None:
         """The choice a draft holds, or nothing when it has none or the service knows it no more."""
         value = str(wanted.get(field) or "")
         return next((one for one in self.choices(field) if one.value == value), None)
 
-    def items(self, group: str, key: str) -> Iterable[dict[str, Any]]:
+    def usable_items(self, group: str, key: str) -> Iterable[dict[str, Any]]:
         for item in self.groups.get(group, []):
             if isinstance(item.get(key), int | str) and str(item[key]):
                 yield item
 
 
-def options_in(data: Any) -> Options:
+def parse_faceless_options(data: Any) -> FacelessOptions:
     """Read the stored answer, whichever layer a group stands in (pitfall 119)."""
     groups: dict[str, list[dict[str, Any]]] = {}
     layers = [data, data.get("mandatory"), data.get("optional")] if isinstance(data, dict) else []
@@ -123,21 +131,23 @@ def options_in(data: Any) -> Options:
         for name, items in layer.items() if isinstance(layer, dict) else ():
             if isinstance(items, list):
                 groups[name] = [item for item in items if isinstance(item, dict)]
-    return Options(groups)
+    return FacelessOptions(groups)
 
 
-def called(item: dict[str, Any]) -> str:
-    return text(item.get("name") or item.get("label") or item.get("slug") or item.get("id"))
+def option_label(item: dict[str, Any]) -> str:
+    return clean_option_text(
+        item.get("name") or item.get("label") or item.get("slug") or item.get("id")
+    )
 
 
-def note_of(group: str, item: dict[str, Any]) -> str:
+def option_note(group: str, item: dict[str, Any]) -> str:
     if group == "aspect_ratios":
-        return text(item.get("slug"))
+        return clean_option_text(item.get("slug"))
     cost = item.get("cost")
     if group == "image_engines" and isinstance(cost, int):
         return "The plain price" if cost == 1 else f"{cost} times the plain price"
     return ""
 
 
-def text(value: object) -> str:
+def clean_option_text(value: object) -> str:
     return str(value or "").strip()[:100]

@@ -8,85 +8,99 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from dashboard.access import can
+from dashboard.access import has_permission
 from dashboard.models import Membership
-from dashboard.queries.studio.notices import Notice, notices_of
-from dashboard.queries.studio.options import Options, options_in
-from dashboard.queries.studio.price import Price, RenderAct, act_of, price_of, token_need
-from dashboard.queries.studio.script import (
-    Length,
-    ScriptPrice,
-    Writing,
-    asked_with,
-    length_of,
-    script_price,
-    writing_of,
+from dashboard.queries.studio.notices import DraftNotice, draft_notices
+from dashboard.queries.studio.options import FacelessOptions, parse_faceless_options
+from dashboard.queries.studio.price import (
+    DraftPrice,
+    RenderButton,
+    build_draft_price,
+    build_render_button,
+    token_requirement,
 )
-from dashboard.queries.studio.steps import Fact, Slug, Spine, facts_of, spine_of
+from dashboard.queries.studio.script import (
+    ScriptLength,
+    ScriptPrice,
+    ScriptRequestStatus,
+    last_script_request,
+    script_length,
+    script_price,
+    script_request_status,
+)
+from dashboard.queries.studio.steps import (
+    ReviewFact,
+    StepProgress,
+    StepSlug,
+    build_review_facts,
+    build_step_progress,
+)
 from dashboard.roles import Permission
 from proxyapi.models import AccountPlan, Job
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class StudioPage:
     job_id: UUID
     title: str
     edited_at: datetime
     may_edit: bool
-    options: Options
-    paid: bool  # the service tells its options to paid plans only
-    spine: Spine
-    price: Price
-    act: RenderAct
-    notices: tuple[Notice, ...]
-    facts: tuple[Fact, ...]
+    options: FacelessOptions
+    has_paid_plan: bool  # the service tells its options to paid plans only
+    step_progress: StepProgress
+    price: DraftPrice
+    render_button: RenderButton
+    notices: tuple[DraftNotice, ...]
+    facts: tuple[ReviewFact, ...]
     script: str
-    length: Length
-    writing: Writing
-    asked_with: dict[str, Any]
+    length: ScriptLength
+    writing: ScriptRequestStatus
+    last_script_request: dict[str, Any]
     script_price: ScriptPrice
-    write_why: str  # no script can be asked for
+    script_blocked_reason: str  # no script can be asked for
     nonce: UUID
 
     @property
     def step(self) -> str:
-        return self.spine.current.slug
+        return self.step_progress.current.slug
 
     @property
-    def reads(self) -> bool:
+    def is_read_only(self) -> bool:
         """Whether the step only tells what was chosen: the review, and all of them for a viewer."""
-        return self.step == Slug.REVIEW or not self.may_edit
+        return self.step == StepSlug.REVIEW or not self.may_edit
 
     @property
-    def saves(self) -> bool:
+    def has_form(self) -> bool:
         """Whether the step has a form here and now, so that going on saves it."""
-        if self.step == Slug.SCRIPT:
-            return self.may_edit and not self.writing.blocks
-        return not self.reads and bool(self.options)
+        if self.step == StepSlug.SCRIPT:
+            return self.may_edit and not self.writing.blocks_new_script
+        return not self.is_read_only and bool(self.options)
 
 
-def page_of(job: Job, reader: Membership, step: Slug) -> Page:
+def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
     """Three queries besides the job with its account and token: charges, holds, earlier prices."""
-    options = options_in(job.account.options)
-    price = price_of(job)
-    may_edit, need = can(reader, Permission.RENDER), token_need(job)
-    return Page(
+    options = parse_faceless_options(job.account.options)
+    price = build_draft_price(job)
+    may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
+    return StudioPage(
         job_id=job.pk,
         title=job.title,
         edited_at=job.edited_at,
         may_edit=may_edit,
         options=options,
-        paid=job.account.plan == AccountPlan.PAID,
-        spine=spine_of(job, options, step),
+        has_paid_plan=job.account.plan == AccountPlan.PAID,
+        step_progress=build_step_progress(job, options, step),
         price=price,
-        act=act_of(price, reader),
-        notices=notices_of(job, reader),
-        facts=facts_of(job, options, step),
+        render_button=build_render_button(price, reader),
+        notices=draft_notices(job, reader),
+        facts=build_review_facts(job, options, step),
         script=str(job.wanted.get("script") or ""),
-        length=length_of(job.wanted.get("script")),
-        writing=writing_of(job),
-        asked_with=asked_with(job),
+        length=script_length(job.wanted.get("script")),
+        writing=script_request_status(job),
+        last_script_request=last_script_request(job),
         script_price=script_price(job.account),
-        write_why=f"It opens when {need.label[:1].lower()}{need.label[1:]}." if need else "",
+        script_blocked_reason=f"It opens when {need.label[:1].lower()}{need.label[1:]}."
+        if need
+        else "",
         nonce=uuid.uuid4(),
     )

@@ -18,18 +18,20 @@ from proxyapi.refusals import format_credits
 
 # The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
 # own ones. Longer than that is refused here, before somebody pays to find out.
-MAX_WORDS = 3_000
-DURATIONS = (30, 60, 180, 300, 600, 900, 1200)
-OPERATION = "faceless.scripts"
-ASKED = "The budget has no room for it. The treasurer or the owner decides; nothing was sent."
-LOST = (
+MAX_SCRIPT_WORDS = 3_000
+SCRIPT_DURATIONS_S = (30, 60, 180, 300, 600, 900, 1200)
+SCRIPT_OPERATION = "faceless.scripts"
+APPROVAL_PENDING_TEXT = (
+    "The budget has no room for it. The treasurer or the owner decides; nothing was sent."
+)
+ANSWER_LOST_TEXT = (
     "The answer of the service got lost. The script will not be asked for again; the draft there "
     "and the ledger decide."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class ScriptLength:
     words: int
 
     @property
@@ -37,8 +39,8 @@ class Length:
         return round(self.words / WORDS_PER_SECOND)
 
     @property
-    def spoken(self) -> str:
-        return span(self.seconds)
+    def duration_text(self) -> str:
+        return spoken_duration_text(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +51,17 @@ class ScriptPrice:
     """
 
     credits: Decimal
-    free: int
-    read: bool
+    free_uses: int
+    is_exact: bool
 
     @property
-    def form(self) -> str:
+    def amount_kind(self) -> str:
         """How sure the number is (look, amounts)."""
-        return "exact" if self.read else "about"
+        return "exact" if self.is_exact else "about"
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class ScriptRequestStatus:
     """How the latest written script goes: waiting, running, unknown, failed, or at rest."""
 
     job_id: UUID
@@ -69,20 +71,20 @@ class Writing:
     since: datetime | None = None
 
     @property
-    def moves(self) -> bool:
+    def in_progress(self) -> bool:
         return self.state in ("waiting", "running")
 
     @property
-    def blocks(self) -> bool:
+    def blocks_new_script(self) -> bool:
         """Whether a second script may not be asked for now."""
-        return self.moves or self.state == "unknown"
+        return self.in_progress or self.state == "unknown"
 
 
-def length_of(script: object) -> Length:
-    return Length(len(re.findall(r"\S+", str(script or ""))))
+def script_length(script: object) -> ScriptLength:
+    return ScriptLength(len(re.findall(r"\S+", str(script or ""))))
 
 
-def span(seconds: int) -> str:
+def spoken_duration_text(seconds: int) -> str:
     """Seconds for a line of text: `60 s`, `3 min`, `3 min 20 s`."""
     if seconds <= 90:
         return f"{seconds} s"
@@ -96,48 +98,52 @@ def script_price(account: Account) -> ScriptPrice:
     )
 
 
-def writing_of(job: Job) -> Writing:
+def script_request_status(job: Job) -> ScriptRequestStatus:
     """A script that arrived is at rest: it stands in the draft."""
-    latest = last_asked(job)
+    latest = last_script_charge(job)
     if latest is None:
-        return Writing(job.pk)
-    state, title, sentence = told(latest)
-    return Writing(job.pk, state, title, sentence, latest.created_at)
+        return ScriptRequestStatus(job.pk)
+    state, title, sentence = script_charge_texts(latest)
+    return ScriptRequestStatus(job.pk, state, title, sentence, latest.created_at)
 
 
-def asked_with(job: Job) -> dict[str, Any]:
+def last_script_request(job: Job) -> dict[str, Any]:
     """Topic, length, style, tone and language of the last script that was asked for."""
-    latest = last_asked(job)
+    latest = last_script_charge(job)
     return dict(latest.body) if latest else {}
 
 
-def last_asked(job: Job) -> Charge | None:
-    asked = [charge for charge in charges_of(job) if charge.operation == OPERATION]
+def last_script_charge(job: Job) -> Charge | None:
+    asked = [charge for charge in draft_charges(job) if charge.operation == SCRIPT_OPERATION]
     return max(asked, key=lambda charge: charge.created_at, default=None)
 
 
-def charges_of(job: Job) -> list[Charge]:
+def draft_charges(job: Job) -> list[Charge]:
     """All charges of a draft, a handful; read once for everything that a page asks of them."""
     prefetch_related_objects([job], "charges")
     return list(job.charges.all())
 
 
-def told(charge: Charge) -> tuple[str, str, str]:
+def script_charge_texts(charge: Charge) -> tuple[str, str, str]:
     """State, headline and sentence for people."""
     match charge.state:
         case ChargeState.DRAFT:
-            return "waiting", f"The script was asked for, {amount(charge)}.", ASKED
+            return (
+                "waiting",
+                f"The script was asked for, {quoted_amount_text(charge)}.",
+                APPROVAL_PENDING_TEXT,
+            )
         case ChargeState.HELD:
             return "waiting", "The script is next.", charge.reason or "It is sent in a moment."
         case ChargeState.SENDING:
             return "running", "The script is being written.", "It appears here by itself."
         case ChargeState.UNKNOWN:
-            title = f"We do not know whether {amount(charge)} were spent."
-            return "unknown", title, LOST
+            title = f"We do not know whether {quoted_amount_text(charge)} were spent."
+            return "unknown", title, ANSWER_LOST_TEXT
         case ChargeState.REFUSED:
             return "failed", "No script was written, and nothing was charged.", charge.reason
     return "", "", ""
 
 
-def amount(charge: Charge) -> str:
+def quoted_amount_text(charge: Charge) -> str:
     return f"{format_credits(charge.quote)} cr" if charge.quote is not None else "credits"

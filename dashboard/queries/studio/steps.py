@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dashboard.queries.studio.options import TYPES, Options
-from dashboard.queries.studio.script import length_of
+from dashboard.queries.studio.options import VIDEO_TYPE_LABELS, FacelessOptions
+from dashboard.queries.studio.script import script_length
 from proxyapi.drafts import TYPES_WITH_GENRE
 from proxyapi.models import Job
 
 
-class Slug(StrEnum):
+class StepSlug(StrEnum):
     TYPE = "type"
     SCRIPT = "script"
     VOICE = "voice"
@@ -21,16 +21,16 @@ class Slug(StrEnum):
     REVIEW = "review"
 
 
-NAMES = {
-    Slug.TYPE: "Type",
-    Slug.SCRIPT: "Script",
-    Slug.VOICE: "Voice",
-    Slug.LOOK: "Look",
-    Slug.CAPTIONS: "Captions and sound",
-    Slug.REVIEW: "Review",
+STEP_NAMES = {
+    StepSlug.TYPE: "Type",
+    StepSlug.SCRIPT: "Script",
+    StepSlug.VOICE: "Voice",
+    StepSlug.LOOK: "Look",
+    StepSlug.CAPTIONS: "Captions and sound",
+    StepSlug.REVIEW: "Review",
 }
-CAPTIONS = ("font", "caption_effect", "caption_position", "transition", "volume")
-LABELS = {
+CAPTION_FIELDS = ("font", "caption_effect", "caption_position", "transition", "volume")
+FIELD_LABELS = {
     "aspect_ratio": "Format",
     "voice_id": "Voice",
     "genre_id": "Genre",
@@ -44,8 +44,8 @@ LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    slug: Slug
+class StudioStep:
+    slug: StepSlug
     number: int
     name: str
     note: str
@@ -54,79 +54,85 @@ class Step:
     missing: bool
 
     @property
-    def short(self) -> str:
+    def short_name(self) -> str:
         """The name for a button: its first word."""
         return self.name.split()[0]
 
     @property
-    def share(self) -> str:
+    def progress_width(self) -> str:
         """How far along, as the width of the phone's bar."""
-        return f"{100 * self.number / len(Slug):.4g}%"
+        return f"{100 * self.number / len(StepSlug):.4g}%"
 
 
 @dataclass(frozen=True, slots=True)
-class Spine:
-    steps: tuple[Step, ...]
+class StepProgress:
+    steps: tuple[StudioStep, ...]
 
     @property
-    def current(self) -> Step:
+    def current(self) -> StudioStep:
         return next(step for step in self.steps if step.current)
 
     @property
-    def before(self) -> Step | None:
+    def previous_step(self) -> StudioStep | None:
         return self.steps[self.current.number - 2] if self.current.number > 1 else None
 
     @property
-    def after(self) -> Step | None:
+    def next_step(self) -> StudioStep | None:
         return self.steps[self.current.number] if self.current.number < len(self.steps) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ReviewFact:
     """One line of the review: what is chosen, and the step that changes it."""
 
     label: str
     value: str
-    step: Slug
-    standard: bool = False  # what is not chosen is left to the service
+    step: StepSlug
+    uses_default: bool = False  # what is not chosen is left to the service
 
     @property
     def group(self) -> str:
-        return NAMES[self.step]
+        return STEP_NAMES[self.step]
 
 
-def spine_of(job: Job, options: Options, current: Slug) -> Spine:
-    here = list(Slug).index(current)
+def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -> StepProgress:
+    here = list(StepSlug).index(current)
     steps = []
-    for place, slug in enumerate(Slug):
-        done, note = state_of(slug, job.wanted, options)
+    for place, slug in enumerate(StepSlug):
+        done, note = step_state(slug, job.wanted, options)
         # What lies ahead is not missing yet: only a step that was passed by is.
-        missing = not done and place < here and slug != Slug.REVIEW
+        missing = not done and place < here and slug != StepSlug.REVIEW
         if not done and not missing:
             note = ""
-        steps.append(Step(slug, place + 1, NAMES[slug], note, done, place == here, missing))
-    return Spine(tuple(steps))
+        steps.append(
+            StudioStep(slug, place + 1, STEP_NAMES[slug], note, done, place == here, missing)
+        )
+    return StepProgress(tuple(steps))
 
 
-def state_of(slug: Slug, wanted: dict[str, Any], options: Options) -> tuple[bool, str]:
+def step_state(
+    slug: StepSlug, wanted: dict[str, Any], options: FacelessOptions
+) -> tuple[bool, str]:
     """Whether a step has all it must have, and the note under its name."""
     match slug:
-        case Slug.TYPE:
-            return type_state(wanted, options)
-        case Slug.SCRIPT:
-            length = length_of(wanted.get("script"))
-            return bool(length.words), script_note(wanted) if length.words else "No script yet"
-        case Slug.VOICE:
-            return one_of("voice_id", wanted, options, "No voice yet", "The voice is gone")
-        case Slug.LOOK:
-            return look_state(wanted, options)
-        case Slug.CAPTIONS:
+        case StepSlug.TYPE:
+            return type_step_state(wanted, options)
+        case StepSlug.SCRIPT:
+            length = script_length(wanted.get("script"))
+            return bool(length.words), script_length_note(
+                wanted
+            ) if length.words else "No script yet"
+        case StepSlug.VOICE:
+            return choice_state("voice_id", wanted, options, "No voice yet", "The voice is gone")
+        case StepSlug.LOOK:
+            return look_step_state(wanted, options)
+        case StepSlug.CAPTIONS:
             return True, captions_note(wanted, options)
     return False, ""
 
 
-def type_state(wanted: dict[str, Any], options: Options) -> tuple[bool, str]:
-    kind = TYPES.get(str(wanted.get("type")), "")
+def type_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
+    kind = VIDEO_TYPE_LABELS.get(str(wanted.get("type")), "")
     ratio = wanted.get("aspect_ratio")
     if not kind:
         return False, "No type yet"
@@ -135,65 +141,73 @@ def type_state(wanted: dict[str, Any], options: Options) -> tuple[bool, str]:
     return True, ", ".join(filter(None, (kind, str(ratio or ""))))
 
 
-def look_state(wanted: dict[str, Any], options: Options) -> tuple[bool, str]:
+def look_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
     if not wanted.get("genre_id") and wanted.get("type") not in TYPES_WITH_GENRE:
         return True, ""
-    done, note = one_of("genre_id", wanted, options, "No genre yet", "The genre is gone")
-    engine = options.chosen("image_engine_id", wanted)
+    done, note = choice_state("genre_id", wanted, options, "No genre yet", "The genre is gone")
+    engine = options.selected_choice("image_engine_id", wanted)
     return done, f"{note}, {engine.name}" if done and engine else note
 
 
-def one_of(
-    field: str, wanted: dict[str, Any], options: Options, empty: str, gone: str
+def choice_state(
+    field: str, wanted: dict[str, Any], options: FacelessOptions, empty: str, gone: str
 ) -> tuple[bool, str]:
     """Done when the service knows the choice; while it told no options, the choice is believed."""
     if not wanted.get(field):
         return False, empty
-    choice = options.chosen(field, wanted)
+    choice = options.selected_choice(field, wanted)
     if choice is not None:
         return True, choice.name
     return (False, gone) if options.choices(field) else (True, "Chosen")
 
 
-def captions_note(wanted: dict[str, Any], options: Options) -> str:
-    names = [one.name for field in CAPTIONS if (one := options.chosen(field, wanted))]
+def captions_note(wanted: dict[str, Any], options: FacelessOptions) -> str:
+    names = [
+        one.name for field in CAPTION_FIELDS if (one := options.selected_choice(field, wanted))
+    ]
     return ", ".join(names[:2]) or "Standard set"
 
 
-def script_note(wanted: dict[str, Any]) -> str:
-    length = length_of(wanted.get("script"))
+def script_length_note(wanted: dict[str, Any]) -> str:
+    length = script_length(wanted.get("script"))
     words = "1 word" if length.words == 1 else f"{length.words:,} words"
-    return f"{length.spoken}, {words}"
+    return f"{length.duration_text}, {words}"
 
 
-def summary(job: Job, options: Options) -> str:
+def draft_summary(job: Job, options: FacelessOptions) -> str:
     """`AI visuals, 16:9, 60 s, read by Maren.`"""
-    voice = options.chosen("voice_id", job.wanted)
+    voice = options.selected_choice("voice_id", job.wanted)
     parts = (
-        TYPES.get(str(job.wanted.get("type")), "Faceless video"),
+        VIDEO_TYPE_LABELS.get(str(job.wanted.get("type")), "Faceless video"),
         str(job.wanted.get("aspect_ratio") or ""),
-        length_of(job.wanted.get("script")).spoken,
+        script_length(job.wanted.get("script")).duration_text,
         f"read by {voice.name}" if voice else "",
     )
     return f"{', '.join(filter(None, parts))}."
 
 
-def facts_of(job: Job, options: Options, step: Slug) -> tuple[Fact, ...]:
+def build_review_facts(
+    job: Job, options: FacelessOptions, step: StepSlug
+) -> tuple[ReviewFact, ...]:
     """Everything that is chosen in a step; in the review, in all of them."""
     lines = [
-        Fact("Title", job.title, Slug.TYPE),
-        Fact("Type", TYPES.get(str(job.wanted.get("type")), ""), Slug.TYPE),
-        fact(job, options, "aspect_ratio", Slug.TYPE),
-        Fact("Script", script_note(job.wanted) if job.wanted.get("script") else "", Slug.SCRIPT),
-        fact(job, options, "voice_id", Slug.VOICE),
-        fact(job, options, "genre_id", Slug.LOOK),
-        fact(job, options, "image_engine_id", Slug.LOOK),
-        *(fact(job, options, field, Slug.CAPTIONS) for field in CAPTIONS),
+        ReviewFact("Title", job.title, StepSlug.TYPE),
+        ReviewFact("Type", VIDEO_TYPE_LABELS.get(str(job.wanted.get("type")), ""), StepSlug.TYPE),
+        build_review_fact(job, options, "aspect_ratio", StepSlug.TYPE),
+        ReviewFact(
+            "Script",
+            script_length_note(job.wanted) if job.wanted.get("script") else "",
+            StepSlug.SCRIPT,
+        ),
+        build_review_fact(job, options, "voice_id", StepSlug.VOICE),
+        build_review_fact(job, options, "genre_id", StepSlug.LOOK),
+        build_review_fact(job, options, "image_engine_id", StepSlug.LOOK),
+        *(build_review_fact(job, options, field, StepSlug.CAPTIONS) for field in CAPTION_FIELDS),
     ]
-    return tuple(line for line in lines if step in (Slug.REVIEW, line.step))
+    return tuple(line for line in lines if step in (StepSlug.REVIEW, line.step))
 
 
-def fact(job: Job, options: Options, field: str, step: Slug) -> Fact:
-    choice = options.chosen(field, job.wanted)
+def build_review_fact(job: Job, options: FacelessOptions, field: str, step: StepSlug) -> ReviewFact:
+    choice = options.selected_choice(field, job.wanted)
     value = choice.name if choice else str(job.wanted.get(field) or "")
-    return Fact(LABELS[field], value, step, standard=field in CAPTIONS)
+    return ReviewFact(FIELD_LABELS[field], value, step, uses_default=field in CAPTION_FIELDS)

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from django.db.models.fields.json import KT
 
-from dashboard.queries.studio.options import Options, Voice
+from dashboard.queries.studio.options import FacelessOptions, VoiceOption
 from proxyapi.models import Job, JobKind, JobState
 
-PASSAGE = 12  # seconds played of a film
-FILMS = 200  # how far back a passage is looked for
+SAMPLE_LENGTH_S = 12  # seconds played of a film
+MAX_SAMPLED_VIDEOS = 200  # how far back a passage is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class VoiceSample:
     """A finished video of the team in which a voice is heard."""
 
     job_id: UUID
@@ -24,32 +24,32 @@ class Film:
 
     @property
     def length(self) -> str:
-        return f"0:{min(PASSAGE, round(self.seconds or PASSAGE)):02}"
+        return f"0:{min(SAMPLE_LENGTH_S, round(self.seconds or SAMPLE_LENGTH_S)):02}"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    voice: Voice
-    film: Film | None
+class VoiceRow:
+    voice: VoiceOption
+    sample: VoiceSample | None
     chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class VoiceFilter:
     """What somebody looks for; empty means any."""
 
-    words: str = ""
+    search: str = ""
     language: str = ""
     gender: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.language or self.gender)
+        return bool(self.search or self.language or self.gender)
 
-    def fits(self, voice: Voice) -> bool:
+    def matches(self, voice: VoiceOption) -> bool:
         spoken = [part.lower() for part in voice.languages]
         text = f"{voice.name} {voice.note}".lower()
         return (
-            all(word in text for word in self.words.lower().split())
+            all(word in text for word in self.search.lower().split())
             and (not self.language or self.language.lower() in spoken)
             and (not self.gender or self.gender.lower() == voice.gender.lower())
         )
@@ -57,48 +57,51 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class VoiceList:
-    heard: tuple[Heard, ...]
-    fitting: int
+    rows: tuple[VoiceRow, ...]
+    match_count: int
     total: int
-    wish: Wish
+    filters: VoiceFilter
     languages: tuple[str, ...]
     genders: tuple[str, ...]
 
     @property
-    def count(self) -> str:
+    def count_text(self) -> str:
         many = "1 voice" if self.total == 1 else f"{self.total} voices"
-        return f"{self.fitting} of {many}" if self.wish else many
+        return f"{self.match_count} of {many}" if self.filters else many
 
 
-def voices_of(job: Job, options: Options, wish: Wish, chosen: str) -> VoiceList:
+def load_voice_list(
+    job: Job, options: FacelessOptions, wish: VoiceFilter, chosen: str
+) -> VoiceList:
     """One query. The chosen voice comes first whatever is searched for: a filter loses nothing."""
     every = options.voices()
-    fitting = [voice for voice in every if wish.fits(voice)]
+    fitting = [voice for voice in every if wish.matches(voice)]
     first = [voice for voice in every if voice.value == chosen]
     rest = [voice for voice in fitting if voice.value != chosen]
-    films = films_by_voice(job)
+    films = load_voice_samples(job)
     return VoiceList(
-        heard=tuple(
-            Heard(voice, films.get(voice.value), voice.value == chosen) for voice in (*first, *rest)
+        rows=tuple(
+            VoiceRow(voice, films.get(voice.value), voice.value == chosen)
+            for voice in (*first, *rest)
         ),
-        fitting=len(fitting),
+        match_count=len(fitting),
         total=len(every),
-        wish=wish,
+        filters=wish,
         languages=options.languages(),
         genders=tuple(sorted({voice.gender for voice in every if voice.gender})),
     )
 
 
-def films_by_voice(job: Job) -> dict[str, Film]:
+def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
     """The newest finished film of the team for each voice id."""
     jobs = (
         Job.objects.visible()
         .filter(vault=job.vault_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
         .annotate(voice=KT("wanted__voice_id"))
         .order_by("-finished_at")
-        .values_list("voice", "pk", "title", "seconds")[:FILMS]
+        .values_list("voice", "pk", "title", "seconds")[:MAX_SAMPLED_VIDEOS]
     )
-    films: dict[str, Film] = {}
+    films: dict[str, VoiceSample] = {}
     for voice, pk, title, seconds in jobs:
-        films.setdefault(str(voice), Film(pk, title, seconds))
+        films.setdefault(str(voice), VoiceSample(pk, title, seconds))
     return films

@@ -6,35 +6,35 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from dashboard.queries.top_up.facts import BACK, Facts
+from dashboard.queries.top_up.facts import ARRIVALS_WINDOW, TopUpFacts
 from proxyapi.top_up import is_top_up_entry
 
-MOST = 10
+MAX_ARRIVALS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class CreditArrival:
     """`known`: how we know. A failure has no credits."""
 
     at: datetime
     what: str
-    known: str
+    source: str
     credits: Decimal | None
 
 
-def arrivals_of(facts: Facts) -> tuple[Arrival, ...]:
+def build_credit_arrivals(facts: TopUpFacts) -> tuple[CreditArrival, ...]:
     """The newest first."""
     found = [
-        Arrival(
+        CreditArrival(
             row.happened_at,
             row.label or row.content_type or "Credits",
             "Ledger, by its own words" if is_top_up_entry(row) else "Ledger",
             row.amount,
         )
-        for row in facts.arrived[:MOST]
+        for row in facts.credit_entries[:MAX_ARRIVALS_SHOWN]
     ]
     failed_at = facts.row.failure_seen_at
-    if failed_at and failed_at >= facts.now - BACK:
+    if failed_at and failed_at >= facts.now - ARRIVALS_WINDOW:
         known = "The count of failures went up; seen then, it failed before"
-        found.append(Arrival(failed_at, "Automatic top-up failed", known, None))
-    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST])
+        found.append(CreditArrival(failed_at, "Automatic top-up failed", known, None))
+    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MAX_ARRIVALS_SHOWN])

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID, uuid4
 
-from dashboard.queries.forecast import bought_by
-from dashboard.queries.top_up.facts import Facts
+from dashboard.queries.forecast import credits_per_top_up
+from dashboard.queries.top_up.facts import TopUpFacts
 from proxyapi.forecast.top_up_rules import MAX_TOP_UPS_PER_DAY
 from proxyapi.models import TopUpType
 from proxyapi.top_up import TopUpSetting
 
 
 @dataclass(frozen=True, slots=True)
-class Confirm:
+class TopUpConfirmation:
     """`each` is None where nobody has said what the pack holds; `price` of it, if known."""
 
     account_id: UUID
@@ -23,36 +23,36 @@ class Confirm:
     enables: bool
     before: str
     after: str
-    each: Decimal | None
+    credits_each: Decimal | None
     price: str
     threshold: Decimal
     refusal: str
 
     @property
-    def most(self) -> Decimal | None:
+    def max_credits_per_day(self) -> Decimal | None:
         """Credits of a day's top-ups."""
-        return None if self.each is None else self.each * MAX_TOP_UPS_PER_DAY
+        return None if self.credits_each is None else self.credits_each * MAX_TOP_UPS_PER_DAY
 
 
-def confirm_of(
-    facts: Facts,
+def build_top_up_confirmation(
+    facts: TopUpFacts,
     wanted: TopUpSetting,
     before: TopUpSetting,
     nonce: UUID | None = None,
     refusal: str = "",
-) -> Confirm:
-    account, bought = facts.account, bought_by(wanted, facts.packs)
+) -> TopUpConfirmation:
+    account, bought = facts.account, credits_per_top_up(wanted, facts.packs)
     is_pack = wanted.type == TopUpType.PACK
     pack = next((one for one in facts.packs if is_pack and one.plan_id == wanted.plan_id), None)
     price = f"{pack.price:,.2f} {pack.currency}" if pack and pack.price is not None else ""
-    return Confirm(
+    return TopUpConfirmation(
         account_id=account.pk,
         account=account.label,
         nonce=nonce or uuid4(),
         enables=wanted.enabled,
         before=before.describe(),
         after=wanted.describe(),
-        each=None if bought is None else Decimal(bought),
+        credits_each=None if bought is None else Decimal(bought),
         price=price,
         threshold=account.monthly_credits / 10,
         refusal=refusal,

@@ -8,16 +8,16 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from dashboard.queries.forecast import packs_of
+from dashboard.queries.forecast import load_credit_packs
 from proxyapi.models import Account, AutoTopUp, CreditPack, LedgerEntry, TopUpChange
 from proxyapi.top_up import TopUpSetting
 
-BACK = timedelta(days=60)
-MOST_CHANGES, MOST_ENTRIES = 40, 200
+ARRIVALS_WINDOW = timedelta(days=60)
+MAX_CHANGES_READ, MAX_CREDIT_ENTRIES_READ = 40, 200
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class TopUpFacts:
     """`accounts` are all of the team. `changes` and `arrived`, the entries that are credits, have
     the newest first."""
 
@@ -26,39 +26,39 @@ class Facts:
     row: AutoTopUp
     packs: Sequence[CreditPack]
     changes: Sequence[TopUpChange]
-    arrived: Sequence[LedgerEntry]
+    credit_entries: Sequence[LedgerEntry]
     now: datetime
     is_reachable: bool  # whether a token opens the account
 
 
-def facts_of(account: Account, accounts: Sequence[Account]) -> Facts:
+def load_top_up_facts(account: Account, accounts: Sequence[Account]) -> TopUpFacts:
     """Three queries; the account comes with its vault, its ledger, its top-up and whether
     it is reachable (`access.fetch_account`)."""
     now = timezone.now()
     # With the setting, which is written together with a change's end: a form that is drawn with
     # that end and the setting from before it would stay so.
     changes = account.top_up_changes.select_related("member", "account__top_up")
-    known = list(changes.order_by("-asked_at")[:MOST_CHANGES])
-    arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - BACK)
-    return Facts(
+    known = list(changes.order_by("-asked_at")[:MAX_CHANGES_READ])
+    arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - ARRIVALS_WINDOW)
+    return TopUpFacts(
         account,
         accounts,
-        row_of(known[0].account if known else account),
-        packs_of(account),
+        top_up_or_unsaved(known[0].account if known else account),
+        load_credit_packs(account),
         known,
-        list(arrived.order_by("-happened_at", "-position")[:MOST_ENTRIES]),
+        list(arrived.order_by("-happened_at", "-position")[:MAX_CREDIT_ENTRIES_READ]),
         now,
         is_reachable=getattr(account, "is_reachable", False),
     )
 
 
-def row_of(account: Account) -> AutoTopUp:
+def top_up_or_unsaved(account: Account) -> AutoTopUp:
     """As last read; an unsaved empty one before that."""
     row = getattr(account, "top_up", None)
     return row if isinstance(row, AutoTopUp) else AutoTopUp(account=account)
 
 
-def shown_of(facts: Facts) -> TopUpSetting:
+def displayed_setting(facts: TopUpFacts) -> TopUpSetting:
     """What the form shows: the change that is on its way, else the setting as last read."""
     change = facts.changes[0] if facts.changes else None
     if change is not None and change.is_open:

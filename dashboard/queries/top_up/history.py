@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from dashboard.models import AuditEvent, Team
-from dashboard.queries.top_up.facts import Facts
+from dashboard.queries.top_up.facts import TopUpFacts
 from proxyapi.models import TopUpChange, TopUpChangeState
 from proxyapi.top_up import TopUpSetting
 
-MOST = 20
-WORDS = {
+MAX_TOP_UP_HISTORY_ROWS = 20
+CHANGE_STATE_LABELS = {
     TopUpChangeState.ASKED: ("waiting", "Saving"),
     TopUpChangeState.SENDING: ("running", "Saving"),
     TopUpChangeState.UNKNOWN: ("unknown", "Not known yet"),
@@ -23,7 +23,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TopUpHistoryRow:
     """`state`, `word`: of a pill. `why`: where it was not saved."""
 
     at: datetime
@@ -35,29 +35,33 @@ class Change:
     why: str
 
 
-def history_of(team: Team, facts: Facts) -> tuple[Change, ...]:
+def build_top_up_history(team: Team, facts: TopUpFacts) -> tuple[TopUpHistoryRow, ...]:
     """The newest first. One query."""
     target = str(facts.account.pk)
     events = AuditEvent.objects.filter(team=team, action="top_up.change", target=target)
-    rows = events.select_related("actor").order_by("-happened_at", "-pk")[:MOST]
+    rows = events.select_related("actor").order_by("-happened_at", "-pk")[:MAX_TOP_UP_HISTORY_ROWS]
     changes = {str(one.pk): one for one in facts.changes}
-    return tuple(change_of(row, changes) for row in rows)
+    return tuple(build_top_up_history_row(row, changes) for row in rows)
 
 
-def change_of(row: AuditEvent, changes: Mapping[str, TopUpChange]) -> Change:
+def build_top_up_history_row(
+    row: AuditEvent, changes: Mapping[str, TopUpChange]
+) -> TopUpHistoryRow:
     change = changes.get(str(row.details.get("change")))
-    state, word = WORDS[TopUpChangeState(change.state)] if change else ("unknown", "Not known")
+    state, word = (
+        CHANGE_STATE_LABELS[TopUpChangeState(change.state)] if change else ("unknown", "Not known")
+    )
     refused = change is not None and change.state == TopUpChangeState.REFUSED
-    return Change(
+    return TopUpHistoryRow(
         at=row.happened_at,
         who=str(row.actor),
-        before=words(row.details.get("before")),
-        after=words(row.details.get("after")),
+        before=logged_setting_text(row.details.get("before")),
+        after=logged_setting_text(row.details.get("after")),
         state=state,
         word=word,
         why=change.reason.removeprefix("Not saved. ") if change and refused else "",
     )
 
 
-def words(kept: Any) -> str:
+def logged_setting_text(kept: Any) -> str:
     return TopUpSetting.from_mapping(kept).describe() if isinstance(kept, dict) else "not known"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.queries.top_up.facts import Facts
+from dashboard.queries.top_up.facts import TopUpFacts
 from proxyapi.models import CreditPack
 
 
 @dataclass(frozen=True, slots=True)
-class Pack:
+class CreditPackRow:
     id: int
     plan_id: int
     name: str
@@ -17,11 +17,12 @@ class Pack:
     price: str
 
 
-def packs_kept(facts: Facts) -> tuple[Pack, ...]:
+def build_credit_pack_rows(facts: TopUpFacts) -> tuple[CreditPackRow, ...]:
     return tuple(
-        Pack(one.pk, one.plan_id, one.name, one.credits, price_of(one)) for one in facts.packs
+        CreditPackRow(one.pk, one.plan_id, one.name, one.credits, pack_price_text(one))
+        for one in facts.packs
     )
 
 
-def price_of(pack: CreditPack) -> str:
+def pack_price_text(pack: CreditPack) -> str:
     return "" if pack.price is None else f"{pack.price:,.2f} {pack.currency}".strip()

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from dashboard.models import Team
-from dashboard.queries.accounts import AccountTab, tabs_of
-from dashboard.queries.top_up.arrivals import Arrival, arrivals_of
-from dashboard.queries.top_up.facts import Facts
-from dashboard.queries.top_up.history import Change, history_of
-from dashboard.queries.top_up.packs import Pack, packs_kept
+from dashboard.queries.accounts import AccountTab, build_account_tabs
+from dashboard.queries.top_up.arrivals import CreditArrival, build_credit_arrivals
+from dashboard.queries.top_up.facts import TopUpFacts
+from dashboard.queries.top_up.history import TopUpHistoryRow, build_top_up_history
+from dashboard.queries.top_up.packs import CreditPackRow, build_credit_pack_rows
 
-NOTE = (
+TOP_UP_PAGE_NOTE = (
     "A setting of the shared account. Treasurers and the owner may change it; "
     "every change is recorded."
 )
@@ -24,19 +24,19 @@ class TopUpPage:
     name: str
     note: str
     tabs: tuple[AccountTab, ...]
-    packs: tuple[Pack, ...]
-    arrivals: tuple[Arrival, ...]
-    history: tuple[Change, ...]
+    packs: tuple[CreditPackRow, ...]
+    arrivals: tuple[CreditArrival, ...]
+    history: tuple[TopUpHistoryRow, ...]
 
 
-def page_of(facts: Facts, team: Team) -> TopUpPage:
+def build_top_up_page(facts: TopUpFacts, team: Team) -> TopUpPage:
     """One query."""
     return TopUpPage(
         account_id=facts.account.pk,
         name=facts.account.label,
-        note=NOTE,
-        tabs=tabs_of("top-up", facts.accounts, facts.account),
-        packs=packs_kept(facts),
-        arrivals=arrivals_of(facts),
-        history=history_of(team, facts),
+        note=TOP_UP_PAGE_NOTE,
+        tabs=build_account_tabs("top-up", facts.accounts, facts.account),
+        packs=build_credit_pack_rows(facts),
+        arrivals=build_credit_arrivals(facts),
+        history=build_top_up_history(team, facts),
     )

@@ -12,47 +12,55 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.urls import reverse
 
 from dashboard.models import Membership
-from dashboard.queries.videos.cost import Amount, cost_of
-from dashboard.queries.videos.progress import Bar, Fresh, bar_of, elapsed_of, fresh_of
-from dashboard.queries.videos.sayings import Told, short, total
-from dashboard.queries.videos.states import Shown, open_charge, shown
-from dashboard.queries.videos.usual import Class, Usual, class_of_job
-from dashboard.queries.videos.words import type_of
+from dashboard.queries.videos.cost import CreditAmount, video_cost
+from dashboard.queries.videos.progress import (
+    Freshness,
+    RenderProgressBar,
+    build_freshness,
+    build_progress_bar,
+    render_elapsed_s,
+)
+from dashboard.queries.videos.sayings import VideoContext, completion_announcement, status_summary
+from dashboard.queries.videos.states import DisplayState, display_state, select_open_charge
+from dashboard.queries.videos.usual import RenderClass, UsualDuration, job_render_class
+from dashboard.queries.videos.words import job_type_label
 from dashboard.templatetags.reelroom import playtime
 from proxyapi import pricing
 from proxyapi.models import Charge, Job, JobState
 
-Rows = TypeVar("Rows", bound=Job)
-ACTIONABLE = frozenset({"failed", "draft"})  # states in which some member has something to do
+JobT = TypeVar("JobT", bound=Job)
+ACTIONABLE_STATES = frozenset(
+    {"failed", "draft"}
+)  # states in which some member has something to do
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class VideoCard:
     """`length` is the film's, as 1:02; `tall` stands on its own ground; `said` is read out. A
     hidden one has no `url`: its page is closed."""
 
     id: UUID
     url: str
     title: str
-    state: Shown
-    line: str
-    cost: Amount
-    say: str
-    bar: Bar | None
-    fresh: Fresh | None
+    state: DisplayState
+    subtitle: str
+    cost: CreditAmount
+    status_text: str
+    bar: RenderProgressBar | None
+    freshness: Freshness | None
     length: str
-    tall: bool
+    is_portrait: bool
     still_url: str
     actionable: bool
-    said: str
+    announcement: str
     created_at: datetime
 
     @property
-    def acts_url(self) -> str:
+    def actions_url(self) -> str:
         return reverse("video-acts", args=[self.id])
 
 
-def rows(jobs: QuerySet[Rows]) -> QuerySet[Rows]:
+def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     """The jobs with all that a card or a page reads: two queries, whatever their number."""
     charges = Charge.objects.order_by("created_at", "pk")
     owner = Membership.objects.filter(team__vault=OuterRef("vault"), user=OuterRef("token__owner"))
@@ -64,16 +72,20 @@ def rows(jobs: QuerySet[Rows]) -> QuerySet[Rows]:
     )
 
 
-def tell(job: Job, usuals: Mapping[Class, Usual], now: datetime) -> Told:
-    """Everything known about one of the `rows`, judged as of now."""
+def build_video_context(
+    job: Job, usuals: Mapping[RenderClass, UsualDuration], now: datetime
+) -> VideoContext:
+    """Everything known about one of the `with_card_relations`, judged as of now."""
     charges = list(job.charges.all())
-    standing = open_charge(charges)
-    late = job.state == JobState.RUNNING and usuals[class_of_job(job)].is_late(elapsed_of(job, now))
-    state = shown(job, standing, job.token, late=late)
-    return Told(
+    standing = select_open_charge(charges)
+    late = job.state == JobState.RUNNING and usuals[job_render_class(job)].is_late(
+        render_elapsed_s(job, now)
+    )
+    state = display_state(job, standing, job.token, late=late)
+    return VideoContext(
         job=job,
         token=job.token,
-        token_owner_left=job.token_owner_left,  # type: ignore[attr-defined]  # see `rows`
+        token_owner_left=job.token_owner_left,  # type: ignore[attr-defined]  # see `with_card_relations`
         state=state,
         charges=charges,
         open_charge=standing,
@@ -82,34 +94,34 @@ def tell(job: Job, usuals: Mapping[Class, Usual], now: datetime) -> Told:
     )
 
 
-def card_of(told: Told, usuals: Mapping[Class, Usual]) -> Card:
+def build_video_card(told: VideoContext, usuals: Mapping[RenderClass, UsualDuration]) -> VideoCard:
     job = told.job
-    return Card(
+    return VideoCard(
         id=job.pk,
         url=reverse("video", args=[job.pk]) if job.hidden_at is None else "",
         title=job.title,
         state=told.state,
-        line=f"{type_of(job)}, {job.member.first_name}",
-        cost=cost_of(told.charges, told.open_charge),
-        say=short(told),
-        bar=bar_of(job, told.state, usuals[class_of_job(job)], told.now),
-        fresh=fresh_of(job, told.state, told.open_charge, told.now),
+        subtitle=f"{job_type_label(job)}, {job.member.first_name}",
+        cost=video_cost(told.charges, told.open_charge),
+        status_text=status_summary(told),
+        bar=build_progress_bar(job, told.state, usuals[job_render_class(job)], told.now),
+        freshness=build_freshness(job, told.state, told.open_charge, told.now),
         length=playtime(job.seconds) if job.seconds else "",
-        tall=is_tall(str(job.wanted.get("aspect_ratio") or "")),
-        still_url=still_of(job, told.state),
-        actionable=told.state.name in ACTIONABLE or job.hidden_at is not None,
-        said=total(told),
+        is_portrait=is_portrait_ratio(str(job.wanted.get("aspect_ratio") or "")),
+        still_url=still_url(job, told.state),
+        actionable=told.state.name in ACTIONABLE_STATES or job.hidden_at is not None,
+        announcement=completion_announcement(told),
         created_at=job.created_at,
     )
 
 
-def still_of(job: Job, state: Shown) -> str:
+def still_url(job: Job, state: DisplayState) -> str:
     """Where the card's picture comes from: a moment of the film; the service has no posters."""
     if state.name != "completed" or not job.media_url or job.hidden_at is not None:
         return ""
     return f"{reverse('video-media', args=[job.pk])}?still=1#t=1.2"
 
 
-def is_tall(ratio: str) -> bool:
+def is_portrait_ratio(ratio: str) -> bool:
     wide, _, high = ratio.replace("x", ":").partition(":")
     return wide.isdigit() and high.isdigit() and int(high) > int(wide)

@@ -8,44 +8,46 @@ from decimal import Decimal
 
 from proxyapi.models import Charge, ChargeState
 
-NOTHING = Decimal(0)
+ZERO_CREDITS = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class CreditAmount:
     """Credits for `{% amount %}`: `is_` is exact, about, held, unknown ("low or value") or free."""
 
     value: Decimal
-    is_: str = "exact"
-    low: Decimal = NOTHING
+    kind: str = "exact"
+    low: Decimal = ZERO_CREDITS
 
 
-FREE = Amount(NOTHING, "free")
+FREE_AMOUNT = CreditAmount(ZERO_CREDITS, "free")
 
 
-def settled(charges: Sequence[Charge]) -> Decimal:
+def spent_credits(charges: Sequence[Charge]) -> Decimal:
     """Credits that are spent for certain."""
-    return sum((charge.cost or NOTHING for charge in charges if charge.is_charged), NOTHING)
+    return sum(
+        (charge.cost or ZERO_CREDITS for charge in charges if charge.is_charged), ZERO_CREDITS
+    )
 
 
-def cost_of(charges: Sequence[Charge], open_charge: Charge | None) -> Amount:
+def video_cost(charges: Sequence[Charge], open_charge: Charge | None) -> CreditAmount:
     """The whole of a video: what is spent, and with it what is held or in doubt."""
-    spent = settled(charges)
+    spent = spent_credits(charges)
     if open_charge is None or open_charge.state == ChargeState.DRAFT:
-        return Amount(spent) if any(charge.is_charged for charge in charges) else FREE
+        return CreditAmount(spent) if any(charge.is_charged for charge in charges) else FREE_AMOUNT
     if open_charge.state == ChargeState.UNKNOWN:
-        return Amount(spent + open_charge.price, "unknown", spent)
-    return Amount(spent + open_charge.hold, "held")
+        return CreditAmount(spent + open_charge.price, "unknown", spent)
+    return CreditAmount(spent + open_charge.hold, "held")
 
 
-def amount_of(charge: Charge) -> Amount:
+def charge_amount(charge: Charge) -> CreditAmount:
     """One charge alone."""
     if charge.is_charged:
-        return Amount(charge.cost or NOTHING)
+        return CreditAmount(charge.cost or ZERO_CREDITS)
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
-        return Amount(NOTHING)
+        return CreditAmount(ZERO_CREDITS)
     if charge.state == ChargeState.UNKNOWN:
-        return Amount(charge.price, "unknown")
+        return CreditAmount(charge.price, "unknown")
     if charge.state == ChargeState.DRAFT:
-        return Amount(charge.price, "about")
-    return Amount(charge.hold, "held")
+        return CreditAmount(charge.price, "about")
+    return CreditAmount(charge.hold, "held")

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from dashboard.queries import address
 
-HIDDEN = "hidden"
-SHELVES = {  # slug in the URL: label, glyph
+HIDDEN_TAB = "hidden"
+LIBRARY_TABS = {  # slug in the URL: label, glyph
     "": ("All", ""),
     "rendering": ("Rendering", "running"),
     "completed": ("Completed", ""),
@@ -19,14 +19,14 @@ SHELVES = {  # slug in the URL: label, glyph
     "unknown": ("Unknown", "unknown"),
     "waiting": ("Waiting", "waiting"),
     "drafts": ("Drafts", "draft"),
-    HIDDEN: ("Hidden", ""),
+    HIDDEN_TAB: ("Hidden", ""),
 }
-MOVING = ("rendering", "unknown", "waiting")
-SORTS = {"": "Newest first", "oldest": "Oldest first"}
-FORMATS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
+ACTIVE_TABS = ("rendering", "unknown", "waiting")
+SORT_LABELS = {"": "Newest first", "oldest": "Oldest first"}
+FORMAT_LABELS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
 
 
-class Place(NamedTuple):
+class LibraryCursor(NamedTuple):
     """Where a page ended: how its last card ranked, when it was made, and its id."""
 
     rank: int
@@ -34,11 +34,11 @@ class Place(NamedTuple):
     id: UUID
 
     def __str__(self) -> str:
-        return f"{self.rank}.{address.stamp(self.made_at)}.{self.id.hex}"
+        return f"{self.rank}.{address.format_cursor_time(self.made_at)}.{self.id.hex}"
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class LibraryFilters:
     """What the URL asks for."""
 
     state: str = ""
@@ -46,15 +46,15 @@ class Filters:
     member: int | None = None
     format: str = ""
     sort: str = ""
-    before: Place | None = None
+    before: LibraryCursor | None = None
 
     @property
-    def hidden(self) -> bool:
+    def shows_hidden(self) -> bool:
         """Whether it is the list of hidden videos, which are in no other one."""
-        return self.state == HIDDEN
+        return self.state == HIDDEN_TAB
 
     @property
-    def narrow(self) -> bool:
+    def is_narrowed(self) -> bool:
         return bool(self.search or self.member or self.format)
 
     @property
@@ -71,23 +71,23 @@ class Filters:
 
     def url(self, **changes: Any) -> str:
         """The address of the library with these filters; a changed one starts at its first page."""
-        return address.address("library", replace(self, **{"before": None, **changes}).named)
+        return address.build_page_url("library", replace(self, **{"before": None, **changes}).named)
 
 
-def filters_of(query: Mapping[str, str]) -> Filters:
-    return Filters(
-        state=address.known(query.get("state", ""), SHELVES),
-        search=address.words(query),
-        member=address.number_or_none(query.get("member", "")),
-        format=address.known(query.get("format", ""), FORMATS),
-        sort=address.known(query.get("sort", ""), SORTS),
-        before=place_or_none(query.get("before", "")),
+def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:
+    return LibraryFilters(
+        state=address.allowed_or_empty(query.get("state", ""), LIBRARY_TABS),
+        search=address.parse_search_text(query),
+        member=address.parse_small_int(query.get("member", "")),
+        format=address.allowed_or_empty(query.get("format", ""), FORMAT_LABELS),
+        sort=address.allowed_or_empty(query.get("sort", ""), SORT_LABELS),
+        before=parse_library_cursor(query.get("before", "")),
     )
 
 
-def place_or_none(text: str) -> Place | None:
+def parse_library_cursor(text: str) -> LibraryCursor | None:
     try:
         rank, seconds, fraction, id = text.split(".")
-        return Place(int(rank), address.moment(seconds, fraction), UUID(id))
+        return LibraryCursor(int(rank), address.parse_cursor_time(seconds, fraction), UUID(id))
     except (ValueError, OverflowError, OSError):
         return None

@@ -12,31 +12,44 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.chips import Chip, Sheet, chip, sheet
-from dashboard.queries.ledger.people import people_of
-from dashboard.queries.videos.acts import Button
-from dashboard.queries.videos.cards import Card, card_of, rows, tell
-from dashboard.queries.videos.filters import FORMATS, HIDDEN, MOVING, SHELVES, SORTS, Filters, Place
-from dashboard.queries.videos.pages import acts_from
-from dashboard.queries.videos.usual import usuals
+from dashboard.queries.chips import FilterChip, FilterSheet, build_filter_chip, build_filter_sheet
+from dashboard.queries.ledger.people import load_team_people
+from dashboard.queries.videos.acts import ActionButton
+from dashboard.queries.videos.cards import (
+    VideoCard,
+    build_video_card,
+    build_video_context,
+    with_card_relations,
+)
+from dashboard.queries.videos.filters import (
+    ACTIVE_TABS,
+    FORMAT_LABELS,
+    HIDDEN_TAB,
+    LIBRARY_TABS,
+    SORT_LABELS,
+    LibraryCursor,
+    LibraryFilters,
+)
+from dashboard.queries.videos.pages import actions_for_reader
+from dashboard.queries.videos.usual import load_usual_durations
 from proxyapi.models import Charge, ChargeState, Job, JobState
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
-    class Shelf(TypedDict):
-        """What `shelve` adds to a job."""
+    class TabAnnotations(TypedDict):
+        """What `annotate_tabs` adds to a job."""
 
         shelf: str
         rank: int
 
-    Shelved = WithAnnotations[Job, Shelf]
+    JobWithTab = WithAnnotations[Job, TabAnnotations]
 
-PAGE = 48
+LIBRARY_PAGE_SIZE = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class LibraryTab:
     label: str
     glyph: str
     count: int
@@ -45,64 +58,73 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class CardWithActions:
     """A card with the acts of this reader."""
 
-    card: Card
-    acts: tuple[Button, ...]
+    card: VideoCard
+    actions: tuple[ActionButton, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CardGroup:
     title: str
-    seats: tuple[Seat, ...]
+    cards: tuple[CardWithActions, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
-    filters: Filters
+class LibraryPage:
+    filters: LibraryFilters
     url: str
-    tabs: tuple[Tab, ...]
-    chips: tuple[Chip, ...]
-    sort: Chip
-    sheet: Sheet
-    groups: tuple[Group, ...]
+    tabs: tuple[LibraryTab, ...]
+    chips: tuple[FilterChip, ...]
+    sort: FilterChip
+    sheet: FilterSheet
+    groups: tuple[CardGroup, ...]
     older_url: str
     newest_url: str
     clear_url: str
-    bare: bool  # the team has no video at all
+    is_empty: bool  # the team has no video at all
 
 
-def library_of(reader: Membership, filters: Filters) -> Library:
+def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
     """Five queries, whatever the number of videos."""
     vault_id = reader.team.vault_id
-    shelved = shelve(narrowed(Job.objects.filter(vault_id=vault_id), filters))
+    shelved = annotate_tabs(apply_library_filters(Job.objects.filter(vault_id=vault_id), filters))
     counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
-    page = list(rows(page_of(shelved, filters))[: PAGE + 1])
-    usual, now = usuals(vault_id), timezone.now()
+    page = list(with_card_relations(select_library_jobs(shelved, filters))[: LIBRARY_PAGE_SIZE + 1])
+    usual, now = load_usual_durations(vault_id), timezone.now()
     seats = []
-    for job in page[:PAGE]:
-        told = tell(job, usual, now)
-        seats.append(Seat(card_of(told, usual), acts_from(told, reader, head=False)))
-    more = len(page) > PAGE
-    chips = (member_chip(reader, filters), chip("format", "Format", FORMATS, filters))
-    sort = chip("sort", "", SORTS, filters)
-    return Library(
+    for job in page[:LIBRARY_PAGE_SIZE]:
+        told = build_video_context(job, usual, now)
+        seats.append(
+            CardWithActions(
+                build_video_card(told, usual), actions_for_reader(told, reader, head=False)
+            )
+        )
+    more = len(page) > LIBRARY_PAGE_SIZE
+    chips = (
+        member_chip(reader, filters),
+        build_filter_chip("format", "Format", FORMAT_LABELS, filters),
+    )
+    sort = build_filter_chip("sort", "", SORT_LABELS, filters)
+    return LibraryPage(
         filters=filters,
         url=filters.url(before=filters.before),
-        tabs=tabs_of(counts, filters),
+        tabs=build_library_tabs(counts, filters),
         chips=chips,
         sort=sort,
-        sheet=sheet(Filters().url(), [*chips, sort], filters),
-        groups=grouped(seats, now),
-        older_url=filters.url(before=ended_at(page[PAGE - 1])) if more else "",
+        sheet=build_filter_sheet(LibraryFilters().url(), [*chips, sort], filters),
+        groups=group_by_recency(seats, now),
+        older_url=filters.url(before=cursor_for_job(page[LIBRARY_PAGE_SIZE - 1])) if more else "",
         newest_url=filters.url() if filters.before else "",
-        clear_url=Filters().url(),
-        bare=not (seats or filters.narrow or filters.hidden or in_all(counts)),
+        clear_url=LibraryFilters().url(),
+        is_empty=not (
+            seats or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
+        ),
     )
 
 
-def narrowed(jobs: QuerySet[Job], filters: Filters) -> QuerySet[Job]:
+def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> QuerySet[Job]:
     if filters.search:
         text = filters.search
         jobs = jobs.filter(Q(title__icontains=text) | Q(wanted__script__icontains=text))
@@ -111,14 +133,14 @@ def narrowed(jobs: QuerySet[Job], filters: Filters) -> QuerySet[Job]:
     return jobs.filter(wanted__aspect_ratio=filters.format) if filters.format else jobs
 
 
-def shelve(jobs: QuerySet[Job]) -> QuerySet[Shelved]:
+def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:
     """Put each job on its shelf: the states of `states.py`, as far as SQL can tell them."""
 
     def charging(*states: ChargeState) -> Exists:
         return Exists(Charge.objects.filter(job=OuterRef("pk"), state__in=states))
 
     shelf = Case(
-        When(hidden_at__isnull=False, then=Value(HIDDEN)),
+        When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),
         When(charging(ChargeState.UNKNOWN), then=Value("unknown")),
         When(charging(ChargeState.SENDING), then=Value("rendering")),
         When(charging(ChargeState.HELD, ChargeState.DRAFT), then=Value("waiting")),
@@ -128,66 +150,70 @@ def shelve(jobs: QuerySet[Job]) -> QuerySet[Shelved]:
         default=Value("drafts"),
     )
     shelved = jobs.annotate(shelf=shelf)
-    return shelved.annotate(rank=Case(When(shelf__in=MOVING, then=Value(0)), default=Value(1)))
+    return shelved.annotate(rank=Case(When(shelf__in=ACTIVE_TABS, then=Value(0)), default=Value(1)))
 
 
-def page_of(shelved: QuerySet[Shelved], filters: Filters) -> QuerySet[Shelved]:
+def select_library_jobs(
+    shelved: QuerySet[JobWithTab], filters: LibraryFilters
+) -> QuerySet[JobWithTab]:
     """What moves comes first, then the newest; `before` goes on after the row it names."""
-    shelved = shelved.filter(hidden_at__isnull=not filters.hidden)
+    shelved = shelved.filter(hidden_at__isnull=not filters.shows_hidden)
     jobs = shelved.filter(shelf=filters.state) if filters.state else shelved
     oldest = filters.sort == "oldest"
     if filters.before:
-        jobs = jobs.filter(after(*filters.before, oldest=oldest))
+        jobs = jobs.filter(after_cursor_q(*filters.before, oldest=oldest))
     when = ("created_at", "pk") if oldest else ("-created_at", "-pk")
     return jobs.order_by("rank", *when)
 
 
-def ended_at(job: Shelved) -> Place:
-    return Place(job.rank, job.created_at, job.pk)
+def cursor_for_job(job: JobWithTab) -> LibraryCursor:
+    return LibraryCursor(job.rank, job.created_at, job.pk)
 
 
-def after(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:
+def after_cursor_q(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:
     past = "gt" if oldest else "lt"
     same = Q(created_at=created_at) & Q(**{f"pk__{past}": pk})
     return Q(rank__gt=rank) | Q(rank=rank) & (Q(**{f"created_at__{past}": created_at}) | same)
 
 
-def tabs_of(counts: Mapping[str, int], filters: Filters) -> tuple[Tab, ...]:
+def build_library_tabs(
+    counts: Mapping[str, int], filters: LibraryFilters
+) -> tuple[LibraryTab, ...]:
     """A count of nothing keeps its tab: what is missing is said, not hidden."""
-    everything = in_all(counts)
+    everything = visible_video_count(counts)
     return tuple(
-        Tab(
+        LibraryTab(
             label,
             glyph,
             counts.get(slug, 0) if slug else everything,
             filters.url(state=slug),
             slug == filters.state,
         )
-        for slug, (label, glyph) in SHELVES.items()
+        for slug, (label, glyph) in LIBRARY_TABS.items()
     )
 
 
-def in_all(counts: Mapping[str, int]) -> int:
+def visible_video_count(counts: Mapping[str, int]) -> int:
     """How many videos there are, but for the hidden ones."""
-    return sum(counts.values()) - counts.get(HIDDEN, 0)
+    return sum(counts.values()) - counts.get(HIDDEN_TAB, 0)
 
 
-def member_chip(reader: Membership, filters: Filters) -> Chip:
+def member_chip(reader: Membership, filters: LibraryFilters) -> FilterChip:
     people = {"": "everyone"}
-    people |= {str(person.id): person.first_name for person in people_of(reader.team)}
-    return chip("member", "Member", people, filters)
+    people |= {str(person.id): person.first_name for person in load_team_people(reader.team)}
+    return build_filter_chip("member", "Member", people, filters)
 
 
-def grouped(seats: Iterable[Seat], now: datetime) -> tuple[Group, ...]:
+def group_by_recency(seats: Iterable[CardWithActions], now: datetime) -> tuple[CardGroup, ...]:
     """What moves, then by the day it was made; the order of the seats is kept."""
-    groups: dict[str, list[Seat]] = {}
+    groups: dict[str, list[CardWithActions]] = {}
     for seat in seats:
-        groups.setdefault(group_of(seat.card, now), []).append(seat)
-    return tuple(Group(title, tuple(members)) for title, members in groups.items())
+        groups.setdefault(recency_title(seat.card, now), []).append(seat)
+    return tuple(CardGroup(title, tuple(members)) for title, members in groups.items())
 
 
-def group_of(card: Card, now: datetime) -> str:
-    if card.state.moving:
+def recency_title(card: VideoCard, now: datetime) -> str:
+    if card.state.is_active:
         return "Moving now"
     today = timezone.localtime(now).date()
     made = timezone.localtime(card.created_at).date()

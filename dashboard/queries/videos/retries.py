@@ -11,72 +11,74 @@ from django.db.models import prefetch_related_objects
 from django.urls import reverse
 
 from dashboard.models import Membership
-from dashboard.queries.budgets.line import Line, line_of
-from dashboard.queries.purse import lacking
-from dashboard.queries.videos.sayings import reason
+from dashboard.queries.budgets.line import BudgetImpact, build_budget_impact
+from dashboard.queries.purse import credit_shortfall_text
+from dashboard.queries.videos.sayings import failure_reason
 from proxyapi import pricing
 from proxyapi.credentials import token_vault
 from proxyapi.models import Job
 
-NOTHING = Decimal(0)
-SHUT = "The token it was made with does not open any more. It can be added again."
-TOOK, ESTIMATED = "What it took last time", "The estimate of the draft"
+ZERO_CREDITS = Decimal(0)
+UNREADABLE_TEXT = "The token it was made with does not open any more. It can be added again."
+LAST_COST_NOTE, DRAFT_ESTIMATE_NOTE = "What it took last time", "The estimate of the draft"
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class RetryConfirmation:
     """Credits, all of them; without a price there is no button. Each drawing has its own nonce."""
 
     title: str
-    failed: str
+    failure_text: str
     failed_at: str  # as `actions.studio.retry` compares it
     price: Decimal | None
     price_note: str
     hold: Decimal
-    free: Decimal
+    available: Decimal
     url: str
     back_url: str
     nonce: UUID
-    budget: Line | None = None
+    budget: BudgetImpact | None = None
     refusal: str = ""
-    shut: str = ""  # why the service cannot be asked with its token
+    token_problem: str = ""  # why the service cannot be asked with its token
 
     @property
-    def over(self) -> bool:
+    def is_over_budget(self) -> bool:
         """Whether the budget refuses it, so that it can only be asked for."""
-        if self.price is None or self.shut:
+        if self.price is None or self.token_problem:
             return False
-        return self.budget is not None and bool(self.budget.over)
+        return self.budget is not None and bool(self.budget.refusal)
 
     @property
     def unmet(self) -> tuple[str, ...]:
         """Why it cannot be sent now; no button then."""
-        return tuple(filter(None, [self.shut, lacking(self.free, self.hold)]))
+        return tuple(
+            filter(None, [self.token_problem, credit_shortfall_text(self.available, self.hold)])
+        )
 
     @property
-    def left(self) -> Decimal:
+    def remaining(self) -> Decimal:
         """What stays free, at least: the hold is an upper bound."""
-        return self.free - self.hold
+        return self.available - self.hold
 
 
-def retry_of(job: Job, reader: Membership, refusal: str = "") -> Retry:
+def build_retry_confirmation(job: Job, reader: Membership, refusal: str = "") -> RetryConfirmation:
     """At most eight queries, five of them where budgets bind. A refused one gets a new nonce: the
     old one may stand on a failed charge."""
     prefetch_related_objects([job], "charges")
     price = pricing.estimate_retry_price(job)
-    hold = pricing.hold_for_estimate(price) if price is not None else NOTHING
-    return Retry(
+    hold = pricing.hold_for_estimate(price) if price is not None else ZERO_CREDITS
+    return RetryConfirmation(
         title=job.title,
-        failed=reason(job),
+        failure_text=failure_reason(job),
         failed_at=job.finished_at.isoformat() if job.finished_at else "",
         price=price,
-        price_note=TOOK if pricing.last_paid_render(job) else ESTIMATED,
+        price_note=LAST_COST_NOTE if pricing.last_paid_render(job) else DRAFT_ESTIMATE_NOTE,
         hold=hold,
-        free=job.account.available_balance(),
+        available=job.account.available_balance(),
         url=reverse("video-retries", args=[job.pk]),
         back_url=reverse("video", args=[job.pk]),
         nonce=uuid.uuid4(),
-        budget=line_of(reader, hold),
+        budget=build_budget_impact(reader, hold),
         refusal=refusal,
-        shut="" if token_vault.can_decrypt(job.token) else SHUT,
+        token_problem="" if token_vault.can_decrypt(job.token) else UNREADABLE_TEXT,
     )

@@ -1,7 +1,7 @@
 """The sentences about one video, in the voice of look §11: what happened, its cost, what is next.
 
-`short` stands on a card, `whole` in the status card of the video's page. Plain text: the
-service's own words stand in quotes and are escaped where they are printed.
+`status_summary` stands on a card, `status_detail` in the status card of the video's page. Plain
+text: the service's own words stand in quotes and are escaped where they are printed.
 """
 
 from __future__ import annotations
@@ -10,37 +10,37 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from dashboard.queries.videos.cost import settled
-from dashboard.queries.videos.progress import LATE, elapsed_of
-from dashboard.queries.videos.states import Shown
-from dashboard.queries.videos.words import deed, quoted
+from dashboard.queries.videos.cost import spent_credits
+from dashboard.queries.videos.progress import LATE_NOTE, render_elapsed_s
+from dashboard.queries.videos.states import DisplayState
+from dashboard.queries.videos.words import operation_label, quote_text
 from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
 from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CHARGE_CRASHES
 
-DECIDED_WITHIN = timedelta(minutes=15)
-NO_REFUND = "the service does not refund renders by itself"
-NO_TRIALS = "The service allows its API on paid plans only, not on trials."
-READABLE = "The balance and the ledger can be read meanwhile."
-NO_REASON = "The service gave no reason."
-STARTING = ("faceless.render", "faceless.retry", "faceless.export")
+SETTLEMENT_DEADLINE = timedelta(minutes=15)
+NO_REFUND_TEXT = "the service does not refund renders by itself"
+NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
+STILL_READABLE_TEXT = "The balance and the ledger can be read meanwhile."
+NO_REASON_TEXT = "The service gave no reason."
+RUN_OPERATIONS = ("faceless.render", "faceless.retry", "faceless.export")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class VideoContext:
     """Everything the sentences are made of."""
 
     job: Job
     token: Token
     token_owner_left: bool  # the team
-    state: Shown
+    state: DisplayState
     charges: list[Charge]  # oldest first
     open_charge: Charge | None
     retry_price: Decimal | None
     now: datetime
 
     @property
-    def refused(self) -> Charge | None:
+    def refused_charge(self) -> Charge | None:
         """The latest charge, if it came to nothing: its reason is still news."""
         last = self.charges[-1] if self.charges else None
         return last if last is not None and last.state == ChargeState.REFUSED else None
@@ -57,7 +57,7 @@ class Told:
         return ""
 
 
-def short(told: Told) -> str:
+def status_summary(told: VideoContext) -> str:
     """One line or two for a card; empty where the picture and the bar say it all."""
     charge = told.open_charge
     if charge is not None and charge.state == ChargeState.UNKNOWN:
@@ -71,48 +71,48 @@ def short(told: Told) -> str:
     if charge is not None and charge.state == ChargeState.HELD:
         return charge.reason or f"{credits(charge.hold)} cr are held, it is sent next."
     if told.state.name == "failed":
-        return f"{reason(told.job)} Not refunded."
+        return f"{failure_reason(told.job)} Not refunded."
     if told.state.name == "paused":
-        return stopped(told)
+        return pause_text(told)
     return told.last_reason
 
 
-def whole(told: Told) -> str:
+def status_detail(told: VideoContext) -> str:
     """The full sentences for the video's own page."""
     charge = told.open_charge
     if charge is not None:
-        return of_charge(charge, told.now, told.job.account.pause_reason)
+        return open_charge_text(charge, told.now, told.job.account.pause_reason)
     match told.state.name:
         case "failed":
-            return of_failure(told)
+            return failure_text(told)
         case "late":
-            return of_lateness(told)
+            return late_render_text(told)
         case "paused":
-            return f"{stopped(told)} {afterwards(told)}"
+            return f"{pause_text(told)} {resume_text(told)}"
         case "running":
-            return of_running(told)
+            return running_render_text(told)
         case "draft" if not told.last_reason:
             return "Not rendered yet. Nothing is charged before a price was shown."
     return told.last_reason
 
 
-def is_left_open(charge: Charge, now: datetime) -> bool:
+def is_long_unknown(charge: Charge, now: datetime) -> bool:
     """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
     since = charge.sent_at or charge.created_at
-    stopped = charge.crashes >= MAX_CHARGE_CRASHES or now >= since + DECIDED_WITHIN
+    stopped = charge.crashes >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
     return charge.state == ChargeState.UNKNOWN and stopped
 
 
-def of_charge(charge: Charge, now: datetime, paused: str = "") -> str:
+def open_charge_text(charge: Charge, now: datetime, paused: str = "") -> str:
     """`paused`: why nobody reads it back now."""
-    what = deed(charge.operation)
+    what = operation_label(charge.operation)
     if charge.state == ChargeState.UNKNOWN:
         sent_at = charge.sent_at or charge.created_at
-        until = clock(sent_at + DECIDED_WITHIN)
+        until = clock(sent_at + SETTLEMENT_DEADLINE)
         ending = f"the ledger decides, at the latest by {until}."
         if paused:
             ending = f"it is read back later. {paused}"
-        elif is_left_open(charge, now):
+        elif is_long_unknown(charge, now):
             ending = "no entry of the ledger fits for certain. The treasurer or the owner decides."
         return (
             f"We do not know whether {credits(charge.price)} cr were spent. The {what} was "
@@ -130,17 +130,17 @@ def of_charge(charge: Charge, now: datetime, paused: str = "") -> str:
     return f"{charge.reason or f'The {what} is sent as soon as a worker is free.'} {held}"
 
 
-def of_failure(told: Told) -> str:
-    spent = last_run(told.charges)
-    said = [reason(told.job)]
+def failure_text(told: VideoContext) -> str:
+    spent = last_paid_run(told.charges)
+    said = [failure_reason(told.job)]
     if spent is not None:
-        said.append(f"{credits(spent.cost)} cr were charged; {NO_REFUND}.")
+        said.append(f"{credits(spent.cost)} cr were charged; {NO_REFUND_TEXT}.")
     if told.retry_price is not None:
         said.append(f"A retry costs about {credits(told.retry_price)} cr again.")
     return " ".join(said)
 
 
-def of_lateness(told: Told) -> str:
+def late_render_text(told: VideoContext) -> str:
     job = told.job
     if job.is_polling_stopped:
         return job.look_error
@@ -149,12 +149,13 @@ def of_lateness(told: Told) -> str:
     if job.looked_at and job.next_look_at and job.next_look_at > job.looked_at:
         every = f", every {duration((job.next_look_at - job.looked_at).total_seconds())}"
     return (
-        f"{duration(elapsed_of(job, told.now))}, {LATE}. It was still {job.raw_status} {looked} "
+        f"{duration(render_elapsed_s(job, told.now))}, {LATE_NOTE}. It was still "
+        f"{job.raw_status} {looked} "
         f"ago. It is not failed, and we go on looking{every}."
     )
 
 
-def of_running(told: Told) -> str:
+def running_render_text(told: VideoContext) -> str:
     """Settled doubts are told; else the bar is explained."""
     last = told.charges[-1] if told.charges else None
     if last is not None and last.code == CHARGED_LATE_CODE:
@@ -162,14 +163,14 @@ def of_running(told: Told) -> str:
     if last is not None and last.state == ChargeState.MATCHED:
         return (
             f"It was charged: {credits(last.cost)} cr, ledger {clock(last.sent_at)}. The "
-            f"{deed(last.operation)} is running; nothing was sent twice."
+            f"{operation_label(last.operation)} is running; nothing was sent twice."
         )
     if told.job.look_error:
         return told.job.look_error
     return "The service tells a state, not a percent."
 
 
-def stopped(told: Told) -> str:
+def pause_text(told: VideoContext) -> str:
     token = told.token
     whose, since = f"{token.owner.first_name}’s", token.state_since
     match token.state:
@@ -179,17 +180,19 @@ def stopped(told: Told) -> str:
             return f"{whose} token stopped working at {clock(since)}."
         case TokenState.REMOVED:
             return f"{whose} token was removed at {clock(since)}."
-    if is_trial(told):
-        return NO_TRIALS
+    if is_waiting_for_first_plan(told):
+        return NO_TRIALS_TEXT
     lapsed = day(since)
     return f"The plan lapsed {lapsed if lapsed == 'today' else f'on {lapsed}'}."
 
 
-def afterwards(told: Told) -> str:
+def resume_text(told: VideoContext) -> str:
     if told.job.account.pause_reason:
         return "Nothing is lost: watching goes on by itself then."
-    if is_trial(told):
-        return f"{READABLE} Watching is paused and goes on by itself when a plan is paid."
+    if is_waiting_for_first_plan(told):
+        return (
+            f"{STILL_READABLE_TEXT} Watching is paused and goes on by itself when a plan is paid."
+        )
     if told.token.state == TokenState.PAUSED:
         return "Nothing is lost: watching is paused and goes on by itself when the plan is paid."
     name = told.token.owner.first_name
@@ -203,22 +206,24 @@ def afterwards(told: Told) -> str:
     )
 
 
-def is_trial(told: Told) -> bool:
+def is_waiting_for_first_plan(told: VideoContext) -> bool:
     """Whether the token waits for a first plan: nothing lapsed."""
     return told.token.state == TokenState.PAUSED and told.job.account.plan == AccountPlan.TRIAL
 
 
-def reason(job: Job) -> str:
-    return quoted(job.failure_message) if job.failure_message.strip() else NO_REASON
+def failure_reason(job: Job) -> str:
+    return quote_text(job.failure_message) if job.failure_message.strip() else NO_REASON_TEXT
 
 
-def last_run(charges: list[Charge]) -> Charge | None:
+def last_paid_run(charges: list[Charge]) -> Charge | None:
     """The charge that paid for the latest run."""
-    paid = [charge for charge in charges if charge.is_charged and charge.operation in STARTING]
+    paid = [
+        charge for charge in charges if charge.is_charged and charge.operation in RUN_OPERATIONS
+    ]
     return paid[-1] if paid else None
 
 
-def total(told: Told) -> str:
+def completion_announcement(told: VideoContext) -> str:
     """What a finished video cost, for who cannot see the card."""
-    done = "is done" if told.job.state == JobState.COMPLETED else told.state.word.lower()
-    return f"{quoted(told.job.title)} {done}, {credits(settled(told.charges))} cr."
+    done = "is done" if told.job.state == JobState.COMPLETED else told.state.label.lower()
+    return f"{quote_text(told.job.title)} {done}, {credits(spent_credits(told.charges))} cr."

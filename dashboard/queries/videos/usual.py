@@ -15,35 +15,40 @@ from uuid import UUID
 from django.db.models.fields.json import KT
 from django.db.models.functions import Length
 
-from dashboard.queries.videos.words import spread
+from dashboard.queries.videos.words import duration_range_text
 from dashboard.templatetags.reelroom import duration
 from proxyapi.models import Job, JobState
 from proxyapi.polling.duration_model import midpoint_duration
 
-RECENT = 300  # renders that are looked back on
-ENOUGH_FOR_BAND = 3
-ENOUGH_FOR_LATE = 5
+MAX_SAMPLED_RENDERS = 300  # renders that are looked back on
+MIN_RENDERS_FOR_BAND = 3
+MIN_RENDERS_FOR_LATE = 5
 LETTERS_PER_SECOND = 15  # of narration: 150 words a minute, six letters a word
-LENGTHS = (45, 90, 240, 600)  # seconds of film; a class ends with each, the last one is open
-FIRST = "first of its kind"
+LENGTH_CLASS_LIMITS_S = (
+    45,
+    90,
+    240,
+    600,
+)  # seconds of film; a class ends with each, the last one is open
+FIRST_OF_KIND_NOTE = "first of its kind"
 
-Class = tuple[str, str, int]
+RenderClass = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class UsualDuration:
     """Seconds: `low` to `high` is the band, past `late_after` it is late. None: too few to say."""
 
     low: float | None = None
     high: float | None = None
     late_after: float | None = None
-    note: str = FIRST
+    note: str = FIRST_OF_KIND_NOTE
 
     def is_late(self, elapsed: float) -> bool:
         return self.late_after is not None and elapsed > self.late_after
 
 
-def usuals(vault_id: UUID) -> Mapping[Class, Usual]:
+def load_usual_durations(vault_id: UUID) -> Mapping[RenderClass, UsualDuration]:
     """What is usual in this vault, by class, in one query; an unseen class is first of its kind."""
     finished = Job.objects.filter(
         vault_id=vault_id,
@@ -59,14 +64,16 @@ def usuals(vault_id: UUID) -> Mapping[Class, Usual]:
         "looked_at",
         "finished_at",
     )
-    took: dict[Class, list[float]] = defaultdict(list)
-    for kind, type_, letters, *times in finished.values_list(*columns)[:RECENT]:
-        if (seconds := seconds_of(*times)) is not None:
-            took[class_of(kind, type_, letters)].append(seconds)
-    return defaultdict(Usual, {name: usual(seconds) for name, seconds in took.items()})
+    took: dict[RenderClass, list[float]] = defaultdict(list)
+    for kind, type_, letters, *times in finished.values_list(*columns)[:MAX_SAMPLED_RENDERS]:
+        if (seconds := render_duration_s(*times)) is not None:
+            took[render_class(kind, type_, letters)].append(seconds)
+    return defaultdict(
+        UsualDuration, {name: usual_duration(seconds) for name, seconds in took.items()}
+    )
 
 
-def seconds_of(
+def render_duration_s(
     started_at: datetime, looked_at: datetime | None, finished_at: datetime
 ) -> float | None:
     """How long a render took. None where it was last seen running long before it was seen finished:
@@ -75,24 +82,28 @@ def seconds_of(
     return midpoint_duration((looked_at - started_at).total_seconds(), age) if looked_at else age
 
 
-def class_of(kind: str, type_: str | None, letters: int | None) -> Class:
-    return kind, type_ or "", bisect_left(LENGTHS, (letters or 0) / LETTERS_PER_SECOND)
+def render_class(kind: str, type_: str | None, letters: int | None) -> RenderClass:
+    return (
+        kind,
+        type_ or "",
+        bisect_left(LENGTH_CLASS_LIMITS_S, (letters or 0) / LETTERS_PER_SECOND),
+    )
 
 
-def class_of_job(job: Job) -> Class:
-    return class_of(job.kind, job.wanted.get("type"), len(str(job.wanted.get("script") or "")))
+def job_render_class(job: Job) -> RenderClass:
+    return render_class(job.kind, job.wanted.get("type"), len(str(job.wanted.get("script") or "")))
 
 
-def usual(seconds: list[float]) -> Usual:
+def usual_duration(seconds: list[float]) -> UsualDuration:
     """The band of these durations, the newest first; of very few only the last one is told."""
     if not seconds:
-        return Usual()
+        return UsualDuration()
     ordered = sorted(seconds)
-    if len(ordered) < ENOUGH_FOR_BAND:
-        return Usual(note=f"last time {duration(seconds[0])}")
+    if len(ordered) < MIN_RENDERS_FOR_BAND:
+        return UsualDuration(note=f"last time {duration(seconds[0])}")
     low, high = quantile(ordered, 0.10), quantile(ordered, 0.90)
-    late_after = quantile(ordered, 0.95) if len(ordered) >= ENOUGH_FOR_LATE else None
-    return Usual(low, high, late_after, f"usually {spread(low, high)}")
+    late_after = quantile(ordered, 0.95) if len(ordered) >= MIN_RENDERS_FOR_LATE else None
+    return UsualDuration(low, high, late_after, f"usually {duration_range_text(low, high)}")
 
 
 def quantile(ordered: list[float], share: float) -> float:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from proxyapi.models import Job, JobKind
 
-MINUTE = 60
-TYPES = {
+MINUTE_S = 60
+FACELESS_TYPE_LABELS = {
     "ai-visuals": "AI visuals",
     "ai-clips": "AI clips",
     "b-roll": "B-roll",
     "url-based": "From a page",
 }
-KINDS: dict[str, str] = {
+JOB_KIND_LABELS: dict[str, str] = {
     JobKind.FACELESS: "Faceless video",
     JobKind.CLIP: "Text to video",
     JobKind.STORYBOARD: "Storyboard",
     JobKind.CLONE: "Voice clone",
     JobKind.CHARACTER: "Character",
 }
-OPERATIONS = {
+OPERATION_LABELS = {
     "scripts": "script",
     "scrape_script": "script",
     "render": "render",
@@ -27,26 +27,26 @@ OPERATIONS = {
 }
 
 
-def type_of(job: Job) -> str:
-    return TYPES.get(str(job.wanted.get("type")), KINDS[job.kind])
+def job_type_label(job: Job) -> str:
+    return FACELESS_TYPE_LABELS.get(str(job.wanted.get("type")), JOB_KIND_LABELS[job.kind])
 
 
-def deed(operation: str) -> str:
+def operation_label(operation: str) -> str:
     """What a charging operation is called in a sentence: "the render was sent"."""
-    return OPERATIONS.get(operation.rpartition(".")[2], "request")
+    return OPERATION_LABELS.get(operation.rpartition(".")[2], "request")
 
 
-def spread(low: float, high: float) -> str:
+def duration_range_text(low: float, high: float) -> str:
     """From low to high seconds, with the unit once where it is the same: "4–7 min"."""
-    if high < 2 * MINUTE:
+    if high < 2 * MINUTE_S:
         first, last, unit = max(1, round(low)), max(1, round(high)), "s"
-    elif low < MINUTE:
-        return f"{max(1, round(low))} s to {round(high / MINUTE)} min"
+    elif low < MINUTE_S:
+        return f"{max(1, round(low))} s to {round(high / MINUTE_S)} min"
     else:
-        first, last, unit = round(low / MINUTE), round(high / MINUTE), "min"
+        first, last, unit = round(low / MINUTE_S), round(high / MINUTE_S), "min"
     return f"{first} {unit}" if first == last else f"{first}–{last} {unit}"
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """The service's own words, in quotes. Escaping is left to the template."""
     return f"“{text.strip()}”"

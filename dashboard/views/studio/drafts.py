@@ -6,36 +6,38 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.access import check
+from dashboard.access import check_permission
 from dashboard.actions import studio as actions
-from dashboard.forms.studio import NewForm
+from dashboard.forms.studio import NewVideoForm
 from dashboard.http import TeamRequest
-from dashboard.queries.studio import Slug, drafts_of
+from dashboard.queries.studio import StepSlug, load_draft_list
 from dashboard.roles import Permission
-from dashboard.views.studio.answers import UNUSABLE
+from dashboard.views.studio.answers import INVALID_FORM_STATUS
 from proxyapi.refusals import Refusal
 
-LIST = "dashboard/studio/list.html"
+LIST_TEMPLATE = "dashboard/studio/list.html"
 
 
 @require_safe
 def studio(request: TeamRequest) -> HttpResponse:
-    context = {"list": drafts_of(request.membership), "form": NewForm()}
-    return render(request, LIST, context)
+    context = {"list": load_draft_list(request.membership), "form": NewVideoForm()}
+    return render(request, LIST_TEMPLATE, context)
 
 
 @require_POST
-def drafts(request: TeamRequest) -> HttpResponse:
-    check(request.membership, Permission.RENDER)
-    form = NewForm(request.POST)
+def create_draft(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.RENDER)
+    form = NewVideoForm(request.POST)
     if form.is_valid():
         try:
             job = actions.start_draft(
-                by=request.membership, title=form.cleaned_data["title"], wanted=form.wanted()
+                by=request.membership,
+                title=form.cleaned_data["title"],
+                wanted=form.draft_settings(),
             )
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            return redirect("studio-step", job.pk, Slug.TYPE)
-    context = {"list": drafts_of(request.membership), "form": form}
-    return render(request, LIST, context, status=UNUSABLE)
+            return redirect("studio-step", job.pk, StepSlug.TYPE)
+    context = {"list": load_draft_list(request.membership), "form": form}
+    return render(request, LIST_TEMPLATE, context, status=INVALID_FORM_STATUS)

@@ -10,65 +10,80 @@ from django.shortcuts import redirect, render
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
-from dashboard.queries.address import amount_or_none, text
-from dashboard.queries.studio import Slug, act_of, confirm_of, price_of
+from dashboard.http import TeamRequest, allow_get_or_post
+from dashboard.queries.address import clean_text_param, parse_credits
+from dashboard.queries.studio import (
+    StepSlug,
+    build_draft_price,
+    build_render_button,
+    build_render_confirmation,
+)
 from dashboard.roles import Permission
-from dashboard.views.studio.answers import away, is_closed, show_step
+from dashboard.views.studio.answers import has_left_studio, redirect_to_video, render_step_page
 from proxyapi.refusals import Refusal
 
 
-@ASKS_OR_ACTS
-def price(request: TeamRequest, job_id: UUID) -> HttpResponse:
+@allow_get_or_post
+def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The price card as it stands in our own database; POST has it asked again, free of charge."""
     posted = request.method == "POST"
-    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.SEE)
+    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     if posted:
-        actions.ask_price(by=request.membership, job=job)
+        actions.request_draft_price(by=request.membership, job=job)
     if not request.htmx:
-        return redirect("studio-step", job.pk, Slug.REVIEW)
-    found = price_of(job)
-    context = {"price": found, "act": act_of(found, request.membership), "fetched": True}
+        return redirect("studio-step", job.pk, StepSlug.REVIEW)
+    found = build_draft_price(job)
+    context = {
+        "price": found,
+        "act": build_render_button(found, request.membership),
+        "fetched": True,
+    }
     part = "_act.html" if request.GET.get("part") == "act" else "_price.html"
     return render(request, f"dashboard/studio/{part}", context)
 
 
-@ASKS_OR_ACTS
-def renders(request: TeamRequest, job_id: UUID) -> HttpResponse:
+@allow_get_or_post
+def render_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The question with the price; POST holds the credits, sends, and goes to the video."""
     job = fetch_job(request, job_id, Permission.RENDER)
     refusal, nonce = "", None
     if request.method == "POST":
-        nonce, seen, words = nonce_in(request), price_in(request), words_in(request)
+        nonce, seen, words = (
+            parse_render_nonce(request),
+            parse_shown_price(request),
+            parse_approval_note(request),
+        )
         try:
-            actions.render(by=request.membership, job=job, nonce=nonce, seen=seen, words=words)
+            actions.render_video(
+                by=request.membership, job=job, nonce=nonce, seen=seen, words=words
+            )
         except Refusal as refused:
             refusal = refused.sentence
         else:
-            return away(request, job)
-    elif is_closed(job):
-        return away(request, job)
-    confirm = confirm_of(job, request.membership, refusal, nonce)
+            return redirect_to_video(request, job)
+    elif has_left_studio(job):
+        return redirect_to_video(request, job)
+    confirm = build_render_confirmation(job, request.membership, refusal, nonce)
     if request.htmx:
         context = {"confirm": confirm, "fragment": True}
         return render(request, "dashboard/studio/_confirm.html", context)
-    return show_step(request, job, Slug.REVIEW, None, confirm.refusal, confirm=confirm)
+    return render_step_page(request, job, StepSlug.REVIEW, None, confirm.refusal, confirm=confirm)
 
 
-def words_in(request: TeamRequest) -> str | None:
+def parse_approval_note(request: TeamRequest) -> str | None:
     """What was written to those who decide, if it is asked for instead of sent."""
-    return text(request.POST, "note") if "ask" in request.POST else None
+    return clean_text_param(request.POST, "note") if "ask" in request.POST else None
 
 
-def price_in(request: TeamRequest) -> Decimal:
+def parse_shown_price(request: TeamRequest) -> Decimal:
     """The price the person saw when they pressed."""
-    seen = amount_or_none(request.POST.get("price", ""))
+    seen = parse_credits(request.POST.get("price", ""))
     if seen is None:
         raise Http404("This form is too old. Open the draft again.")
     return seen
 
 
-def nonce_in(request: TeamRequest) -> UUID:
+def parse_render_nonce(request: TeamRequest) -> UUID:
     """A form without its nonce is not ours: it could charge twice."""
     try:
         return UUID(request.POST.get("nonce", ""))

@@ -8,46 +8,53 @@ from django.http import HttpResponse
 
 from dashboard.access import fetch_job
 from dashboard.actions import studio as actions
-from dashboard.caps import OverBudget
-from dashboard.forms.studio import FORMS, StepForm, WriteForm
-from dashboard.http import ASKS_OR_ACTS, TeamRequest
-from dashboard.queries.studio import Options, Slug, options_in
+from dashboard.caps import BudgetExceeded
+from dashboard.forms.studio import STEP_FORMS, StepForm, WriteScriptForm
+from dashboard.http import TeamRequest, allow_get_or_post
+from dashboard.queries.studio import FacelessOptions, StepSlug, parse_faceless_options
 from dashboard.roles import Permission
-from dashboard.views.studio.answers import away, is_closed, script_part, show_step
+from dashboard.views.studio.answers import (
+    has_left_studio,
+    redirect_to_video,
+    render_script_part,
+    render_step_page,
+)
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
 
-@ASKS_OR_ACTS
-def scripts(request: TeamRequest, job_id: UUID) -> HttpResponse:
+@allow_get_or_post
+def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Ask the service for a script; GET is the part of the page that waits for it."""
     posted = request.method == "POST"
-    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.SEE)
-    if is_closed(job):
-        return away(request, job, told=posted)
+    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    if has_left_studio(job):
+        return redirect_to_video(request, job, told=posted)
     if not posted:
-        return script_part(request, job)
-    options = options_in(job.account.options)
-    write = WriteForm(options, request.POST)
+        return render_script_part(request, job)
+    options = parse_faceless_options(job.account.options)
+    write = WriteScriptForm(options, request.POST)
     refusal, over = write.form_error(), False
     if write.is_valid():
         try:
-            words, asked = "" if "ask" in request.POST else None, write.asked_for()
+            words, asked = "" if "ask" in request.POST else None, write.script_request()
             actions.write_script(by=request.membership, job=job, words=words, **asked)
         except Refusal as refused:
-            refusal, over = refused.sentence, isinstance(refused, OverBudget)
+            refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
         else:
-            return script_part(request, fetch_job(request, job_id), again=True)
-    own = unsaved(request, job, options)
+            return render_script_part(request, fetch_job(request, job_id), again=True)
+    own = unsaved_script_form(request, job, options)
     if request.htmx:
-        return script_part(request, job, form=own, write=write, refusal=refusal, over=over)
-    return show_step(request, job, Slug.SCRIPT, own, refusal, write=write, over=over)
+        return render_script_part(request, job, form=own, write=write, refusal=refusal, over=over)
+    return render_step_page(request, job, StepSlug.SCRIPT, own, refusal, write=write, over=over)
 
 
-def unsaved(request: TeamRequest, job: Job, options: Options) -> StepForm | None:
+def unsaved_script_form(
+    request: TeamRequest, job: Job, options: FacelessOptions
+) -> StepForm | None:
     """The own words that came along (hx-include), if the draft does not hold them: they stay."""
     if "script" not in request.POST:
         return None
-    form = FORMS[Slug.SCRIPT](job, options, request.POST)
+    form = STEP_FORMS[StepSlug.SCRIPT](job, options, request.POST)
     words = form.fields["script"].to_python
     return None if words(request.POST["script"]) == words(job.wanted.get("script")) else form

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dashboard.alerting import webhook
-from dashboard.models import AlertEvent, AlertRule, Membership, Team, Watch, Webhook
+from dashboard.models import AlertEvent, AlertKind, AlertRule, AlertWebhook, Membership, Team
 from proxyapi.models import Account, Token
 from tests.factories import AccountFactory, TokenFactory
 
@@ -40,7 +40,7 @@ def token(account: Account) -> Token:
 
 @pytest.fixture
 def rule(northlight: Team) -> Callable[..., AlertRule]:
-    def make(watch: Watch, threshold: int = 0, **fields: Any) -> AlertRule:
+    def make(watch: AlertKind, threshold: int = 0, **fields: Any) -> AlertRule:
         return AlertRule.objects.create(
             team=northlight, watch=watch, threshold=Decimal(threshold), **fields
         )
@@ -61,7 +61,7 @@ def event(northlight: Team, rule: Callable[..., AlertRule]) -> Callable[..., Ale
             "url": "/budgets/",
         }
         if "rule" not in fields:
-            usual["rule"] = rule(Watch.BALANCE, 1000)
+            usual["rule"] = rule(AlertKind.BALANCE, 1000)
         return AlertEvent.objects.create(team=northlight, **{**usual, **fields})
 
     return make
@@ -101,12 +101,12 @@ def webhook_posts() -> Iterator[WebhookPosts]:
 
 @pytest.fixture
 def secret() -> str:
-    return webhook.new_secret()
+    return webhook.generate_webhook_secret()
 
 
 @pytest.fixture
-def team_webhook(northlight: Team, webhook_posts: WebhookPosts, secret: str) -> Webhook:
-    made = Webhook(team=northlight, url=webhook_posts.url)
-    webhook.seal_in(made, secret)
+def team_webhook(northlight: Team, webhook_posts: WebhookPosts, secret: str) -> AlertWebhook:
+    made = AlertWebhook(team=northlight, url=webhook_posts.url)
+    webhook.encrypt_webhook_secret(made, secret)
     made.save()
     return made

@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from dashboard import tasks
 from dashboard.alerting import deliveries, webhook
-from dashboard.alerting.deliveries import PAUSES, deliver, schedule
+from dashboard.alerting.deliveries import RETRY_DELAYS, attempt_delivery, schedule_deliveries
 from dashboard.alerting.errors import DeliveryFailed, Undeliverable
-from dashboard.models import Delivery, Watch
+from dashboard.models import AlertKind, Delivery
 from proxyapi import tasks as proxy_tasks
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import ChargeFactory, JobFactory
@@ -62,7 +62,7 @@ def again(delivery):
 def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(
     event, mira, thea, priya, team_webhook
 ):
-    schedule(event())
+    schedule_deliveries(event())
     assert set(Delivery.objects.values_list("channel", "address")) == {
         ("email", "mira@northlight.example"),
         ("email", "thea@northlight.example"),
@@ -71,47 +71,52 @@ def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(
 
 
 def test_what_is_for_one_alone_goes_to_nobody_else(event, mira, priya, team_webhook):
-    schedule(event(member=priya.user))
+    schedule_deliveries(event(member=priya.user))
     assert list(Delivery.objects.values_list("address")) == [("priya@northlight.example",)]
 
 
 def test_a_rule_names_its_ways(event, rule, mira, team_webhook):
-    assert schedule(event(rule=rule(Watch.BOOKS, by_email=False, by_webhook=False))) == []
+    assert (
+        schedule_deliveries(
+            event(rule=rule(AlertKind.RECONCILIATION, by_email=False, by_webhook=False))
+        )
+        == []
+    )
 
 
 def test_who_was_switched_off_gets_nothing(event, mira, thea):
     thea.user.is_active = False
     thea.user.save()
-    schedule(event())
+    schedule_deliveries(event())
     assert list(Delivery.objects.values_list("address")) == [("mira@northlight.example",)]
 
 
 def test_the_email_is_plain_and_says_where_to_look(event, thea, settings):
     settings.PORTAL_URL = "https://reelroom.example"
-    (row,) = schedule(event(text="Priya’s & Luca’s <b>."))
-    deliver(row.pk)
+    (row,) = schedule_deliveries(event(text="Priya’s & Luca’s <b>."))
+    attempt_delivery(row.pk)
     (sent,) = mail.outbox
     assert sent.subject == "Northlight: 900 cr are free, less than 1,000"
     assert sent.to == ["thea@northlight.example"]
     assert "Priya’s & Luca’s <b>." in sent.body
     assert "Look at it: https://reelroom.example/budgets/" in sent.body
     assert again(row).state == "delivered"
-    deliver(row.pk)
+    attempt_delivery(row.pk)
     assert len(mail.outbox) == 1
 
 
 def test_the_email_says_when_in_the_teams_zone(event, northlight, thea):
     northlight.vault.time_zone = "Pacific/Auckland"  # 13 h before UTC in November
     northlight.vault.save()
-    (row,) = schedule(event())
-    deliver(row.pk)
+    (row,) = schedule_deliveries(event())
+    attempt_delivery(row.pk)
     assert "21 Nov 2026 01:01 NZDT, told once in its period." in mail.outbox[0].body
 
 
 def test_the_webhook_is_signed_so_that_the_receiver_can_tell(
     webhook_delivery, webhook_posts, secret, event
 ):
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     ((headers, body),) = webhook_posts
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
     key = base64.b64decode(secret.removeprefix("whsec_"))
@@ -130,11 +135,11 @@ def test_the_receivers_check_in_the_document_takes_it_and_nothing_forged(
     page = (settings.BASE_DIR / "docs" / "alerts.md").read_text()
     names: dict[str, Any] = {}
     exec(page.partition("```python\n")[2].partition("```")[0], names)  # noqa: S102 - our own page
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     ((headers, body),) = webhook_posts
     assert names["is_ours"](secret, headers, body)
     assert not names["is_ours"](secret, headers, body + b" ")
-    assert not names["is_ours"](webhook.new_secret(), headers, body)
+    assert not names["is_ours"](webhook.generate_webhook_secret(), headers, body)
 
 
 @pytest.mark.parametrize("status", [302, 400, 500])
@@ -142,39 +147,39 @@ def test_a_failed_delivery_is_retried_with_backoff_then_quarantined(
     webhook_delivery, webhook_posts, status, time_machine
 ):
     webhook_posts.status = status
-    for number, pause in enumerate(PAUSES, 1):
-        deliver(webhook_delivery.pk)
+    for number, pause in enumerate(RETRY_DELAYS, 1):
+        attempt_delivery(webhook_delivery.pk)
         assert again(webhook_delivery).state == "due"
         assert (webhook_delivery.tries, webhook_delivery.status, webhook_delivery.due_at) == (
             number,
             status,
             timezone.now() + pause,
         )
-        deliver(webhook_delivery.pk)  # not due yet
+        attempt_delivery(webhook_delivery.pk)  # not due yet
         assert len(webhook_posts) == number
         time_machine.shift(pause)
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     assert (again(webhook_delivery).state, webhook_delivery.said) == (
         "parked",
         f"The host answered {status}.",
     )
     time_machine.shift(timedelta(days=9))
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     assert (
-        len(webhook_posts) == len(PAUSES) + 1
+        len(webhook_posts) == len(RETRY_DELAYS) + 1
     )  # a redirect is not followed: nobody else was asked
 
 
 def test_an_address_that_is_gone_for_good_is_quarantined_at_once(webhook_delivery, webhook_posts):
     webhook_posts.status = 410
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     assert (again(webhook_delivery).state, webhook_delivery.tries) == ("parked", 1)
 
 
 def test_a_host_that_does_not_answer_is_tried_again(webhook_delivery, team_webhook):
     team_webhook.url = "http://127.0.0.1:9/nobody"
     team_webhook.save()
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     assert (again(webhook_delivery).state, webhook_delivery.said) == (
         "due",
         "The host did not answer (ConnectError).",
@@ -187,14 +192,14 @@ def test_a_worker_that_dies_leaves_it_due(
     def die(delivery):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(deliveries.SENDERS, "webhook", die)
+    monkeypatch.setitem(deliveries.CHANNEL_SENDERS, "webhook", die)
     with pytest.raises(KeyboardInterrupt):
-        deliver(webhook_delivery.pk)
+        attempt_delivery(webhook_delivery.pk)
     monkeypatch.undo()
-    deliver(webhook_delivery.pk)
+    attempt_delivery(webhook_delivery.pk)
     assert len(webhook_posts) == 0
-    time_machine.shift(deliveries.LEASE)
-    deliver(webhook_delivery.pk)
+    time_machine.shift(deliveries.ATTEMPT_LEASE)
+    attempt_delivery(webhook_delivery.pk)
     assert again(webhook_delivery).state == "delivered"
 
 
@@ -215,8 +220,8 @@ def test_what_a_mail_server_says_ends_in_a_sentence_without_secrets(
         raise error
 
     monkeypatch.setattr("django.core.mail.EmailMessage.send", send)
-    (row,) = schedule(event())
-    deliver(row.pk)
+    (row,) = schedule_deliveries(event())
+    attempt_delivery(row.pk)
     assert (again(row).state, row.said.endswith(said)) == (state, True)
     assert "secret" not in row.said
 
@@ -231,7 +236,7 @@ def test_what_a_mail_server_says_ends_in_a_sentence_without_secrets(
 def test_an_address_of_another_form_is_not_connected_to(settings, address):
     settings.VIDEO_API_IS_SANDBOX = False
     with pytest.raises(Undeliverable):
-        webhook.parsed(address)
+        webhook.parse_webhook_url(address)
 
 
 @pytest.mark.parametrize(
@@ -247,17 +252,21 @@ def test_pitfall_ssrf_a_name_of_a_private_host_is_not_connected_to(settings, mon
     entries = [(2, 1, 6, "", (it, 443)) for it in ("93.184.215.14", found)]
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: entries)
     with pytest.raises(Undeliverable):
-        webhook.judged(webhook.parsed("https://hooks.example/x"))
+        webhook.resolve_webhook_address(webhook.parse_webhook_url("https://hooks.example/x"))
 
 
 def test_on_the_demo_this_machine_is_allowed_but_never_the_sandbox(settings):
     settings.VIDEO_API_IS_SANDBOX = True
-    assert webhook.judged(webhook.parsed("http://127.0.0.1:9000/x")).is_loopback
+    assert webhook.resolve_webhook_address(
+        webhook.parse_webhook_url("http://127.0.0.1:9000/x")
+    ).is_loopback
     with pytest.raises(Undeliverable):
-        webhook.parsed(f"{settings.VIDEO_API_BASE_URL.replace('/v2', '')}/_sandbox/world")
+        webhook.parse_webhook_url(
+            f"{settings.VIDEO_API_BASE_URL.replace('/v2', '')}/_sandbox/world"
+        )
     settings.VIDEO_API_IS_SANDBOX = False
     with pytest.raises(Undeliverable):
-        webhook.parsed("http://127.0.0.1:9000/x")
+        webhook.parse_webhook_url("http://127.0.0.1:9000/x")
 
 
 def test_a_name_without_an_address_is_tried_again(monkeypatch):
@@ -266,7 +275,7 @@ def test_a_name_without_an_address_is_tried_again(monkeypatch):
 
     monkeypatch.setattr("socket.getaddrinfo", none)
     with pytest.raises(DeliveryFailed) as failed:
-        webhook.judged(webhook.parsed("https://hooks.example/x"))
+        webhook.resolve_webhook_address(webhook.parse_webhook_url("https://hooks.example/x"))
     assert not isinstance(failed.value, Undeliverable)
 
 
@@ -287,9 +296,12 @@ def test_the_tasks_enqueue_what_is_due(webhook_delivery, northlight, monkeypatch
 
 def test_what_was_put_off_by_a_clock_that_was_put_back_is_due(webhook_delivery):
     now = timezone.now()
-    for due_at, left in ((now + timedelta(days=1), now), (now + PAUSES[-1], now + PAUSES[-1])):
+    for due_at, left in (
+        (now + timedelta(days=1), now),
+        (now + RETRY_DELAYS[-1], now + RETRY_DELAYS[-1]),
+    ):
         Delivery.objects.update(due_at=due_at)
-        deliveries.mend()
+        deliveries.repair_due_times()
         assert again(webhook_delivery).due_at == left
 
 
@@ -300,18 +312,18 @@ def test_a_host_that_drips_its_answer_is_left_in_time(
     with dripping() as port:
         team_webhook.url = f"http://127.0.0.1:{port}/"
         team_webhook.save()
-        monkeypatch.setattr(webhook, "LONGEST", 0.3)
-        deliver(webhook_delivery.pk)
+        monkeypatch.setattr(webhook, "MAX_REQUEST_S", 0.3)
+        attempt_delivery(webhook_delivery.pk)
     assert again(webhook_delivery).state == "due"
     assert webhook_delivery.said.startswith("The host did not answer")
 
 
 def test_what_crashes_each_time_is_quarantined_without_another_try(webhook_delivery, webhook_posts):
-    Delivery.objects.update(tries=len(PAUSES) + 1)
-    deliver(webhook_delivery.pk)
+    Delivery.objects.update(tries=len(RETRY_DELAYS) + 1)
+    attempt_delivery(webhook_delivery.pk)
     assert (again(webhook_delivery).state, webhook_delivery.said, webhook_posts) == (
         "parked",
-        deliveries.BROKEN,
+        deliveries.ATTEMPTS_INTERRUPTED,
         [],
     )
 
@@ -338,11 +350,11 @@ def test_an_unexpected_error_is_retried_then_quarantined_and_names_only_its_clas
     def break_(delivery):
         raise RuntimeError("whsec_and-more")
 
-    monkeypatch.setitem(deliveries.SENDERS, "webhook", break_)
-    for _ in range(len(PAUSES) + 1):
-        deliver(webhook_delivery.pk)
+    monkeypatch.setitem(deliveries.CHANNEL_SENDERS, "webhook", break_)
+    for _ in range(len(RETRY_DELAYS) + 1):
+        attempt_delivery(webhook_delivery.pk)
         time_machine.move_to(again(webhook_delivery).due_at)
-    assert (webhook_delivery.state, webhook_delivery.tries) == ("parked", len(PAUSES) + 1)
+    assert (webhook_delivery.state, webhook_delivery.tries) == ("parked", len(RETRY_DELAYS) + 1)
     assert "RuntimeError" in webhook_delivery.said and "RuntimeError" in caplog.text
     assert "whsec_" not in webhook_delivery.said + caplog.text
 
@@ -350,7 +362,7 @@ def test_an_unexpected_error_is_retried_then_quarantined_and_names_only_its_clas
 def test_a_line_break_in_a_name_breaks_no_mail(event, mira, northlight):
     northlight.name = "North\nlight"
     northlight.save()
-    (sent,) = schedule(event())
-    deliver(sent.pk)
+    (sent,) = schedule_deliveries(event())
+    attempt_delivery(sent.pk)
     assert again(sent).state == "delivered"
     assert mail.outbox[0].subject.startswith("North light: ")

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from dashboard.alerting.evaluate import evaluate
-from dashboard.alerting.rules import USUAL, give_usual
-from dashboard.models import AlertEvent, AlertRule, Ask, Budget, Delivery, Watch
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.alerting.rules import DEFAULT_RULES, create_default_rules
+from dashboard.models import AlertEvent, AlertKind, AlertRule, ApprovalRequest, Budget, Delivery
 from proxyapi.models import (
     Account,
     AutoTopUp,
@@ -27,7 +27,7 @@ from tests.factories import AccountFactory, ChargeFactory, JobFactory
 def new_alert_titles(team):
     """The titles of what is new."""
     before = set(AlertEvent.objects.values_list("pk", flat=True))
-    evaluate(team.pk)
+    evaluate_team(team.pk)
     return [event.title for event in AlertEvent.objects.exclude(pk__in=before).order_by("title")]
 
 
@@ -41,8 +41,8 @@ def charge(token):
 
 
 def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule, charge):
-    rule(Watch.BALANCE, 4500)
-    rule(Watch.BALANCE, 4300)
+    rule(AlertKind.BALANCE, 4500)
+    rule(AlertKind.BALANCE, 4300)
     assert new_alert_titles(northlight) == ["4,318 cr are free, less than 4,500"]
     assert new_alert_titles(northlight) == []
     charge(hold=20)
@@ -55,10 +55,10 @@ def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule
 def test_clock_times_are_told_in_the_teams_zone(northlight, account, rule, charge, time_machine):
     northlight.vault.time_zone = "America/Los_Angeles"  # 8 h after UTC in November
     northlight.vault.save()
-    rule(Watch.BALANCE, 4500)
-    rule(Watch.UNKNOWN, 15)
+    rule(AlertKind.BALANCE, 4500)
+    rule(AlertKind.UNKNOWN_CHARGE, 15)
     charge(state=ChargeState.UNKNOWN, sent_at=NOON - timedelta(hours=1))
-    evaluate(northlight.pk)
+    evaluate_team(northlight.pk)
     texts = " ".join(AlertEvent.objects.values_list("text", flat=True))
     assert "4,318 cr as of 04:00" in texts
     assert "was sent at 03:00 and the answer got lost" in texts
@@ -75,7 +75,7 @@ def entry(account, amount, position):
 
 
 def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rule):
-    rule(Watch.BALANCE, 5000)
+    rule(AlertKind.BALANCE, 5000)
     assert len(new_alert_titles(northlight)) == 1
     entry(account, Decimal(-96), 7)
     assert new_alert_titles(northlight) == []
@@ -88,7 +88,7 @@ def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
     northlight, account, rule, time_machine
 ):
     """Of an account that was just added: its credits of long ago come in page by page."""
-    rule(Watch.BALANCE, 5000)
+    rule(AlertKind.BALANCE, 5000)
     assert len(new_alert_titles(northlight)) == 1
     for days, position in ((90, 0), (60, 30), (1, 70)):
         row = entry(account, Decimal(200), position)
@@ -107,7 +107,7 @@ def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
     northlight, account, rule, time_machine
 ):
     """Somebody buys when little is left: it is told once more when it is little again."""
-    rule(Watch.BALANCE, 1000)
+    rule(AlertKind.BALANCE, 1000)
     old = entry(account, Decimal(200), 5)
     LedgerEntry.objects.filter(pk=old.pk).update(happened_at=NOON - timedelta(days=9))
     said = []
@@ -123,7 +123,7 @@ def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
 def test_a_lack_that_was_told_while_the_clock_was_ahead_silences_no_other(
     northlight, account, rule, time_machine
 ):
-    rule(Watch.BALANCE, 1000)
+    rule(AlertKind.BALANCE, 1000)
     Account.objects.update(balance=150, balance_as_of=NOON + timedelta(days=3))
     time_machine.move_to(NOON + timedelta(days=3))
     assert len(new_alert_titles(northlight)) == 1
@@ -135,7 +135,7 @@ def test_a_lack_that_was_told_while_the_clock_was_ahead_silences_no_other(
 
 def test_a_balance_from_before_credits_came_is_not_reported_as_low(northlight, account, rule):
     """The ledger shows them already; the balance is read after that."""
-    rule(Watch.BALANCE, 5000)
+    rule(AlertKind.BALANCE, 5000)
     entry(account, Decimal(20_000), 0)
     Account.objects.update(balance=90, balance_as_of=timezone.now() - timedelta(minutes=4))
     LedgerEntry.objects.update(happened_at=timezone.now() - timedelta(minutes=1))
@@ -150,7 +150,7 @@ def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
     northlight, account, rule
 ):
     """The ledger's clock may be wrong."""
-    rule(Watch.BALANCE, 5000)
+    rule(AlertKind.BALANCE, 5000)
     entry(account, Decimal(200), 0)
     Account.objects.update(balance=90, balance_as_of=timezone.now())
     for minutes, lacks in ((50, 0), (70, 1), (-70, 1)):
@@ -164,7 +164,7 @@ def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
 def test_a_plan_that_renews_without_a_row_ends_the_shortage(
     northlight, account, rule, time_machine, bought_once
 ):
-    rule(Watch.BALANCE, 1000)
+    rule(AlertKind.BALANCE, 1000)
     if bought_once:
         entry(account, Decimal(2000), 7)
         time_machine.shift(timedelta(minutes=1))
@@ -179,7 +179,7 @@ def test_a_plan_that_renews_without_a_row_ends_the_shortage(
 def test_holds_that_come_and_go_are_one_shortage_for_a_day(
     northlight, account, rule, charge, time_machine
 ):
-    rule(Watch.BALANCE, 4300)
+    rule(AlertKind.BALANCE, 4300)
     said = []
     for hours in (0, 1, 2, 24):
         time_machine.move_to(NOON + timedelta(hours=hours))
@@ -193,7 +193,7 @@ def test_holds_that_come_and_go_are_one_shortage_for_a_day(
 
 
 def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account, rule):
-    rule(Watch.BALANCE, 99_999)
+    rule(AlertKind.BALANCE, 99_999)
     AccountFactory.create(vault=northlight.vault, balance_as_of=NOON)  # nobody opens it
     account.balance_as_of = None
     account.save()
@@ -201,7 +201,7 @@ def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account,
 
 
 def test_a_budget_past_its_alert_then_at_its_limit(northlight, priya, rule, charge, time_machine):
-    rule(Watch.BUDGET)
+    rule(AlertKind.BUDGET)
     budget = Budget.objects.create(team=northlight, member=priya.user, soft=100, hard=200)
     charge(member=priya.user, state="confirmed", cost=99)
     assert new_alert_titles(northlight) == []
@@ -223,7 +223,7 @@ def test_a_budget_past_its_alert_then_at_its_limit(northlight, priya, rule, char
 
 
 def test_the_whole_teams_budget_is_the_teams_news(northlight, rule, charge):
-    rule(Watch.BUDGET)
+    rule(AlertKind.BUDGET)
     Budget.objects.create(team=northlight, soft=100, period="day")
     charge(state="confirmed", cost=100)
     assert new_alert_titles(northlight) == ["The team is past 100 cr today"]
@@ -233,8 +233,8 @@ def test_the_whole_teams_budget_is_the_teams_news(northlight, rule, charge):
 def test_a_request_alerts_the_approvers_and_its_answer_the_requester(
     northlight, thea, priya, luca, rule, charge
 ):
-    rule(Watch.ASK)
-    ask = Ask.objects.create(
+    rule(AlertKind.APPROVAL_REQUEST)
+    ask = ApprovalRequest.objects.create(
         team=northlight, charge=charge(state="draft"), member=priya.user, note="For the fair."
     )
     assert new_alert_titles(northlight) == ["Priya asks for 106 cr"]
@@ -251,13 +251,13 @@ def test_a_request_alerts_the_approvers_and_its_answer_the_requester(
 
 
 def visible_alerts(member, *, money=False):
-    events = AlertEvent.objects.seen_by(member, money=money).filter(for_money=money)
+    events = AlertEvent.objects.visible_to(member, money=money).filter(for_money=money)
     return [event.title for event in events]
 
 
 def test_a_failed_top_up_and_the_third(northlight, account, rule):
-    rule(Watch.TOP_UP_FAILED, 1)
-    rule(Watch.TOP_UP_FAILED, 2)
+    rule(AlertKind.TOP_UP_FAILED, 1)
+    rule(AlertKind.TOP_UP_FAILED, 2)
     row = AutoTopUp.objects.create(account=account, enabled=True)
     assert new_alert_titles(northlight) == []
     row.consecutive_failures = 1
@@ -271,7 +271,7 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
 
 def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight, account, rule):
     """The service keeps the count until a top-up succeeds, which none can any more."""
-    rule(Watch.TOP_UP_FAILED, 1)
+    rule(AlertKind.TOP_UP_FAILED, 1)
     row = AutoTopUp.objects.create(account=account, consecutive_failures=1, left_enabled=False)
     assert new_alert_titles(northlight) == []
     row.enabled = True
@@ -280,7 +280,7 @@ def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight
 
 
 def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_machine):
-    rule(Watch.TOP_UP_FAILED, 1)
+    rule(AlertKind.TOP_UP_FAILED, 1)
     row = AutoTopUp.objects.create(account=account, enabled=True)
     said = []
     for failures in (1, 2, 0, 1):
@@ -303,14 +303,14 @@ def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_
     ],
 )
 def test_top_up_that_nobody_here_switched_off(northlight, account, rule, fields, expected):
-    rule(Watch.TOP_UP_OFF)
+    rule(AlertKind.TOP_UP_OFF)
     AutoTopUp.objects.create(account=account, **fields)
     assert new_alert_titles(northlight) == (["Automatic top-up is off"] if expected else [])
     assert expected is None or expected in AlertEvent.objects.get().text
 
 
 def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, time_machine):
-    rule(Watch.UNKNOWN, 15)
+    rule(AlertKind.UNKNOWN_CHARGE, 15)
     charge(state=ChargeState.UNKNOWN, quote=42)
     time_machine.shift(timedelta(minutes=14, seconds=59))
     assert new_alert_titles(northlight) == []
@@ -331,8 +331,8 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
     northlight, luca, rule, charge, time_machine, again
 ):
     """With a second order that was paid as well it says so, and who sent what."""
-    rule(Watch.UNKNOWN, 15)
-    rule(Watch.UNKNOWN, 60)
+    rule(AlertKind.UNKNOWN_CHARGE, 15)
+    rule(AlertKind.UNKNOWN_CHARGE, 60)
     settled = {"state": ChargeState.MATCHED, "cost": 96, "settled_at": NOON}
     late = charge(member=luca.user, code=CHARGED_LATE_CODE, **settled)
     if again:
@@ -352,7 +352,7 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
 
 
 def test_a_ledger_in_trouble(northlight, account, rule):
-    rule(Watch.BOOKS)
+    rule(AlertKind.RECONCILIATION)
     ledger = LedgerMirror.objects.create(account=account)
     assert new_alert_titles(northlight) == []
     ledger.problem = "Row 12 reads differently than before."
@@ -363,7 +363,7 @@ def test_a_ledger_in_trouble(northlight, account, rule):
 def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
     northlight, account, rule
 ):
-    rule(Watch.BOOKS)
+    rule(AlertKind.RECONCILIATION)
     said = []
     for row in (11, 4, 11):
         LedgerConflict.objects.create(account=account, position=row, before={}, after={})
@@ -377,29 +377,29 @@ def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
 
 
 def test_a_rule_that_rests_finds_nothing(northlight, account, rule):
-    rule(Watch.BALANCE, 99_999, active=False)
+    rule(AlertKind.BALANCE, 99_999, active=False)
     assert new_alert_titles(northlight) == []
 
 
 def test_another_teams_accounts_are_nobodys_news(northlight, otto, account, rule):
-    AlertRule.objects.create(team=otto.team, watch=Watch.BALANCE, threshold=99_999)
+    AlertRule.objects.create(team=otto.team, watch=AlertKind.BALANCE, threshold=99_999)
     assert new_alert_titles(otto.team) == []
 
 
 def test_the_usual_rules_are_given_once(northlight):
-    give_usual(northlight)
-    give_usual(northlight)
-    assert northlight.alert_rules.count() == len(USUAL)
+    create_default_rules(northlight)
+    create_default_rules(northlight)
+    assert northlight.alert_rules.count() == len(DEFAULT_RULES)
 
 
 def test_looking_takes_few_queries_however_much_there_is(
     northlight, account, priya, rule, charge, django_assert_max_num_queries
 ):
-    give_usual(northlight)
+    create_default_rules(northlight)
     for period in ("day", "week", "month"):
         Budget.objects.create(team=northlight, member=priya.user, hard=100, period=period)
     for _ in range(5):
         charge(state=ChargeState.UNKNOWN)
-    evaluate(northlight.pk)
+    evaluate_team(northlight.pk)
     with django_assert_max_num_queries(16):
-        evaluate(northlight.pk)
+        evaluate_team(northlight.pk)

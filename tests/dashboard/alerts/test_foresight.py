@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from dashboard.alerting import foresight
-from dashboard.alerting.evaluate import evaluate
-from dashboard.models import AlertEvent, Watch
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.models import AlertEvent, AlertKind
 from proxyapi.models import DailyTotal, LedgerMirror
 from tests.dashboard.alerts.conftest import NOON
 
@@ -32,7 +32,7 @@ def spending(account):
 
 
 def new_alert_titles(team):
-    evaluate(team.pk, foresight.LOOKS)
+    evaluate_team(team.pk, foresight.FORECAST_FINDERS)
     return list(AlertEvent.objects.values_list("title", flat=True))
 
 
@@ -45,7 +45,7 @@ def new_alert_titles(team):
     ],
 )
 def test_credits_that_do_not_last(northlight, spending, rule, balance, threshold, expected):
-    rule(Watch.FORECAST, threshold)
+    rule(AlertKind.FORECAST, threshold)
     spending.balance = Decimal(balance)
     spending.save()
     assert new_alert_titles(northlight) == expected
@@ -54,7 +54,7 @@ def test_credits_that_do_not_last(northlight, spending, rule, balance, threshold
 
 def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
     """A row before the eight weeks says that these were quiet, and not unknown."""
-    rule(Watch.FORECAST, 21)
+    rule(AlertKind.FORECAST, 21)
     account.balance = Decimal(4000)
     account.save()
     LedgerMirror.objects.create(account=account, read_at=NOON)
@@ -66,12 +66,12 @@ def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
 
 
 def test_a_plan_that_renews_before_is_no_news(northlight, spending, rule):
-    rule(Watch.FORECAST, 7)
+    rule(AlertKind.FORECAST, 7)
     spending.balance, spending.plan_ends_at = Decimal(450), NOON + timedelta(days=3)
     spending.save()
     assert new_alert_titles(northlight) == []
 
 
 def test_without_enough_days_nothing_is_foretold(northlight, account, rule):
-    rule(Watch.FORECAST, 60)
+    rule(AlertKind.FORECAST, 60)
     assert new_alert_titles(northlight) == []

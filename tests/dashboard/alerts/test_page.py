@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from dashboard.actions.alerts import in_a_word
+from dashboard.actions.alerts import alert_rule_version
 from dashboard.alerting import webhook
-from dashboard.alerting.rules import give_usual
-from dashboard.models import AlertRule, AuditEvent, Delivery, Role, Watch, Webhook
-from dashboard.queries.shell import shell_of
+from dashboard.alerting.rules import create_default_rules
+from dashboard.models import AlertKind, AlertRule, AlertWebhook, AuditEvent, Delivery, Role
+from dashboard.queries.shell import build_app_shell
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import MembershipFactory
 
@@ -25,7 +25,7 @@ def page(browser, url="/alerts/", **headers):
 
 @pytest.fixture
 def rules(northlight):
-    give_usual(northlight)
+    create_default_rules(northlight)
     return {(rule.watch, int(rule.threshold)): rule for rule in northlight.alert_rules.all()}
 
 
@@ -34,7 +34,10 @@ def form(rules, **changed):
     fields: dict[str, str | None] = {}
     for (_, threshold), rule in rules.items():
         fields |= {f"{way}-{rule.pk}": "on" for way in ("active", "by_email", "by_webhook")}
-        fields |= {f"threshold-{rule.pk}": str(threshold), f"drawn-{rule.pk}": in_a_word(rule)}
+        fields |= {
+            f"threshold-{rule.pk}": str(threshold),
+            f"drawn-{rule.pk}": alert_rule_version(rule),
+        }
     fields |= changed
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -52,7 +55,7 @@ def test_everybody_reads_what_is_theirs(event, thea, priya, luca, client_of):
         seen = page(client_of(member))
         titles = ["For the team", "About Priya", "For Priya alone", "For who decides"]
         assert [title for title in titles if title in seen] == expected
-        assert shell_of(member).unread == len(expected)
+        assert build_app_shell(member).unread == len(expected)
 
 
 @pytest.mark.parametrize("url", ["/top-up/?account=5", "/budgets/"])
@@ -65,12 +68,12 @@ def test_an_alert_leads_to_a_page_that_the_reader_may_open(url, event, thea, ver
 def test_another_teams_alerts_are_not_shown(event, otto, client_of):
     event(title="Northlight's own")
     assert "Northlight" not in page(client_of(otto))
-    assert shell_of(otto).unread == 0
+    assert build_app_shell(otto).unread == 0
 
 
 def test_what_was_told_before_somebody_joined_is_not_news_to_them(event, priya):
     event(happened_at=NOON - timedelta(days=1))
-    assert shell_of(priya).unread == 0
+    assert build_app_shell(priya).unread == 0
 
 
 def test_read_is_read_for_oneself(event, priya, luca, client_of, time_machine):
@@ -81,7 +84,7 @@ def test_read_is_read_for_oneself(event, priya, luca, client_of, time_machine):
     assert browser.post("/notices/readings/").url == "/alerts/"
     assert "All of it was read." in page(browser)
     luca.refresh_from_db()
-    assert shell_of(luca).unread == 1
+    assert build_app_shell(luca).unread == 1
 
 
 def test_the_bell_fetches_its_number(event, priya, client_of):
@@ -109,7 +112,7 @@ def test_only_who_decides_sees_rules_and_log(event, rules, thea, priya, client_o
 
 
 def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):
-    balance, books = rules[Watch.BALANCE, 1000], rules[Watch.BOOKS, 0]
+    balance, books = rules[AlertKind.BALANCE, 1000], rules[AlertKind.RECONCILIATION, 0]
     changed = {f"threshold-{balance.pk}": "1200", f"by_email-{books.pk}": None}
     assert client_of(thea).post("/alerts/rules/", form(rules, **changed)).url == "/alerts/"
     assert AlertRule.objects.get(pk=balance.pk).threshold == 1200
@@ -123,9 +126,13 @@ def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):
 @pytest.mark.parametrize(
     ("watch", "threshold", "typed"),
     [
-        *((Watch.BALANCE, 1000, typed) for typed in ("0", "-1", "1.5", "many", "", "10000000")),
-        *((Watch.FORECAST, 7, "61"), (Watch.TOP_UP_FAILED, 1, "4"), (Watch.UNKNOWN, 15, "1441")),
-        (Watch.BALANCE, 1000, "200"),  # there is one
+        *((AlertKind.BALANCE, 1000, typed) for typed in ("0", "-1", "1.5", "many", "", "10000000")),
+        *(
+            (AlertKind.FORECAST, 7, "61"),
+            (AlertKind.TOP_UP_FAILED, 1, "4"),
+            (AlertKind.UNKNOWN_CHARGE, 15, "1441"),
+        ),
+        (AlertKind.BALANCE, 1000, "200"),  # there is one
     ],
 )
 def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, watch, threshold, typed):
@@ -144,7 +151,7 @@ def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, watch
 def test_thresholds_move_on_together_though_one_takes_anothers_place(
     rules, thea, client_of, first, second
 ):
-    balances = [rules[Watch.BALANCE, 1000], rules[Watch.BALANCE, 200]]
+    balances = [rules[AlertKind.BALANCE, 1000], rules[AlertKind.BALANCE, 200]]
     moved = dict(zip((f"threshold-{rule.pk}" for rule in balances), (first, second), strict=True))
     assert client_of(thea).post("/alerts/rules/", form(rules, **moved)).url == "/alerts/"
     for rule in balances:
@@ -154,10 +161,10 @@ def test_thresholds_move_on_together_though_one_takes_anothers_place(
 
 def test_an_older_page_changes_only_what_was_changed_in_it(rules, thea, client_of):
     """Somebody else saved another threshold, and made one more rule, since it was drawn."""
-    balance, books = rules[Watch.BALANCE, 1000], rules[Watch.BOOKS, 0]
+    balance, books = rules[AlertKind.BALANCE, 1000], rules[AlertKind.RECONCILIATION, 0]
     drawn = form(rules, **{f"by_email-{books.pk}": None})
     AlertRule.objects.filter(pk=balance.pk).update(threshold=2000)
-    AlertRule.objects.create(team=thea.team, watch=Watch.BALANCE, threshold=300)
+    AlertRule.objects.create(team=thea.team, watch=AlertKind.BALANCE, threshold=300)
     assert client_of(thea).post("/alerts/rules/", drawn).url == "/alerts/"
     balance.refresh_from_db()
     books.refresh_from_db()
@@ -166,7 +173,7 @@ def test_an_older_page_changes_only_what_was_changed_in_it(rules, thea, client_o
 
 
 def test_what_two_changed_at_once_is_shown_and_saved_when_it_is_meant(rules, thea, client_of):
-    balance, browser = rules[Watch.BALANCE, 1000], client_of(thea)
+    balance, browser = rules[AlertKind.BALANCE, 1000], client_of(thea)
     drawn = form(rules, **{f"threshold-{balance.pk}": "1500"})
     AlertRule.objects.filter(pk=balance.pk).update(threshold=2000)
     answer = browser.post("/alerts/rules/", drawn)
@@ -177,7 +184,7 @@ def test_what_two_changed_at_once_is_shown_and_saved_when_it_is_meant(rules, the
     assert 'value="1500"' in html
     balance.refresh_from_db()
     assert balance.threshold == 2000
-    again = drawn | {f"drawn-{balance.pk}": in_a_word(balance)}
+    again = drawn | {f"drawn-{balance.pk}": alert_rule_version(balance)}
     assert f'value="{again[f"drawn-{balance.pk}"]}"' in html
     assert browser.post("/alerts/rules/", again).url == "/alerts/"
     balance.refresh_from_db()
@@ -185,7 +192,7 @@ def test_what_two_changed_at_once_is_shown_and_saved_when_it_is_meant(rules, the
 
 
 def test_a_rule_of_another_team_is_not_touched(rules, otto, client_of):
-    rule = rules[Watch.BALANCE, 1000]
+    rule = rules[AlertKind.BALANCE, 1000]
     client_of(otto).post("/alerts/rules/", form(rules, **{f"threshold-{rule.pk}": "1200"}))
     rule.refresh_from_db()
     assert rule.threshold == 1000
@@ -224,14 +231,14 @@ def test_the_webhooks_secret_is_shown_once(thea, webhook_posts, client_of):
 def test_a_new_address_gets_a_new_secret(thea, webhook_posts, team_webhook, client_of):
     old = bytes(team_webhook.sealed)
     client_of(thea).post("/alerts/webhook/", {"url": webhook_posts.url})
-    assert bytes(Webhook.objects.get().sealed) != old
+    assert bytes(AlertWebhook.objects.get().sealed) != old
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "ftp://127.0.0.1/x", "https://10.0.0.1/x"])
 def test_an_address_that_is_not_connected_to_is_not_taken(thea, client_of, url):
     answer = client_of(thea).post("/alerts/webhook/", {"url": url})
     assert answer.status_code == 422
-    assert not Webhook.objects.exists()
+    assert not AlertWebhook.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -243,15 +250,15 @@ def test_a_name_is_looked_up_while_others_may_write(thea, client_of, monkeypatch
         within.append(connection.in_atomic_block)
         return "198.51.100.7"
 
-    monkeypatch.setattr(webhook, "judged", judged)
+    monkeypatch.setattr(webhook, "resolve_webhook_address", judged)
     client_of(thea).post("/alerts/webhook/", {"url": "https://hooks.example/reelroom"})
     assert within == [False]
-    assert Webhook.objects.get().host == "hooks.example"
+    assert AlertWebhook.objects.get().host == "hooks.example"
 
 
 def test_posting_stops(thea, team_webhook, client_of):
     assert client_of(thea).post("/alerts/webhook/removals/").url == "/alerts/"
-    assert not Webhook.objects.exists()
+    assert not AlertWebhook.objects.exists()
 
 
 def test_a_test_goes_every_way_and_to_its_sender_alone(mira, thea, team_webhook, client_of):

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from dashboard.alerting import pruning
-from dashboard.alerting.evaluate import evaluate
+from dashboard.alerting.evaluate import evaluate_team
 from dashboard.celery import app
-from dashboard.models import AlertEvent, Ask, Delivery, Watch
+from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Delivery
 from dashboard.tasks import prune_alerts
 from proxyapi.models import ChargeState
 from tests.dashboard.alerts.conftest import NOON
@@ -29,7 +29,7 @@ def make_old_alert(event):
 
 @pytest.fixture
 def low_balance_rule(rule):
-    return rule(Watch.BALANCE, 5000)
+    return rule(AlertKind.BALANCE, 5000)
 
 
 def kept():
@@ -44,7 +44,7 @@ def test_an_old_alert_goes_with_its_deliveries_and_the_newest_stays(
         Delivery.objects.create(
             event=row, channel="email", address="a@b.example", state="parked", created_at=NOON
         )
-    assert pruning.prune() == 2
+    assert pruning.prune_alert_events() == 2
     assert kept() == {"third"}
     assert Delivery.objects.get().event.period == "third"
 
@@ -54,9 +54,9 @@ def test_what_is_younger_stays_and_the_setting_says_how_young(
 ):
     for days in (399, 90, 30):
         make_old_alert(days, rule=low_balance_rule, period=str(days))
-    assert pruning.prune() == 0
+    assert pruning.prune_alert_events() == 0
     settings.ALERTS_KEPT_DAYS = 60
-    assert pruning.prune() == 2
+    assert pruning.prune_alert_events() == 2
     assert kept() == {"30"}
 
 
@@ -64,15 +64,15 @@ def test_other_thresholds_and_subjects_are_not_superseded(make_old_alert, low_ba
     make_old_alert(500, rule=low_balance_rule, period="here")
     make_old_alert(450, rule=low_balance_rule, period="there", subject="y")
     make_old_alert(450, rule=low_balance_rule, period="lower", threshold=200)
-    assert pruning.prune() == 0
+    assert pruning.prune_alert_events() == 0
 
 
 def test_an_ongoing_alert_is_not_repeated_after_years(northlight, account, low_balance_rule):
     """No credit has come since: the period lasts, so its alert does, too, read or not."""
-    evaluate(northlight.pk)
+    evaluate_team(northlight.pk)
     AlertEvent.objects.update(happened_at=NOON - timedelta(days=900))
-    assert pruning.prune() == 0
-    assert evaluate(northlight.pk) == []
+    assert pruning.prune_alert_events() == 0
+    assert evaluate_team(northlight.pk) == []
 
 
 def test_alerts_of_what_is_open_stay_until_it_is_decided(
@@ -81,29 +81,31 @@ def test_alerts_of_what_is_open_stay_until_it_is_decided(
     jobs = [JobFactory.create(account=token.account, token=token) for _ in range(2)]
     lost = ChargeFactory.create(job=jobs[0], state=ChargeState.UNKNOWN, sent_at=NOON)
     asked = ChargeFactory.create(job=jobs[1], state=ChargeState.DRAFT)
-    ask = Ask.objects.create(team=northlight, charge=asked, member=priya.user)
-    make_old_alert(500, rule=rule(Watch.UNKNOWN, 15), subject=str(lost.pk), period="lost")
-    make_old_alert(500, rule=rule(Watch.ASK), subject=str(ask.pk), period="asked")
-    assert pruning.prune() == 0
+    ask = ApprovalRequest.objects.create(team=northlight, charge=asked, member=priya.user)
+    make_old_alert(
+        500, rule=rule(AlertKind.UNKNOWN_CHARGE, 15), subject=str(lost.pk), period="lost"
+    )
+    make_old_alert(500, rule=rule(AlertKind.APPROVAL_REQUEST), subject=str(ask.pk), period="asked")
+    assert pruning.prune_alert_events() == 0
     lost.state, lost.cost = ChargeState.MATCHED, Decimal(96)
     lost.save()
-    assert pruning.prune() == 1
+    assert pruning.prune_alert_events() == 1
     assert kept() == {"asked"}
     ask.decision, ask.decided_by, ask.decided_at = "declined", priya.user, NOON
     ask.save()
-    assert pruning.prune() == 1
+    assert pruning.prune_alert_events() == 1
 
 
 def test_one_that_is_still_on_its_way_is_not_cut_off(make_old_alert):
     row = make_old_alert(500, rule=None)
     delivery = Delivery.objects.create(event=row, channel="email", address="a@b.example")
-    assert pruning.prune() == 0
+    assert pruning.prune_alert_events() == 0
     Delivery.objects.filter(pk=delivery.pk).update(state="parked")
-    assert pruning.prune() == 1
+    assert pruning.prune_alert_events() == 1
 
 
 def test_many_go_in_batches(make_old_alert, low_balance_rule, monkeypatch):
-    monkeypatch.setattr(pruning, "BATCH", 3)
+    monkeypatch.setattr(pruning, "PRUNE_BATCH_SIZE", 3)
     for number in range(8):
         make_old_alert(500 + number, rule=low_balance_rule, period=str(number))
     prune_alerts()

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
-from dashboard.models import Webhook
+from dashboard.models import AlertWebhook
 from proxyapi.checks import encrypted_models
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.upstream.secret import Secret
@@ -38,7 +38,7 @@ def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(
     assert "1 webhooks need an old key." in rotate("--dry-run")
     rotate()
     settings.SEALING_KEYS = NEW
-    row = Webhook.objects.get()
+    row = AlertWebhook.objects.get()
     assert (
         encryption.decrypt(bytes(row.sealed), row.seal_row(), encryption.load_key_ring())
         == secret.encode()
@@ -58,7 +58,7 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
     token_vault.encrypt_token_into(token, Secret("sbx_" + "a" * 24))
     token.save()
     *intact, last = bytes(team_webhook.sealed)
-    Webhook.objects.update(sealed=bytes([*intact, last ^ 1]))
+    AlertWebhook.objects.update(sealed=bytes([*intact, last ^ 1]))
     settings.SEALING_KEYS = f"{NEW},{OLD}"
     with pytest.raises(
         CommandError, match=f"1 webhooks could not be sealed again: {team_webhook.pk}"

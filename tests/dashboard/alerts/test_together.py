@@ -8,9 +8,9 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from dashboard.alerting.deliveries import deliver
-from dashboard.alerting.evaluate import evaluate
-from dashboard.models import AlertEvent, Delivery, Watch
+from dashboard.alerting.deliveries import attempt_delivery
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.models import AlertEvent, AlertKind, Delivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CROWD = 6
@@ -31,13 +31,13 @@ def at_once(work):
 
 
 def test_a_threshold_is_told_once(northlight, account, mira, rule):
-    rule(Watch.BALANCE, 99_999)
-    at_once(lambda: evaluate(northlight.pk))
+    rule(AlertKind.BALANCE, 99_999)
+    at_once(lambda: evaluate_team(northlight.pk))
     assert AlertEvent.objects.count() == 1
     assert Delivery.objects.count() == 1
 
 
 def test_a_delivery_is_made_once(event, team_webhook, webhook_posts):
     row = Delivery.objects.create(event=event(), channel="webhook", address=team_webhook.host)
-    at_once(lambda: deliver(row.pk))
+    at_once(lambda: attempt_delivery(row.pk))
     assert len(webhook_posts) == 1

@@ -10,9 +10,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.actions.charging import ask_for
-from dashboard.caps import standings
-from dashboard.models import Ask, AuditEvent
+from dashboard.actions.charging import request_approval
+from dashboard.caps import load_budget_usages
+from dashboard.models import ApprovalRequest, AuditEvent
 from proxyapi.models import Charge, ChargeState, JobState
 from proxyapi.refusals import AlreadyInProgress, StaleData
 from tests.dashboard.budgets.conftest import NOON, make_intent
@@ -82,10 +82,10 @@ def test_what_is_asked_for_waits_with_its_price_and_holds_nothing(job, priya, cl
     assert answer.url == f"/videos/{job.pk}/"
     charge = Charge.objects.get(job=job)
     assert (charge.state, charge.quote, charge.hold) == (ChargeState.DRAFT, 96, 106)
-    ask = Ask.objects.get()
+    ask = ApprovalRequest.objects.get()
     assert (ask.charge, ask.member, ask.note) == (charge, priya.user, "For the fair.")
     assert AuditEvent.objects.get().action == "ask.make"
-    (standing,) = standings(priya.team, priya.team.budgets.all(), timezone.now())
+    (standing,) = load_budget_usages(priya.team, priya.team.budgets.all(), timezone.now())
     assert standing.held == 0
 
 
@@ -117,17 +117,17 @@ def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
 
 def test_a_form_that_comes_twice_asks_once(job, priya):
     nonce = uuid.uuid4()
-    first = ask_for(priya, make_intent(job, nonce=nonce))
-    assert ask_for(priya, make_intent(job, nonce=nonce)) == first
+    first = request_approval(priya, make_intent(job, nonce=nonce))
+    assert request_approval(priya, make_intent(job, nonce=nonce)) == first
     with pytest.raises(AlreadyInProgress):
-        ask_for(priya, make_intent(job))
+        request_approval(priya, make_intent(job))
 
 
 def test_with_room_by_now_nothing_is_asked(job, priya):
     priya.team.budgets.update(hard=Decimal(5000))
     with pytest.raises(StaleData, match="There is room for it by now"):
-        ask_for(priya, make_intent(job))
-    assert not Ask.objects.exists()
+        request_approval(priya, make_intent(job))
+    assert not ApprovalRequest.objects.exists()
 
 
 def test_while_it_waits_the_settings_rest(job, priya, client_of):
@@ -137,7 +137,7 @@ def test_while_it_waits_the_settings_rest(job, priya, client_of):
 
 
 def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client_of):
-    ask = ask_for(priya, make_intent(job))
+    ask = request_approval(priya, make_intent(job))
     url = f"/asks/{ask.pk}/withdrawals/"
     assert client_of(luca).post(url).status_code == 403
     assert client_of(otto).post(url).status_code == 404
@@ -149,7 +149,7 @@ def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client
 
 
 def test_what_was_hidden_since_waits_without_a_link(job, priya, client_of):
-    ask = ask_for(priya, make_intent(job))
+    ask = request_approval(priya, make_intent(job))
     assert "Look at it" in seen(client_of(priya), "/budgets/")
     job.hidden_at = timezone.now()
     job.save()
@@ -176,7 +176,7 @@ def test_a_retry_is_asked_for_the_same_way(job, priya, client_of):
     assert "<span>Retry</span>" not in html
     fields = {"nonce": uuid.uuid4(), "price": "96", "ask": "1", "note": "Again"}
     browser.post(to(job, "video-retries"), fields)
-    assert Ask.objects.get().charge.operation == "faceless.retry"
+    assert ApprovalRequest.objects.get().charge.operation == "faceless.retry"
 
 
 def test_a_script_is_asked_for_the_same_way(job, priya, account, client_of):
@@ -189,4 +189,4 @@ def test_a_script_is_asked_for_the_same_way(job, priya, account, client_of):
     assert re.search(r'<button[^>]* name="ask" value="1"', html)
     html = browser.post(url, {**fields, "ask": "1"}, headers=HTMX).content.decode()
     assert "The script was asked for, 70 cr." in html
-    assert Ask.objects.get().charge.body["topic"] == "The Moon"
+    assert ApprovalRequest.objects.get().charge.body["topic"] == "The Moon"

@@ -11,9 +11,9 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.actions.charging import charge, locked
-from dashboard.caps import OverBudget, standings
-from dashboard.models import AuditEvent, Budget, Period
+from dashboard.actions.charging import charge_within_budget, lock_budget_usages
+from dashboard.caps import BudgetExceeded, load_budget_usages
+from dashboard.models import AuditEvent, Budget, BudgetPeriod
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.account import quantize_credits
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits
@@ -28,13 +28,13 @@ def _now(time_machine):
 
 
 def taken(team, budget):
-    (standing,) = standings(team, [budget], timezone.now())
+    (standing,) = load_budget_usages(team, [budget], timezone.now())
     return standing.spent, standing.held
 
 
 def test_a_charge_that_fits_is_held_and_written_down(priya, budget, video):
     budget(priya, 106)
-    made = charge(priya, make_intent(video(priya)))
+    made = charge_within_budget(priya, make_intent(video(priya)))
     assert (made.state, made.hold) == (ChargeState.HELD, 106)
     assert AuditEvent.objects.get().action == "faceless.render"
 
@@ -45,8 +45,8 @@ def test_over_the_limit_nothing_is_sent_and_the_message_says_all(
     budget(priya, 2500)
     add_spending(priya, 2200)
     add_spending(priya, 239, state="held")
-    with pytest.raises(OverBudget) as refused:
-        charge(priya, make_intent(video(priya)))
+    with pytest.raises(BudgetExceeded) as refused:
+        charge_within_budget(priya, make_intent(video(priya)))
     assert refused.value.sentence == (
         "Not sent. It needs 106 cr and 61 of your 2,500 are left until 1 Dec. Ask for more, or "
         "make it shorter. Thea or Mira can allow it."
@@ -56,31 +56,31 @@ def test_over_the_limit_nothing_is_sent_and_the_message_says_all(
 
 
 def test_the_teams_limit_binds_everybody(priya, luca, budget, video, add_spending):
-    budget(None, 300, period=Period.WEEK)
+    budget(None, 300, period=BudgetPeriod.WEEK)
     add_spending(luca, 250)
-    with pytest.raises(OverBudget, match="50 of the team’s 300 are left until Mon 23 Nov"):
-        charge(priya, make_intent(video(priya)))
+    with pytest.raises(BudgetExceeded, match="50 of the team’s 300 are left until Mon 23 Nov"):
+        charge_within_budget(priya, make_intent(video(priya)))
 
 
 def test_a_members_limit_binds_nobody_else(priya, luca, budget, video, add_spending):
     budget(luca, 100)
     add_spending(luca, 100)
-    assert charge(priya, make_intent(video(priya))).state == ChargeState.HELD
+    assert charge_within_budget(priya, make_intent(video(priya))).state == ChargeState.HELD
 
 
 def test_the_most_constrained_of_several_budgets_is_named(priya, budget, video, add_spending):
     budget(priya, 2500)
-    budget(priya, 120, period=Period.DAY)
-    budget(None, 150, period=Period.DAY)
+    budget(priya, 120, period=BudgetPeriod.DAY)
+    budget(None, 150, period=BudgetPeriod.DAY)
     add_spending(priya, 100)
-    with pytest.raises(OverBudget, match="20 of your 120 are left until midnight"):
-        charge(priya, make_intent(video(priya)))
+    with pytest.raises(BudgetExceeded, match="20 of your 120 are left until midnight"):
+        charge_within_budget(priya, make_intent(video(priya)))
 
 
 def test_an_ended_budget_and_a_soft_one_refuse_nothing(priya, budget, video, add_spending):
     budget(priya, 10, active=False)
-    budget(priya, None, soft=10, period=Period.DAY)
-    assert charge(priya, make_intent(video(priya))).state == ChargeState.HELD
+    budget(priya, None, soft=10, period=BudgetPeriod.DAY)
+    assert charge_within_budget(priya, make_intent(video(priya))).state == ChargeState.HELD
 
 
 @pytest.mark.parametrize(
@@ -108,16 +108,16 @@ def test_the_period_is_of_the_teams_time_zone(priya, budget, add_spending):
     vault.save()
     add_spending(priya, 40, created_at=datetime(2026, 11, 20, 10, 59, tzinfo=UTC))
     add_spending(priya, 50, created_at=datetime(2026, 11, 20, 11, 1, tzinfo=UTC))
-    assert taken(priya.team, budget(priya, 100, period=Period.DAY)) == (50, 0)
+    assert taken(priya.team, budget(priya, 100, period=BudgetPeriod.DAY)) == (50, 0)
 
 
 def test_pitfall_40_a_form_sent_twice_is_one_charge_though_the_budget_is_gone(priya, budget, video):
     budget(priya, 106)
     job, nonce = video(priya), uuid.uuid4()
-    first = charge(priya, make_intent(job, nonce=nonce))
-    assert charge(priya, make_intent(job, nonce=nonce)) == first
+    first = charge_within_budget(priya, make_intent(job, nonce=nonce))
+    assert charge_within_budget(priya, make_intent(job, nonce=nonce)) == first
     with pytest.raises(AlreadyInProgress):
-        charge(priya, make_intent(video(priya), nonce=nonce))
+        charge_within_budget(priya, make_intent(video(priya), nonce=nonce))
 
 
 def test_room_in_the_budget_is_not_room_on_the_account(priya, budget, video, account):
@@ -125,18 +125,20 @@ def test_room_in_the_budget_is_not_room_on_the_account(priya, budget, video, acc
     account.save()
     budget(priya, 10_000)
     with pytest.raises(NotEnoughCredits):
-        charge(priya, make_intent(video(priya)))
+        charge_within_budget(priya, make_intent(video(priya)))
 
 
 def test_budgets_take_one_query_for_each_kind_of_period(
     priya, luca, budget, add_spending, django_assert_num_queries
 ):
     rows = [
-        budget(member, 100, period=period) for member in (priya, luca, None) for period in Period
+        budget(member, 100, period=period)
+        for member in (priya, luca, None)
+        for period in BudgetPeriod
     ]
     add_spending(priya, 90)
     with django_assert_num_queries(3):
-        found = standings(priya.team, rows, NOON)
+        found = load_budget_usages(priya.team, rows, NOON)
     assert [one.spent for one in found] == [90] * 3 + [0] * 3 + [90] * 3
 
 
@@ -162,7 +164,7 @@ def test_one_budget_for_each_member_and_period(request, budget, northlight, whos
     budget(member, 10)
     with pytest.raises(IntegrityError), transaction.atomic():
         budget(member, 20)
-    assert budget(member, 20, period=Period.DAY)
+    assert budget(member, 20, period=BudgetPeriod.DAY)
     assert Budget.objects.count() == 2
 
 
@@ -177,7 +179,7 @@ def test_members_and_team_are_summed_alike_however_many_they_are(
         add_spending(member, number, state="unknown")
         add_spending(member, 700, refunded_at=NOON)
     rows = [budget(member, 1000) for member in (*people[:count], None)]
-    found = [(one.spent, one.held) for one in standings(priya.team, rows, NOON)]
+    found = [(one.spent, one.held) for one in load_budget_usages(priya.team, rows, NOON)]
     assert found == [(10 * n, n) for n in range(1, count + 1)] + [(100, 10)]
 
 
@@ -188,9 +190,9 @@ def test_fractions_of_a_credit_fill_a_limit_exactly_and_not_beyond(
     for cost in ("0.1", "0.2", "0.1"):
         add_spending(priya, Decimal(cost))
     budget(request.getfixturevalue(whose) if whose else None, Decimal("96.4"))
-    assert charge(priya, make_intent(video(priya), 96)).state == ChargeState.HELD
-    with pytest.raises(OverBudget):
-        charge(priya, make_intent(video(priya), Decimal("0.0001")))
+    assert charge_within_budget(priya, make_intent(video(priya), 96)).state == ChargeState.HELD
+    with pytest.raises(BudgetExceeded):
+        charge_within_budget(priya, make_intent(video(priya), Decimal("0.0001")))
 
 
 def test_a_sum_that_sqlite_added_up_as_floats_is_right_again():
@@ -201,7 +203,7 @@ def test_a_sum_that_sqlite_added_up_as_floats_is_right_again():
 def test_a_budget_is_summed_from_the_index_alone(priya, budget, add_spending):
     a_year_of(add_spending(priya, 90))
     with CaptureQueriesContext(connection) as queries:
-        standings(priya.team, [budget(priya, 100), budget(None, 100)], NOON)
+        load_budget_usages(priya.team, [budget(priya, 100), budget(None, 100)], NOON)
     asked = next(one["sql"] for one in queries if "SUM(" in one["sql"])
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -235,7 +237,7 @@ def a_year_of(charge):
 def test_who_waited_for_the_lock_over_midnight_is_counted_with_the_new_day(
     priya, budget, monkeypatch
 ):
-    budget(priya, 100, period=Period.DAY)
+    budget(priya, 100, period=BudgetPeriod.DAY)
     when, before = timezone.now, []
 
     def now():
@@ -244,7 +246,7 @@ def test_who_waited_for_the_lock_over_midnight_is_counted_with_the_new_day(
 
     with CaptureQueriesContext(connection) as asked:
         monkeypatch.setattr(timezone, "now", now)
-        locked(priya)
+        lock_budget_usages(priya)
     assert 'FROM "dashboard_budget"' in asked.captured_queries[0]["sql"]
     assert before
     assert all(before)

@@ -11,9 +11,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.actions import asks, studio
-from dashboard.actions.charging import ask_for, charge
-from dashboard.caps import OverBudget, standings
-from dashboard.models import Ask, AuditEvent, Budget, Decision, Period, Role
+from dashboard.actions.charging import charge_within_budget, request_approval
+from dashboard.caps import BudgetExceeded, load_budget_usages
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    AuditEvent,
+    Budget,
+    BudgetPeriod,
+    Role,
+)
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.refusals import NotEnoughCredits, StaleData
@@ -38,7 +45,7 @@ def approval_request(mira, thea, priya, budget, add_spending, video):
     """Priya's, for 106 credits; 61 of her 2,500 are left."""
     budget(priya, 2500)
     add_spending(priya, 2439)
-    return ask_for(priya, make_intent(video(priya)), "For the fair.")
+    return request_approval(priya, make_intent(video(priya)), "For the fair.")
 
 
 def yes(ask):
@@ -75,24 +82,24 @@ def test_approved_it_is_sent_once_above_the_budget(approval_request, thea, clien
 
 
 def test_this_once_lets_nothing_else_through(approval_request, mira, priya, video, enqueued):
-    asks.approve(by=mira, ask=approval_request)
-    with pytest.raises(OverBudget, match="0 of your 2,500 are left"):
-        charge(priya, make_intent(video(priya), 1))
+    asks.approve_request(by=mira, ask=approval_request)
+    with pytest.raises(BudgetExceeded, match="0 of your 2,500 are left"):
+        charge_within_budget(priya, make_intent(video(priya), 1))
 
 
-@pytest.mark.parametrize("period", [Period.DAY, Period.MONTH])
+@pytest.mark.parametrize("period", [BudgetPeriod.DAY, BudgetPeriod.MONTH])
 def test_what_is_approved_in_a_later_period_counts_in_that_one(
     approval_request, mira, thea, priya, video, enqueued, time_machine, period
 ):
     budget = approval_request.team.budgets.get()
     Budget.objects.update(period=period, hard=110)
     time_machine.move_to(NOON.replace(month=12, day=2), tick=False)
-    asks.approve(by=thea, ask=approval_request)
+    asks.approve_request(by=thea, ask=approval_request)
     budget.refresh_from_db()
-    assert standings(approval_request.team, [budget], timezone.now())[0].held == 106
-    assert standings(approval_request.team, [budget], NOON)[0].held == 0
-    with pytest.raises(OverBudget, match="4 of your 110 are left"):
-        charge(priya, make_intent(video(priya)))
+    assert load_budget_usages(approval_request.team, [budget], timezone.now())[0].held == 106
+    assert load_budget_usages(approval_request.team, [budget], NOON)[0].held == 0
+    with pytest.raises(BudgetExceeded, match="4 of your 110 are left"):
+        charge_within_budget(priya, make_intent(video(priya)))
     approval_request.refresh_from_db()
     assert approval_request.asked_at == NOON
 
@@ -169,9 +176,9 @@ def priced_request(request, mira, thea, priya, budget, video, account):
     job = video(priya, state="failed" if request.param == "faceless.retry" else "draft")
     ways = {"by": priya, "job": job, "nonce": uuid.uuid4(), "seen": Decimal(96), "words": ""}
     if request.param == "faceless.render":
-        studio.render(**ways)
+        studio.render_video(**ways)
     elif request.param == "faceless.retry":
-        studio.retry(failed_at="", **ways)
+        studio.retry_video(failed_at="", **ways)
     else:
         studio.write_script(topic="Ice", duration=60, style="", tone="", language="", **ways)
 
@@ -180,7 +187,7 @@ def priced_request(request, mira, thea, priya, budget, video, account):
         account.save()
         Job.objects.update(estimate=Decimal(credits))
 
-    return Ask.objects.get(), costs
+    return ApprovalRequest.objects.get(), costs
 
 
 def test_what_costs_more_by_now_is_not_sent_and_both_prices_are_told(
@@ -217,7 +224,7 @@ def test_the_lower_price_and_the_consent_are_one_change_under_the_accounts_lock(
     ask, costs = priced_request
     costs(50)
     with CaptureQueriesContext(connection) as asked:
-        asks.approve(by=thea, ask=ask)
+        asks.approve_request(by=thea, ask=ask)
     said = [query["sql"] for query in asked]
     (changed,) = [sql for sql in said if sql.startswith('UPDATE "proxyapi_charge"')]
     assert '"state" = ' in changed
@@ -234,7 +241,7 @@ def test_what_costs_the_same_is_sent_as_it_was_asked_for(priced_request, thea, c
 def test_who_left_or_renders_no_more_gets_nothing_sent(approval_request, thea, priya, enqueued):
     priya.role = Role.VIEWER
     priya.save()
-    assert asks.approve(by=thea, ask=approval_request).decision == Decision.STALE
+    assert asks.approve_request(by=thea, ask=approval_request).decision == ApprovalDecision.STALE
     assert enqueued == []
 
 
@@ -247,7 +254,7 @@ def test_an_account_without_the_credits_leaves_it_waiting(
     assert answer.status_code == 422
     assert "Not sent. It needs 106 cr" in answer.content.decode()
     with pytest.raises(NotEnoughCredits):
-        asks.approve(by=thea, ask=approval_request)
+        asks.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
     assert approval_request.is_waiting
 
@@ -262,11 +269,11 @@ def test_without_the_credits_the_question_has_no_button(approval_request, thea, 
 
 
 def test_it_is_decided_once(approval_request, mira, thea, priya, enqueued):
-    asks.decline(by=thea, ask=approval_request, words="No.")
+    asks.decline_request(by=thea, ask=approval_request, words="No.")
     for again in (
-        lambda: asks.approve(by=mira, ask=approval_request),
-        lambda: asks.decline(by=mira, ask=approval_request, words="No."),
-        lambda: asks.take_back(by=priya, ask=approval_request),
+        lambda: asks.approve_request(by=mira, ask=approval_request),
+        lambda: asks.decline_request(by=mira, ask=approval_request, words="No."),
+        lambda: asks.withdraw_request(by=priya, ask=approval_request),
     ):
         with pytest.raises(StaleData, match="decided already"):
             again()
@@ -292,7 +299,7 @@ def test_elsewhere_it_does_not_exist(approval_request, otto, client_of, enqueued
 def test_what_must_hold_of_an_ask_holds_in_the_database(approval_request, thea):
     for fields in ({"decision": "maybe"}, {"decision": "approved"}, {"decided_by": thea.user}):
         with pytest.raises(IntegrityError), transaction.atomic():
-            Ask.objects.filter(pk=approval_request.pk).update(**fields)
+            ApprovalRequest.objects.filter(pk=approval_request.pk).update(**fields)
 
 
 def test_decisions_stand_in_the_history(approval_request, thea, client_of, enqueued):
@@ -306,8 +313,8 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
     approval_request, thea, priya, enqueued
 ):
     """Nothing of it changed: it is approved at the price it was asked for at."""
-    studio.ask_price(by=priya, job=Job.objects.get(pk=approval_request.charge.job_id))
-    asks.approve(by=thea, ask=approval_request)
+    studio.request_draft_price(by=priya, job=Job.objects.get(pk=approval_request.charge.job_id))
+    asks.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "approved",
@@ -317,7 +324,7 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
 
 def test_dearer_by_then_it_is_not_sent(approval_request, thea, priya, enqueued):
     Job.objects.filter(pk=approval_request.charge.job_id).update(estimate=Decimal(120))
-    asks.approve(by=thea, ask=approval_request)
+    asks.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "stale",

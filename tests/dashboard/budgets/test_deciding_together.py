@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 
 from dashboard.actions import asks
-from dashboard.actions.charging import ask_for, charge
-from dashboard.caps import OverBudget
-from dashboard.models import Ask, AuditEvent
+from dashboard.actions.charging import charge_within_budget, request_approval
+from dashboard.caps import BudgetExceeded
+from dashboard.models import ApprovalRequest, AuditEvent
 from proxyapi.models import Account, Charge, ChargeState
 from proxyapi.refusals import Refusal
 from tests.dashboard.budgets.conftest import make_intent
@@ -43,11 +43,11 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[type | None]:
 @pytest.fixture
 def approval_request(priya, budget, video):
     budget(priya, 50)
-    return ask_for(priya, make_intent(video(priya)))
+    return request_approval(priya, make_intent(video(priya)))
 
 
 def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(approval_request, mira, thea):
-    works = [partial(asks.approve, by=by, ask=approval_request) for by in (mira, thea) * 3]
+    works = [partial(asks.approve_request, by=by, ask=approval_request) for by in (mira, thea) * 3]
     assert at_once(works).count(None) == 1
     assert Charge.objects.get().state == ChargeState.HELD
     assert AuditEvent.objects.filter(action="ask.approved").count() == 1
@@ -58,12 +58,12 @@ def test_approved_declined_and_taken_back_at_once_one_word_counts(
     approval_request, mira, thea, priya
 ):
     works = [
-        lambda: asks.approve(by=mira, ask=approval_request),
-        lambda: asks.decline(by=thea, ask=approval_request, words="No."),
-        lambda: asks.take_back(by=priya, ask=approval_request),
+        lambda: asks.approve_request(by=mira, ask=approval_request),
+        lambda: asks.decline_request(by=thea, ask=approval_request, words="No."),
+        lambda: asks.withdraw_request(by=priya, ask=approval_request),
     ]
     assert at_once(works).count(None) == 1
-    sent = Ask.objects.get().decision == "approved"
+    sent = ApprovalRequest.objects.get().decision == "approved"
     assert Charge.objects.get().state == (ChargeState.HELD if sent else ChargeState.REFUSED)
 
 
@@ -72,8 +72,10 @@ def test_approving_and_charging_at_once_do_not_deadlock(
 ):
     budget(None, 10_000)
     budget(luca, 10_000)
-    works = [partial(charge, who, make_intent(video(who))) for who in (luca, priya) * 3]
-    found = at_once([lambda: asks.approve(by=mira, ask=approval_request), *works])
+    works = [
+        partial(charge_within_budget, who, make_intent(video(who))) for who in (luca, priya) * 3
+    ]
+    found = at_once([lambda: asks.approve_request(by=mira, ask=approval_request), *works])
     assert found[0] is None
-    assert found[1:] == [None, OverBudget] * 3
+    assert found[1:] == [None, BudgetExceeded] * 3
     assert Account.objects.get().held_credits() == Decimal(106 * 4)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from dashboard.actions.budgets import change_budget
-from dashboard.models import AuditEvent, Budget, Period
+from dashboard.models import AuditEvent, Budget, BudgetPeriod
 from proxyapi.refusals import StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields
 
@@ -79,7 +79,7 @@ def test_amber_past_the_alert_and_red_at_the_limit(
 
 
 def test_a_budget_that_only_warns_says_so(priya, budget, add_spending, client_of):
-    budget(priya, None, soft=800, period=Period.WEEK)
+    budget(priya, None, soft=800, period=BudgetPeriod.WEEK)
     add_spending(priya, 900)
     seen = page(client_of(priya))
     assert "no limit" in seen
@@ -201,7 +201,7 @@ def test_the_number_of_queries_does_not_grow(
     mira, thea, priya, luca, budget, add_spending, client_of, django_assert_max_num_queries
 ):
     for member in (None, mira, priya, luca):
-        for period in Period:
+        for period in BudgetPeriod:
             budget(member, 100, period=period)
             if member:
                 add_spending(member, 10)

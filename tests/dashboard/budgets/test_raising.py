@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.actions.charging import ask_for
+from dashboard.actions.charging import request_approval
 from dashboard.models import AuditEvent, Budget
 from proxyapi import tasks
 from proxyapi.models import ChargeState
@@ -35,7 +35,7 @@ def approval_request(two_budgets, mira, thea, priya, add_spending, video):
     """Priya's, for 106 credits; hers is 45 over, the team's has room for 106."""
     add_spending(priya, 2545)
     add_spending(mira, 7349)
-    return ask_for(priya, make_intent(video(priya)))
+    return request_approval(priya, make_intent(video(priya)))
 
 
 @pytest.fixture

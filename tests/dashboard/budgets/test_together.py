@@ -18,16 +18,16 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from dashboard.actions.charging import charge
-from dashboard.caps import OverBudget, standings
-from dashboard.models import AuditEvent, Budget, Membership, Period
+from dashboard.actions.charging import charge_within_budget
+from dashboard.caps import BudgetExceeded, load_budget_usages
+from dashboard.models import AuditEvent, Budget, BudgetPeriod, Membership
 from proxyapi.charges import transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from tests.dashboard.budgets.conftest import make_intent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIMIT = st.integers(1, 400)
-OF = st.tuples(st.sampled_from([0, 1, None]), st.sampled_from(list(Period)))
+OF = st.tuples(st.sampled_from([0, 1, None]), st.sampled_from(list(BudgetPeriod)))
 
 
 class ConcurrentCharge(NamedTuple):
@@ -55,7 +55,7 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[bool]:
         start.wait(10)
         try:
             work()
-        except OverBudget:
+        except BudgetExceeded:
             return False
         finally:
             connection.close()
@@ -67,7 +67,7 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[bool]:
 
 def work(member: Membership, job: Job, deed: ConcurrentCharge) -> Callable[[], None]:
     def run() -> None:
-        made = charge(member, make_intent(job, deed.hold))
+        made = charge_within_budget(member, make_intent(job, deed.hold))
         if deed.cost is not None:
             Charge.objects.transition(made, ChargeState.SENDING, sent_at=timezone.now())
             transitions.mark_charged(made, ChargeState.CONFIRMED, Decimal(deed.cost))
@@ -91,7 +91,7 @@ def test_pitfall_54_never_above_a_limit_in_spent_and_held(
     priya: Membership,
     luca: Membership,
     video: Callable[..., Job],
-    limits: dict[tuple[int | None, Period], int],
+    limits: dict[tuple[int | None, BudgetPeriod], int],
     deeds: list[ConcurrentCharge],
 ) -> None:
     forget()
@@ -102,13 +102,13 @@ def test_pitfall_54_never_above_a_limit_in_spent_and_held(
     jobs = [video(people[deed.whose]) for deed in deeds]
     passed = at_once([work(people[d.whose], job, d) for d, job in zip(deeds, jobs, strict=True)])
 
-    found = standings(priya.team, Budget.objects.all(), timezone.now())
-    assert all(one.taken <= Decimal(one.budget.hard or 0) for one in found)
+    found = load_budget_usages(priya.team, Budget.objects.all(), timezone.now())
+    assert all(one.used <= Decimal(one.budget.hard or 0) for one in found)
     settled = any(deed.cost is not None for deed in deeds)
     for deed, went in zip(deeds, passed, strict=True):
         mine = [one for one in found if one.budget.member_id in (None, people[deed.whose].user_id)]
         # Settling gives room back, so only without it is a refusal still true afterwards.
-        assert went or settled or not all(one.takes(Decimal(deed.hold)) for one in mine)
+        assert went or settled or not all(one.has_room_for(Decimal(deed.hold)) for one in mine)
 
 
 def test_pitfall_54_the_last_credits_go_to_one(
@@ -126,7 +126,7 @@ def test_pitfall_40_equal_presses_at_once_leave_one_audit_row(
 ) -> None:
     """Without a budget nothing is locked before the account."""
     same = make_intent(video(priya))
-    assert at_once([partial(charge, priya, same)] * 6) == [True] * 6
+    assert at_once([partial(charge_within_budget, priya, same)] * 6) == [True] * 6
     assert Charge.objects.count() == AuditEvent.objects.count() == 1
 
 
@@ -134,7 +134,7 @@ def test_members_who_lock_in_other_orders_do_not_deadlock(
     priya: Membership, luca: Membership, budget: Callable[..., Budget], video: Callable[..., Any]
 ) -> None:
     for member in (priya, None, luca):
-        for period in Period:
+        for period in BudgetPeriod:
             budget(member, 10_000, period=period)
     works = [work(who, video(who), ConcurrentCharge(0, 1, None)) for who in (priya, luca) * 4]
     assert at_once(works) == [True] * 8

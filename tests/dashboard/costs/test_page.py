@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.queries.costs.prices import prices_of
+from dashboard.queries.costs.prices import build_list_prices
 from tests.factories import AccountFactory, TokenFactory
 
 URL = "/costs/"
@@ -20,7 +20,7 @@ def page(client_of, reader, query=""):
 
 
 def test_pitfall_59_known_keys_have_names_in_any_case():
-    assert [(one.name, one.credits, one.free) for one in prices_of(LIST)] == [
+    assert [(one.name, one.credits, one.free) for one in build_list_prices(LIST)] == [
         ("Character training", 10, 0),
         ("Script", 4, 10),
     ]
@@ -28,7 +28,7 @@ def test_pitfall_59_known_keys_have_names_in_any_case():
 
 @pytest.mark.parametrize("row", [None, 4, "4", [], {}, {"credits": "much", "free": None}])
 def test_a_row_that_cannot_be_read_has_no_price(row):
-    (one,) = prices_of({"NEW_THING": row})
+    (one,) = build_list_prices({"NEW_THING": row})
     assert (one.name, one.credits, one.free) == ("New thing", None, 0)
 
 

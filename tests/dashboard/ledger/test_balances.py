@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import LedgerPage, ledger_of
-from dashboard.queries.ledger.rows import PAGE
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
+from dashboard.queries.ledger.rows import LEDGER_PAGE_SIZE
 from proxyapi.models import Account, LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
@@ -22,7 +22,9 @@ MOST_QUERIES = 12
 
 
 def page(reader: Membership, **query: object) -> LedgerPage:
-    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+    return build_ledger_page(
+        reader, parse_ledger_filters({name: str(value) for name, value in query.items()})
+    )
 
 
 def shown_balances(shown: LedgerPage) -> list[Decimal | None]:
@@ -126,12 +128,12 @@ def test_two_accounts_have_no_common_balance(add_entry, account, thea):
 
 def test_without_a_balance_checkpoint_there_is_no_column(add_entry, thea):
     add_entry()
-    assert not page(thea).entries.page.balanced
+    assert not page(thea).entries.page.has_balances
 
 
 @pytest.mark.parametrize("path", ["", "?period=2026-05", "?period=all&sort=oldest", "{after}"])
 def test_it_costs_one_query_at_most(path, add_year_of_entries, account, client_of, thea):
-    add_year_of_entries(PAGE + 20)
+    add_year_of_entries(LEDGER_PAGE_SIZE + 20)
     take_checkpoint(account, 5000, 3)
     browser, full = client_of(thea), page(thea, period="all").entries.page.next_url
     with CaptureQueriesContext(connection) as asked:

@@ -6,25 +6,30 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.queries.ledger.figures import books_of
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.overtime import Charts, charts_of
-from dashboard.queries.ledger.page import ledger_of
-from dashboard.queries.ledger.people import people_of
-from dashboard.queries.ledger.scope import scope_of
-from dashboard.queries.ledger.spend import spend_of, split_of
+from dashboard.queries.ledger.figures import load_ledger_totals
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.overtime import LedgerChartsPage, build_ledger_charts_page
+from dashboard.queries.ledger.page import build_ledger_page
+from dashboard.queries.ledger.people import load_team_people
+from dashboard.queries.ledger.scope import load_ledger_scope
+from dashboard.queries.ledger.spend import build_spend_chart, build_spend_split
 from proxyapi.models import LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago, sum_up
 from tests.factories import EntryFactory, MembershipFactory
 
 
 def spend(reader, **query):
-    scope, people = scope_of(reader.team, filters_of(query)), people_of(reader.team)
-    return spend_of(scope, books_of(scope, split_of(scope, people)), people)
+    scope, people = (
+        load_ledger_scope(reader.team, parse_ledger_filters(query)),
+        load_team_people(reader.team),
+    )
+    return build_spend_chart(
+        scope, load_ledger_totals(scope, build_spend_split(scope, people)), people
+    )
 
 
-def chart_summary(reader, **query) -> Charts:
-    return charts_of(reader, filters_of(query))
+def chart_summary(reader, **query) -> LedgerChartsPage:
+    return build_ledger_charts_page(reader, parse_ledger_filters(query))
 
 
 def test_the_spend_of_a_day_is_split_by_member(add_entry, thea, luca, priya):
@@ -116,7 +121,7 @@ def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, accou
     assert chart is not None
     ends = [left for _, _, left in chart.table]
     assert ends == [Decimal("1500.25"), 1000, 1100]
-    shown = ledger_of(thea, filters_of({})).entries.page.days
+    shown = build_ledger_page(thea, parse_ledger_filters({})).entries.page.days
     assert [row.balance for day in shown for row in day.rows] == ends[:2]  # the rows say the same
 
 

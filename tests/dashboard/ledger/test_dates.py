@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from dashboard.queries.ledger.dates import typed
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import ledger_of
-from dashboard.queries.ledger.period import period_of, periods
+from dashboard.queries.ledger.dates import parse_date_range_input
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import build_ledger_page
+from dashboard.queries.ledger.period import build_period_options, parse_ledger_period
 from tests.dashboard.ledger.conftest import days_ago, sum_up
 
 TODAY = date(2026, 11, 20)
@@ -29,13 +29,13 @@ TODAY = date(2026, 11, 20)
     ],
 )
 def test_a_period_is_a_year_or_open_at_an_end(text, first, last, says):
-    period = period_of(text, TODAY)
+    period = parse_ledger_period(text, TODAY)
     assert (period.first, period.last) == (first, last)
-    assert period.says == (says or "3 Nov 2026 to 18 Nov 2026")
+    assert period.label == (says or "3 Nov 2026 to 18 Nov 2026")
 
 
 def test_years_are_offered_beside_the_months():
-    assert list(periods("", TODAY))[-3:] == ["2026", "2025", "2024"]
+    assert list(build_period_options("", TODAY))[-3:] == ["2026", "2025", "2024"]
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,11 @@ def test_years_are_offered_beside_the_months():
     ],
 )
 def test_two_days_are_a_period_of_the_address(first, last, period):
-    dates = typed({"from": first, "to": last})
+    dates = parse_date_range_input({"from": first, "to": last})
     assert (dates.period, dates.problem) == (period, "")
-    assert filters_of({"from": first, "to": last, "period": "90d"}).period == (period or "90d")
+    assert parse_ledger_filters({"from": first, "to": last, "period": "90d"}).period == (
+        period or "90d"
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,9 +69,9 @@ def test_two_days_are_a_period_of_the_address(first, last, period):
     ],
 )
 def test_days_that_mean_nothing_are_said_and_change_nothing(first, last, wrong, said):
-    filters = filters_of({"from": first, "to": last, "period": "2026-10"})
+    filters = parse_ledger_filters({"from": first, "to": last, "period": "2026-10"})
     assert filters.dates.problem.startswith(said)
-    assert (filters.dates.wrong, filters.period) == (wrong, "2026-10")
+    assert (filters.dates.problem_field, filters.period) == (wrong, "2026-10")
     assert filters.url() == "/ledger/?period=2026-10"
 
 
@@ -91,7 +93,7 @@ def test_days_are_asked_for_in_the_teams_zone(add_entry, thea, client_of):
     entry = add_entry("-5", happened_at=days_ago(hours=6))
     entry.account.refresh_from_db()
     sum_up(type(entry.account).objects.get(pk=entry.account_id))
-    shown = ledger_of(thea, filters_of({"from": "2026-11-20"}))
+    shown = build_ledger_page(thea, parse_ledger_filters({"from": "2026-11-20"}))
     assert [int(row.amount) for day in shown.entries.page.days for row in day.rows] == [-5]
     assert shown.dates.zone == "America/New York"
     html = client_of(thea).get("/ledger/charts/?to=2026-11-19").content.decode()

@@ -12,11 +12,16 @@ from django.db import connection
 from django.test import AsyncClient
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.archive.team import Size, make
+from dashboard.archive.team import SeedSize, seed_team
 from dashboard.queries.ledger import export
-from dashboard.queries.ledger.export import HEAD, next_lines, safe, source_of
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.views.ledger_export import name_of
+from dashboard.queries.ledger.export import (
+    CSV_HEADER,
+    build_export_source,
+    escape_formula,
+    export_csv_chunk,
+)
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.views.ledger_export import export_filename
 from proxyapi.models import LedgerEntry
 from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory
@@ -26,12 +31,16 @@ BAD = ("=1+2", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx")
 
 def export_rows(membership, query=None) -> list[dict[str, str]]:
     """All rows, as they are when nothing is streamed."""
-    source, place, text = source_of(membership.team, filters_of(query or {})), None, ""
+    source, place, text = (
+        build_export_source(membership.team, parse_ledger_filters(query or {})),
+        None,
+        "",
+    )
     while True:
-        part, place = next_lines(source, place)
+        part, place = export_csv_chunk(source, place)
         text += part
         if place is None:
-            return list(csv.DictReader(io.StringIO(text), fieldnames=HEAD))
+            return list(csv.DictReader(io.StringIO(text), fieldnames=CSV_HEADER))
 
 
 async def response_text(answer: Any) -> bytes:
@@ -74,7 +83,12 @@ def test_the_amount_is_a_plain_number_or_it_is_text(text, cell, add_entry, accou
 
 
 def test_what_is_safe_already_stays_as_it_is():
-    assert [safe(text) for text in ("Render", "a=b", "", None)] == ["Render", "a=b", "", ""]
+    assert [escape_formula(text) for text in ("Render", "a=b", "", None)] == [
+        "Render",
+        "a=b",
+        "",
+        "",
+    ]
 
 
 def test_the_file_has_the_rows_of_the_filters_in_their_order(add_entry, thea, luca):
@@ -89,7 +103,7 @@ def test_the_file_has_the_rows_of_the_filters_in_their_order(add_entry, thea, lu
 
 
 def test_many_stretches_are_one_file(add_entry, account, thea, monkeypatch):
-    monkeypatch.setattr(export, "STRETCH", 10)
+    monkeypatch.setattr(export, "EXPORT_CHUNK_ROWS", 10)
     for _ in range(35):
         EntryFactory.create(account=account, happened_at=days_ago(hours=3))
     add_entry("-5")
@@ -99,9 +113,9 @@ def test_many_stretches_are_one_file(add_entry, account, thea, monkeypatch):
 
 def test_a_stretch_is_one_question(add_entry, thea):
     add_entry()
-    source = source_of(thea.team, filters_of({}))
+    source = build_export_source(thea.team, parse_ledger_filters({}))
     with CaptureQueriesContext(connection) as asked:
-        next_lines(source, None)
+        export_csv_chunk(source, None)
     assert len(asked) == 1
 
 
@@ -116,7 +130,7 @@ def test_a_stretch_is_one_question(add_entry, thea):
     ],
 )
 def test_the_file_is_named_after_its_days(period, name):
-    assert name_of(filters_of({"period": period})) == name
+    assert export_filename(parse_ledger_filters({"period": period})) == name
 
 
 @pytest.mark.django_db(transaction=True)
@@ -139,7 +153,7 @@ def test_it_comes_as_a_stream_with_a_name(add_entry, thea):
     assert "no-store" in headers["Cache-Control"]
     assert headers["Content-Encoding"] == "identity"
     lines = body.decode("utf-8-sig").splitlines()
-    assert lines[0] == ",".join(HEAD)
+    assert lines[0] == ",".join(CSV_HEADER)
     assert "Søren's video" in lines[1]
     assert len(lines) == 2
 
@@ -154,18 +168,22 @@ def test_the_file_of_a_stranger_has_no_row_of_ours(add_entry, otto):
         answer = await browser.get(f"/ledger/export/?account={entry.account_id}&period=all")
         return await response_text(answer)
 
-    assert asyncio.run(fetched()).decode("utf-8-sig").splitlines() == [",".join(HEAD)]
+    assert asyncio.run(fetched()).decode("utf-8-sig").splitlines() == [",".join(CSV_HEADER)]
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
 def test_no_line_is_lost_while_the_days_of_another_zone_are_counted_anew(mira, monkeypatch, zone):
-    team = make(Size(entries=300, members=4, jobs=40, days=120), mira.user, seed=3)
-    monkeypatch.setattr(export, "STRETCH", 50)
+    team = seed_team(SeedSize(entries=300, members=4, jobs=40, days=120), mira.user, seed=3)
+    monkeypatch.setattr(export, "EXPORT_CHUNK_ROWS", 50)
     team.vault.time_zone = zone
     team.vault.save()
     team.refresh_from_db()
-    source, place, count = export.source_of(team, filters_of({"period": "all"})), None, 0
+    source, place, count = (
+        export.build_export_source(team, parse_ledger_filters({"period": "all"})),
+        None,
+        0,
+    )
     while count == 0 or place is not None:
-        text, place = export.next_lines(source, place)
+        text, place = export.export_csv_chunk(source, place)
         count += text.count("\r\n")
     assert count == LedgerEntry.objects.count()

@@ -11,9 +11,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import LedgerPage, ledger_of
-from dashboard.queries.ledger.rows import Row
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
+from dashboard.queries.ledger.rows import LedgerRow
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
@@ -23,10 +23,12 @@ MOST_QUERIES = 12
 
 
 def page(reader: Membership, **query: object) -> LedgerPage:
-    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+    return build_ledger_page(
+        reader, parse_ledger_filters({name: str(value) for name, value in query.items()})
+    )
 
 
-def rows(shown: LedgerPage) -> list[Row]:
+def rows(shown: LedgerPage) -> list[LedgerRow]:
     return [row for day in shown.entries.page.days for row in day.rows]
 
 
@@ -52,7 +54,7 @@ def test_what_no_charge_explains_is_outside_the_portal(add_entry, thea, client_o
     add_entry(by=None, label="Faceless video")
     (row,) = rows(page(thea))
     assert (row.state, row.glyph, row.word) == ("outside", "outside", "Outside the portal")
-    assert page(thea).totals.figures.explained == "0 %"
+    assert page(thea).totals.figures.explained_percent == "0 %"
     html = client_of(thea).get("/ledger/").content.decode()
     assert 'class="hatch"' in html  # the bar of the day
     assert 'data-state="outside"' in html
@@ -61,8 +63,8 @@ def test_what_no_charge_explains_is_outside_the_portal(add_entry, thea, client_o
 def test_credits_that_came_need_no_charge(add_entry, thea):
     add_entry("+2000", by=None, label="Automatic top-up")
     (row,) = rows(page(thea))
-    assert (row.is_, row.state, row.word) == ("in", "", "")
-    assert page(thea).totals.figures.came == 2000
+    assert (row.direction, row.state, row.word) == ("in", "", "")
+    assert page(thea).totals.figures.received == 2000
 
 
 def test_days_are_groups_with_their_sums(add_entry, thea):
@@ -177,7 +179,7 @@ def test_a_member_and_a_job_are_filters_too(thea, luca, priya):
     assert spent(thea, job=job) == [-14]
     chosen = page(thea, job=job).job
     assert chosen is not None
-    assert chosen.says == "How to read a glacier"
+    assert chosen.current_label == "How to read a glacier"
 
 
 @pytest.mark.usefixtures("mixed_entries")

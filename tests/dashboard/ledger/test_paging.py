@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from django.utils import timezone
 
-from dashboard.archive.team import Size, make
+from dashboard.archive.team import SeedSize, seed_team
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import LedgerPage, ledger_of
-from dashboard.queries.ledger.rows import PAGE
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
+from dashboard.queries.ledger.rows import LEDGER_PAGE_SIZE
 from proxyapi.models import Account, DailyBreakdown, DailyTotalByLabel, LedgerEntry
 from tests.dashboard.ledger.conftest import sum_up
 from tests.factories import EntryFactory
@@ -24,14 +24,14 @@ from tests.factories import EntryFactory
 @pytest.fixture
 def ada(mira: Membership) -> Membership:
     """The owner of a small archive: three accounts, forty people, four months."""
-    team = make(Size(entries=900, members=40, jobs=120, days=120), mira.user, seed=3)
+    team = seed_team(SeedSize(entries=900, members=40, jobs=120, days=120), mira.user, seed=3)
     return team.memberships.get(user=mira.user)
 
 
 def walk(reader: Membership, **query: str) -> Iterator[LedgerPage]:
     """Every page from the first on, as somebody who presses the button would see them."""
     while True:
-        page = ledger_of(reader, filters_of(query))
+        page = build_ledger_page(reader, parse_ledger_filters(query))
         yield page
         if not page.entries.page.next_url:
             return
@@ -112,12 +112,12 @@ def test_rows_that_come_meanwhile_move_nothing(ada, account):
 def test_many_rows_of_one_second_are_listed_once(add_entry, thea, account):
     """pitfall_62: equal rows of one moment are still rows of their own."""
     at = timezone.now()
-    for _ in range(2 * PAGE + 3):
+    for _ in range(2 * LEDGER_PAGE_SIZE + 3):
         EntryFactory.create(account=account, happened_at=at)
     sum_up(account)
     for sort in ("", "oldest"):
         listed = [url for page in walk(thea, sort=sort) for url in places(page)]
-        assert len(listed) == len(set(listed)) == 2 * PAGE + 3
+        assert len(listed) == len(set(listed)) == 2 * LEDGER_PAGE_SIZE + 3
 
 
 def test_the_seeded_archive_agrees_with_itself(ada):

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.queries.ledger import pending
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import LedgerPage, entries_of, ledger_of
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import LedgerPage, build_ledger_page, load_entries_section
 from proxyapi.models import Charge, ChargeState
 from tests.dashboard.ledger.conftest import days_ago
 from tests.dashboard.ledger.test_export import export_rows
@@ -19,7 +19,9 @@ from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFact
 
 
 def page(reader, **query) -> LedgerPage:
-    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+    return build_ledger_page(
+        reader, parse_ledger_filters({name: str(value) for name, value in query.items()})
+    )
 
 
 def words(reader, **query) -> list[str]:
@@ -53,7 +55,7 @@ def charge(account, token):
 def test_a_charge_without_an_entry_is_shown_as_it_is(state, row, charge, thea):
     charge(state)
     (one,) = page(thea).entries.pending.rows
-    assert (one.state, one.word, one.note, one.amount.value, one.amount.is_) == row
+    assert (one.state, one.word, one.note, one.amount.value, one.amount.kind) == row
     assert (one.what, one.who, one.job) == ("Render", "Priya Raman", "Night trains")
 
 
@@ -126,12 +128,12 @@ def test_member_video_and_account_are_filters_too(charge, thea, luca, priya, acc
 
 
 def test_of_very_many_only_the_newest_are_listed(charge, thea, monkeypatch):
-    monkeypatch.setattr(pending, "MOST", 2)
+    monkeypatch.setattr(pending, "MAX_PENDING_CHARGES", 2)
     for minutes in (3, 2, 1):
         charge("unknown", sent_at=days_ago(minutes=minutes))
     shown = page(thea).entries.pending
     assert [row.when for row in shown.rows] == ["11:59", "11:58"]
-    assert shown.says == "the newest 2 charges"
+    assert shown.count_text == "the newest 2 charges"
 
 
 def test_strangers_see_none_of_it(charge, otto):
@@ -145,5 +147,5 @@ def test_it_refetches_when_a_charge_changes(charge, thea, client_of):
     assert "reelroom:charge from:body" in html
     charge()
     with CaptureQueriesContext(connection) as asked:
-        assert len(entries_of(thea, filters_of({}), 0).pending.rows) == 1
+        assert len(load_entries_section(thea, parse_ledger_filters({}), 0).pending.rows) == 1
     assert len(asked) <= 5

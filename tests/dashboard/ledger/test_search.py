@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.queries.ledger import search
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import LedgerPage, ledger_of
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
 from proxyapi.models import Job, LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago
 from tests.dashboard.ledger.test_export import export_rows
@@ -19,7 +19,9 @@ MOST_QUERIES = 12
 
 
 def page(reader, **query) -> LedgerPage:
-    return ledger_of(reader, filters_of({name: str(value) for name, value in query.items()}))
+    return build_ledger_page(
+        reader, parse_ledger_filters({name: str(value) for name, value in query.items()})
+    )
 
 
 def amounts(shown: LedgerPage) -> list[int]:
@@ -93,7 +95,7 @@ def test_it_also_searches_within_one_video_or_member(thea, luca, add_entry):
 
 
 def test_pages_of_a_search_hold_each_row_once(add_entry, account, thea, monkeypatch):
-    monkeypatch.setattr("dashboard.queries.ledger.rows.PAGE", 2)
+    monkeypatch.setattr("dashboard.queries.ledger.rows.LEDGER_PAGE_SIZE", 2)
     for hours in range(7):
         add_entry(f"-{hours + 1}", happened_at=days_ago(hours=30 * hours))
     add_entry("-50", by=None, label="Glacier pack", happened_at=days_ago(hours=31))
@@ -111,7 +113,7 @@ def test_pages_of_a_search_hold_each_row_once(add_entry, account, thea, monkeypa
 
 
 def test_too_many_videos_of_a_name_are_said(add_entry, thea, monkeypatch):
-    monkeypatch.setattr(search, "VIDEOS", 2)
+    monkeypatch.setattr(search, "MAX_FOUND_VIDEOS", 2)
     for number in range(3):
         job = add_entry(f"-{number + 1}", happened_at=days_ago(hours=3 - number)).job
         Job.objects.filter(pk=job.pk).update(created_at=days_ago(hours=4 - number))
@@ -123,8 +125,8 @@ def test_too_many_videos_of_a_name_are_said(add_entry, thea, monkeypatch):
 
 def test_of_a_long_ledger_only_the_newest_titles_are_searched(add_entry, thea, monkeypatch):
     """Days that end earlier bring older ones within reach."""
-    monkeypatch.setattr(search, "TITLES", 2)
-    monkeypatch.setattr(search, "LONG", 2)
+    monkeypatch.setattr(search, "MAX_TITLES_SEARCHED", 2)
+    monkeypatch.setattr(search, "LONG_LEDGER_ROWS", 2)
     for days in range(3):
         entry = add_entry(f"-{days + 1}", happened_at=days_ago(hours=24 * days))
         Job.objects.filter(pk=entry.job_id).update(created_at=days_ago(hours=24 * days + 1))

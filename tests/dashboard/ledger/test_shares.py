@@ -7,18 +7,18 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.months import whole_months
-from dashboard.queries.ledger.period import Period
-from dashboard.queries.ledger.scope import scope_of
-from dashboard.queries.ledger.shares import Share, shares_of
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.months import whole_months_within
+from dashboard.queries.ledger.period import LedgerPeriod
+from dashboard.queries.ledger.scope import load_ledger_scope
+from dashboard.queries.ledger.shares import FeatureShare, load_feature_shares
 from proxyapi.models import DailyTotalByOperation, MonthlyTotalByOperation
 from tests.dashboard.ledger.conftest import mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
 
 
-def share_summary(reader, **query) -> tuple[Share, ...]:
-    return shares_of(scope_of(reader.team, filters_of(query)))
+def share_summary(reader, **query) -> tuple[FeatureShare, ...]:
+    return load_feature_shares(load_ledger_scope(reader.team, parse_ledger_filters(query)))
 
 
 def test_shares_are_in_order_and_outside_comes_last(add_entry, thea):
@@ -43,7 +43,7 @@ def test_shares_are_in_order_and_outside_comes_last(add_entry, thea):
     ],
 )
 def test_whole_months_are_those_between_the_ends(first, last, months):
-    assert whole_months(Period(first, last, "")) == months
+    assert whole_months_within(LedgerPeriod(first, last, "")) == months
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_whole_months_are_those_between_the_ends(first, last, months):
     ],
 )
 def test_days_may_hold_no_whole_month(first, last):
-    start, end = whole_months(Period(first, last, ""))
+    start, end = whole_months_within(LedgerPeriod(first, last, ""))
     assert start >= end
 
 
@@ -87,10 +87,10 @@ def test_every_row_of_the_period_is_in_them_once(period, rows, add_entry, accoun
         add_entry("+100", by=None, happened_at=at)
         EntryFactory.create(account=spare, credit_spend="-0.5", happened_at=at)
     sum_up(spare)
-    scope = scope_of(thea.team, filters_of({"period": period}))
-    start, end = scope.period.moments(scope.zone)
+    scope = load_ledger_scope(thea.team, parse_ledger_filters({"period": period}))
+    start, end = scope.period.time_bounds(scope.zone)
     spent = sum(2**number for number, at in enumerate(MOMENTS) if start <= at < end)
-    assert {one.label: (one.amount, one.rows) for one in shares_of(scope)} == {
+    assert {one.label: (one.amount, one.rows) for one in load_feature_shares(scope)} == {
         label: sums
         for label, sums in {
             "Render": (spent, rows),

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 import pytest
 from django.db.models import F
 
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.scope import scope_of
-from dashboard.queries.ledger.steps import StartOf, Step, step_of
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.scope import load_ledger_scope
+from dashboard.queries.ledger.steps import Granularity, TruncToGranularity, choose_granularity
 from proxyapi.models import DailyTotal
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
@@ -21,28 +21,37 @@ NEW_YEAR = date(2027, 1, 1)  # a Friday
     ("days", "step"), [(1, "day"), (62, "day"), (63, "week"), (400, "week"), (401, "month")]
 )
 def test_longer_periods_have_longer_steps(days, step):
-    assert step_of(NEW_YEAR, NEW_YEAR + timedelta(days=days - 1)) == step
+    assert choose_granularity(NEW_YEAR, NEW_YEAR + timedelta(days=days - 1)) == step
 
 
-@pytest.mark.parametrize("step", Step)
+@pytest.mark.parametrize("step", Granularity)
 def test_the_database_begins_its_steps_on_the_same_days(step, account):
     days = [NEW_YEAR + timedelta(days=number) for number in range(-40, 40)]
     given = {"account": account, "is_credit": False, "is_matched": True, "entries": 1}
     DailyTotal.objects.bulk_create(DailyTotal(day=day, amount=-1, **given) for day in days)
-    found = DailyTotal.objects.annotate(start=StartOf("day", step)).values_list("day", "start")
+    found = DailyTotal.objects.annotate(start=TruncToGranularity("day", step)).values_list(
+        "day", "start"
+    )
     assert dict(found) == {day: step.start(day) for day in days}
-    grouped = DailyTotal.objects.annotate(start=StartOf("day", step)).values("start").distinct()
+    grouped = (
+        DailyTotal.objects.annotate(start=TruncToGranularity("day", step))
+        .values("start")
+        .distinct()
+    )
     assert len(grouped.order_by(F("start"))) == len({step.start(day) for day in days})
 
 
 def test_a_step_says_its_name():
-    assert Step.DAY.said(NEW_YEAR) == "Fri 1 Jan"
-    assert Step.WEEK.said(Step.WEEK.start(NEW_YEAR)) == "Week of 28 Dec 2026"
-    assert (Step.MONTH.said(NEW_YEAR), Step.MONTH.short(NEW_YEAR)) == ("January 2027", "Jan 2027")
+    assert Granularity.DAY.label(NEW_YEAR) == "Fri 1 Jan"
+    assert Granularity.WEEK.label(Granularity.WEEK.first_day(NEW_YEAR)) == "Week of 28 Dec 2026"
+    assert (Granularity.MONTH.label(NEW_YEAR), Granularity.MONTH.short_label(NEW_YEAR)) == (
+        "January 2027",
+        "Jan 2027",
+    )
 
 
 def spanned(reader, **query) -> tuple[date, date]:
-    return scope_of(reader.team, filters_of(query)).span
+    return load_ledger_scope(reader.team, parse_ledger_filters(query)).charted_days
 
 
 def test_long_periods_begin_with_the_first_row_of_the_accounts(add_entry, account, thea, luca):

@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from dashboard.models import Ask
+from dashboard.models import ApprovalRequest
 from dashboard.queries.overview import concerns
-from dashboard.queries.overview.asks import asks_from
-from dashboard.queries.overview.concerns import concerns_of
+from dashboard.queries.overview.asks import build_attention_list
+from dashboard.queries.overview.concerns import load_attention_rows
 from proxyapi.models import AccountPlan, LedgerConflict, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from tests.dashboard.overview.conftest import ago, video
@@ -24,7 +24,7 @@ def every_concern(account, token, ledger, add_entry, make_charge, luca, northlig
     make_charge(42, luca, state="unknown", quote=Decimal(42))
     make_charge(98, luca, state="matched", orphan_at=ago(days=1))
     make_charge(98, luca, refund_owed_at=ago(minutes=6))
-    Ask.objects.create(
+    ApprovalRequest.objects.create(
         team=northlight, member=luca.user, charge=make_charge(0, luca, state="draft", hold=106)
     )
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.REVOKED)
@@ -44,7 +44,7 @@ def every_concern(account, token, ledger, add_entry, make_charge, luca, northlig
 
 def found(team, account):
     now = timezone.now()
-    return concerns_of(team, [account.pk], now - timedelta(days=20), now)
+    return load_attention_rows(team, [account.pk], now - timedelta(days=20), now)
 
 
 def test_every_kind_is_found_in_one_query(
@@ -73,7 +73,7 @@ def test_they_come_with_what_the_sentences_need(every_concern, northlight, accou
 def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
     northlight, account, ledger, make_charge, monkeypatch
 ):
-    monkeypatch.setattr(concerns, "MOST", 3)
+    monkeypatch.setattr(concerns, "MAX_ATTENTION_ROWS", 3)
     for days in range(20, 15, -1):
         make_charge(98, refund_owed_at=ago(days=days))
     make_charge(42, state="unknown", quote=Decimal(42))
@@ -86,7 +86,7 @@ def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
 
 def test_another_team_sees_nothing_of_it(every_concern, account, otto):
     now = timezone.now()
-    assert concerns_of(otto.team, [], now - timedelta(days=20), now) == []
+    assert load_attention_rows(otto.team, [], now - timedelta(days=20), now) == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_another_team_sees_nothing_of_it(every_concern, account, otto):
 def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
     account = AccountFactory.create(vault=northlight.vault, name="Northlight Trial", plan=plan)
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
-    (ask,) = asks_from([], found(northlight, account), timezone.now(), top_up=True).shown
+    (ask,) = build_attention_list([], found(northlight, account), timezone.now(), top_up=True).shown
     assert ask.title == title
     assert text in ask.text
 
@@ -119,4 +119,4 @@ def test_what_was_settled_waits_for_nobody(
 def test_what_was_spent_before_the_account_came_is_no_news(northlight, account, add_entry):
     add_entry(-96, ago(days=401))
     now = timezone.now()
-    assert concerns_of(northlight, [account.pk], now - timedelta(days=500), now) == []
+    assert load_attention_rows(northlight, [account.pk], now - timedelta(days=500), now) == []

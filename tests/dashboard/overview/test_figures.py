@@ -10,17 +10,17 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Team
-from dashboard.queries.overview.balance import balance_line, days_with
-from dashboard.queries.overview.page import credits_part
-from dashboard.queries.overview.spend import facts, ordinal, spend_from
-from dashboard.queries.overview.sums import sums_of
+from dashboard.queries.overview.balance import build_balance_chart, build_balance_days
+from dashboard.queries.overview.page import build_credits_part
+from dashboard.queries.overview.spend import build_spend_comparisons, build_spend_overview, ordinal
+from dashboard.queries.overview.sums import load_overview_sums
 from dashboard.queries.overview.window import (
-    month_before,
-    same_day_before,
+    first_of_previous_month,
+    same_day_previous_month,
     week_start,
-    window_of,
+    window_for_span,
 )
-from dashboard.queries.purse import purse_of
+from dashboard.queries.purse import load_team_balance
 from proxyapi.models import LedgerMirror, Token, TokenState
 from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory
 
@@ -44,7 +44,9 @@ def figures_at(northlight, account):
     """What the books add up to as of a moment."""
 
     def tell(now: datetime = EVENING, span: str = ""):
-        return sums_of(northlight, [account.pk], window_of(span, northlight.vault.zone, now))
+        return load_overview_sums(
+            northlight, [account.pk], window_for_span(span, northlight.vault.zone, now)
+        )
 
     return tell
 
@@ -59,20 +61,20 @@ def test_today_this_week_and_this_month_stand_beside_the_last_ones(add_entry, fi
         (date(2026, 10, 31), 100_000),
     ):
         add_entry(-cost, at(day))
-    today, week, month = facts(figures_at())
-    assert (today.spent, today.before) == (1, "yesterday 10")
+    today, week, month = build_spend_comparisons(figures_at())
+    assert (today.spent, today.previous) == (1, "yesterday 10")
     assert week.spent == 11
-    assert week.before == "last week 100 by Friday, 1,100 in all"
+    assert week.previous == "last week 100 by Friday, 1,100 in all"
     assert month.spent == 1_111
-    assert month.before == "October 10,000 by the 20th, 110,000 in all"
+    assert month.previous == "October 10,000 by the 20th, 110,000 in all"
 
 
 def test_pitfall_68_a_day_is_the_teams_own(northlight, add_entry, figures_at):
     move_to_zone(northlight, "Pacific/Auckland")
     add_entry(-5, datetime(2026, 11, 19, 10, 59, tzinfo=UTC))  # 23:59 there
     add_entry(-7, datetime(2026, 11, 19, 11, 0, tzinfo=UTC))  # midnight there
-    today, *_ = facts(figures_at(datetime(2026, 11, 20, 1, tzinfo=UTC)))
-    assert (today.spent, today.before) == (7, "yesterday 5")
+    today, *_ = build_spend_comparisons(figures_at(datetime(2026, 11, 20, 1, tzinfo=UTC)))
+    assert (today.spent, today.previous) == (7, "yesterday 5")
 
 
 @pytest.mark.parametrize(
@@ -84,8 +86,8 @@ def test_pitfall_68_a_day_is_the_teams_own(northlight, add_entry, figures_at):
     ],
 )
 def test_the_same_day_of_a_shorter_month_is_its_last(day, same):
-    assert same_day_before(day) == same
-    assert month_before(day) == same.replace(day=1)
+    assert same_day_previous_month(day) == same
+    assert first_of_previous_month(day) == same.replace(day=1)
 
 
 def test_a_week_starts_on_monday():
@@ -95,7 +97,7 @@ def test_a_week_starts_on_monday():
 
 def test_a_window_over_a_changed_clock_has_thirty_days():
     now = datetime(2026, 11, 1, 3, tzinfo=UTC)
-    window = window_of("", ZoneInfo("America/New_York"), now)
+    window = window_for_span("", ZoneInfo("America/New_York"), now)
     assert (len(window.days), window.today) == (30, date(2026, 10, 31))
 
 
@@ -108,29 +110,33 @@ def test_the_balance_is_walked_back_through_every_entry(add_entry, figures_at):
     add_entry(-100, at(date(2026, 11, 10)))
     add_entry(2_000, at(date(2026, 11, 12)), label="Auto top-up")
     add_entry(-50, at(FRIDAY))
-    line = balance_line(days_with(Decimal(2_050), figures_at(), whole=True))
+    line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), whole=True))
     assert line is not None
     assert "from 200 to 2,050 credits" in line.sentence
     assert "Credits arrived on 12 Nov." in line.sentence
     assert [(mark.kind, mark.label) for mark in line.marks] == [("in", "+2,000"), ("now", "2,050")]
     assert line.marks[0].title == "12 Nov: +2,000 credits, Auto top-up"
-    assert line.stops[-1].says.endswith(": 2,050 cr at its end. 50 went.")
+    assert line.stops[-1].text.endswith(": 2,050 cr at its end. 50 went.")
 
 
 def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, mira):
     add_entry(-100, timezone.now() - timedelta(days=1))
     add_entry(500.25)
     LedgerMirror.objects.update(balance_exact=1000, weighed_high=1)
-    told = credits_part(mira, "").credits
+    told = build_credits_part(mira, "").credits
     assert told is not None
     yesterday, today = told.days
-    assert (yesterday.began, yesterday.ended, today.ended) == (1100, 1000, Decimal("1500.25"))
+    assert (yesterday.opening_balance, yesterday.closing_balance, today.closing_balance) == (
+        1100,
+        1000,
+        Decimal("1500.25"),
+    )
 
 
 def test_a_refund_too_small_to_see_is_marked_and_not_written_out(add_entry, figures_at):
     add_entry(2_000, at(date(2026, 11, 6)), label="")
     add_entry(5, at(date(2026, 11, 16)), label="")
-    line = balance_line(days_with(Decimal(2_050), figures_at(), whole=True))
+    line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), whole=True))
     assert line is not None
     marks = {mark.title: mark.label for mark in line.marks}
     assert marks["16 Nov: +5 credits"] == ""
@@ -140,13 +146,13 @@ def test_a_refund_too_small_to_see_is_marked_and_not_written_out(add_entry, figu
 def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(add_entry, figures_at):
     add_entry(-100, at(date(2026, 11, 10)))
     add_entry(-50, at(FRIDAY))
-    line = balance_line(days_with(Decimal(500), figures_at(), whole=False))
+    line = build_balance_chart(build_balance_days(Decimal(500), figures_at(), whole=False))
     assert line is not None
     assert "Balance from Wed 11 Nov" in line.sentence
 
 
 def test_without_entries_there_is_no_line(ledger, figures_at):
-    assert balance_line(days_with(Decimal(500), figures_at(), whole=True)) is None
+    assert build_balance_chart(build_balance_days(Decimal(500), figures_at(), whole=True)) is None
 
 
 def test_members_have_their_colours_and_outside_has_none(
@@ -156,7 +162,7 @@ def test_members_have_their_colours_and_outside_has_none(
     add_entry(-96, now, charge=make_charge(96, priya))
     add_entry(-40, now, charge=make_charge(40, luca))
     add_entry(-8, now)
-    spend = spend_from(figures_at(now))
+    spend = build_spend_overview(figures_at(now))
     assert [(one.name, one.tone, one.spent) for one in spend.members] == [
         ("Priya Raman", "m1", 96),
         ("Luca Moretti", "m2", 40),
@@ -175,7 +181,7 @@ def test_who_has_no_name_goes_by_the_address(blank, add_entry, make_charge, priy
     type(priya.user).objects.filter(pk=priya.user_id).update(name=blank)
     now = timezone.now()
     add_entry(-96, now, charge=make_charge(96, priya))
-    spend = spend_from(figures_at(now))
+    spend = build_spend_overview(figures_at(now))
     assert [one.label for one in spend.bars.series] == ["priya"]
     assert [one.name for one in spend.members] == [priya.user.email]
 
@@ -185,7 +191,7 @@ def test_a_refund_is_no_spend_and_no_feature(add_entry, make_charge, priya, figu
     charge = make_charge(98, priya)
     add_entry(-98, now, charge=charge)
     add_entry(98, now, charge=charge)
-    spend = spend_from(figures_at(now))
+    spend = build_spend_overview(figures_at(now))
     assert spend.total == 98
     assert [one.spent for one in spend.features] == [98]
 
@@ -196,7 +202,7 @@ def test_of_many_members_the_first_have_a_bar_of_their_own(
     now = timezone.now()
     for cost in range(1, 13):
         add_entry(-cost, now, charge=make_charge(cost, MembershipFactory.create(team=northlight)))
-    spend = spend_from(figures_at(now))
+    spend = build_spend_overview(figures_at(now))
     # Priya, whose token it is, joined first and spent nothing.
     assert len(spend.bars.series) == 5
     assert spend.bars.series[0].label == "others"
@@ -208,7 +214,7 @@ def test_every_amount_is_exact_on_both_databases(add_entry, figures_at):
     now = timezone.now()
     for _ in range(10):
         add_entry("-0.1", now)
-    assert spend_from(figures_at(now)).total == Decimal(1)
+    assert build_spend_overview(figures_at(now)).total == Decimal(1)
 
 
 def test_an_hour_more_or_less_moves_no_day(northlight, add_entry, figures_at):
@@ -230,5 +236,5 @@ def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(
     job = JobFactory.create(account=other, token=held)
     make_charge(member=priya, state="held", hold=Decimal(90), job=job)
     Token.objects.filter(account=account).update(state=TokenState.REMOVED)
-    purse = purse_of(account.vault)
+    purse = load_team_balance(account.vault)
     assert (purse.balance, purse.held, purse.free) == (1000, 90, 910)

@@ -47,7 +47,7 @@ def test_a_write_off_frees_the_hold_and_leaves_its_row(client_of, thea, unknown_
 def test_a_write_off_wants_a_reason(client_of, thea, unknown_charge, ledger):
     answer = client_of(thea).post(address(unknown_charge, "write-offs"), {"reason": "  "})
     assert answer.status_code == 422
-    assert books.NO_REASON in answer.content.decode()
+    assert books.WRITE_OFF_REASON_REQUIRED in answer.content.decode()
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.UNKNOWN
     assert not AuditEvent.objects.exists()
@@ -109,9 +109,9 @@ def test_an_entry_that_has_a_charge_is_no_candidate(
 
 
 def test_what_was_settled_meanwhile_is_not_decided_again(thea, unknown_charge, ledger):
-    books.write_off(by=thea, charge=unknown_charge, reason="Gone.")
+    books.write_off_unknown_charge(by=thea, charge=unknown_charge, reason="Gone.")
     with pytest.raises(StaleData):
-        books.write_off(by=thea, charge=unknown_charge, reason="Gone again.")
+        books.write_off_unknown_charge(by=thea, charge=unknown_charge, reason="Gone again.")
     assert AuditEvent.objects.count() == 1
 
 
@@ -143,9 +143,9 @@ def test_the_services_version_is_taken(client_of, thea, ledger_conflict, account
 
 
 def test_a_row_is_accepted_once(thea, ledger_conflict):
-    books.take_version(by=thea, rewrite=ledger_conflict)
+    books.accept_ledger_conflict(by=thea, rewrite=ledger_conflict)
     with pytest.raises(StaleData):
-        books.take_version(by=thea, rewrite=ledger_conflict)
+        books.accept_ledger_conflict(by=thea, rewrite=ledger_conflict)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_what_was_let_go_stays_on_the_page_with_who_and_why(client_of, mira, ver
 def test_a_difference_is_not_let_go_without_a_reason(client_of, mira, unexplained_gap, account):
     answer = client_of(mira).post(unexplained_gap, {**FORM, "reason": " "})
     assert answer.status_code == 422
-    assert books.NO_WHY in answer.content.decode()
+    assert books.REBASE_REASON_REQUIRED in answer.content.decode()
     assert ledger.build_reconciliation(account).difference == -4
 
 
@@ -293,11 +293,13 @@ def test_nobody_else_decides_by_hand_made_calls(
 ):
     member = request.getfixturevalue(name)
     for act in (
-        lambda: books.write_off(by=member, charge=unknown_charge, reason="Mine."),
-        lambda: books.settle_with(by=member, charge=unknown_charge, position=0, seen=None),
-        lambda: books.take_version(by=member, rewrite=ledger_conflict),
-        lambda: books.take_versions(by=member, account=ledger_conflict.account, seen="1"),
-        lambda: books.start_anew(
+        lambda: books.write_off_unknown_charge(by=member, charge=unknown_charge, reason="Mine."),
+        lambda: books.match_charge_to_entry(
+            by=member, charge=unknown_charge, position=0, seen=None
+        ),
+        lambda: books.accept_ledger_conflict(by=member, rewrite=ledger_conflict),
+        lambda: books.accept_ledger_conflicts(by=member, account=ledger_conflict.account, seen="1"),
+        lambda: books.rebase_opening_balance(
             by=member, account=unknown_charge.account, seen=None, reason="Mine."
         ),
     ):
@@ -308,5 +310,5 @@ def test_nobody_else_decides_by_hand_made_calls(
 
 def test_no_reason_is_a_refusal_of_its_own_field(thea, unknown_charge, ledger):
     with pytest.raises(Refusal) as refused:
-        books.write_off(by=thea, charge=unknown_charge, reason="")
+        books.write_off_unknown_charge(by=thea, charge=unknown_charge, reason="")
     assert refused.value.field == "reason"

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from dashboard.queries.reconciliation.statement import statement_of
+from dashboard.queries.reconciliation.statement import load_balance_statement
 from proxyapi.ledger import build_reconciliation
 
 
@@ -30,14 +30,14 @@ def mixed_entries(add_entry, make_charge, unknown_charge, set_checkpoint, ledger
 
 def test_it_says_what_the_reconciliation_says(mixed_entries):
     statement, found = (
-        statement_of(mixed_entries.account, mixed_entries),
+        load_balance_statement(mixed_entries.account, mixed_entries),
         build_reconciliation(mixed_entries.account),
     )
     assert statement.opening == found.opening_balance
     assert statement.newer == found.newer_entries_sum == -30
-    assert statement.came == found.credited
+    assert statement.received == found.credited
     assert statement.refunded == found.refunded
-    assert statement.shown == found.balance_exact
+    assert statement.reported_balance == found.balance_exact
     assert statement.difference == found.difference
     assert statement.matched == found.matched
     assert statement.outside == found.outside
@@ -51,7 +51,7 @@ def test_what_was_booked_differently_than_reported_is_in_what_the_charges_took(
 ):
     add_entry(-90, charge=make_charge(96), confidence="weak")
     statement, found = (
-        statement_of(mixed_entries.account, mixed_entries),
+        load_balance_statement(mixed_entries.account, mixed_entries),
         build_reconciliation(mixed_entries.account),
     )
     assert statement.charged == found.charged
@@ -59,13 +59,13 @@ def test_what_was_booked_differently_than_reported_is_in_what_the_charges_took(
 
 
 def test_opening_and_entries_and_the_difference_make_the_balance(mixed_entries):
-    statement = statement_of(mixed_entries.account, mixed_entries)
-    assert statement.adds_up_to == Decimal("891.5")
-    assert statement.adds_up_to + statement.difference == statement.shown
+    statement = load_balance_statement(mixed_entries.account, mixed_entries)
+    assert statement.computed_balance == Decimal("891.5")
+    assert statement.computed_balance + statement.difference == statement.reported_balance
 
 
 def test_debits_are_our_charges_and_the_rest(mixed_entries):
-    statement = statement_of(mixed_entries.account, mixed_entries)
+    statement = load_balance_statement(mixed_entries.account, mixed_entries)
     assert statement.matched + statement.outside == statement.spent
     assert statement.charged - statement.matched == statement.unexplained
 
@@ -73,5 +73,9 @@ def test_debits_are_our_charges_and_the_rest(mixed_entries):
 def test_without_a_balance_checkpoint_there_is_nothing_to_add_up_to(add_entry, ledger):
     add_entry(-96)
     ledger.refresh_from_db()
-    statement = statement_of(ledger.account, ledger)
-    assert (statement.opening, statement.adds_up_to, statement.shown) == (None, None, None)
+    statement = load_balance_statement(ledger.account, ledger)
+    assert (statement.opening, statement.computed_balance, statement.reported_balance) == (
+        None,
+        None,
+        None,
+    )

@@ -108,7 +108,7 @@ def test_no_password_is_stored(browser_at) -> None:
 
 
 def test_rows_are_deleted_after_a_while(browser_at, settings, monkeypatch) -> None:
-    monkeypatch.setattr(history, "BATCH", 2)
+    monkeypatch.setattr(history, "DELETE_BATCH_SIZE", 2)
     for _ in range(5):
         sign_in(browser_at(HOME), "not the lantern")
     ago = timezone.now() - timedelta(days=settings.SIGN_INS_KEPT_DAYS, minutes=1)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard import tasks
 from dashboard.celery import app
-from dashboard.tickets import Ticket, lapsed
+from dashboard.tickets import StreamSession, expired_sessions
 from tests.dashboard.sign_in.conftest import is_signed_in, sign_in
 
 pytestmark = pytest.mark.usefixtures("mira_signs_in")
@@ -91,10 +91,10 @@ def test_a_stream_that_comes_back_is_no_use_and_ends_with_the_session(browser, c
     clock.shift(timedelta(hours=1))
     browser.get(reverse("live"), {"team": "another"})
     assert end() == before
-    ticket = Ticket(mira.team.vault_id, mira.team_id, mira.user_id, row.session_key)
-    assert not lapsed({ticket})
+    ticket = StreamSession(mira.team.vault_id, mira.team_id, mira.user_id, row.session_key)
+    assert not expired_sessions({ticket})
     clock.shift(IDLE)
-    assert lapsed({ticket}) == {ticket}
+    assert expired_sessions({ticket}) == {ticket}
 
 
 def test_a_shorter_limit_is_a_setting(clock, browser_at, settings) -> None:

@@ -29,9 +29,9 @@ WORDS: dict[str, Any] = {
 def test_settings_do_not_change_between_the_price_and_the_render(
     priya: Membership, luca: Membership, ready: Job
 ) -> None:
-    actions.render(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
+    actions.render_video(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
     with pytest.raises(NotReady, match="rendering"):
-        actions.save_step(by=luca, job=ready, changes={"voice_id": 7})
+        actions.save_draft_step(by=luca, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
     assert ready.wanted["voice_id"] == 3
 
@@ -39,7 +39,7 @@ def test_settings_do_not_change_between_the_price_and_the_render(
 def test_a_choice_may_change_while_the_script_is_written(priya: Membership, ready: Job) -> None:
     actions.write_script(by=priya, job=ready, nonce=uuid.uuid4(), **WORDS)
     ready.refresh_from_db()
-    actions.save_step(by=priya, job=ready, changes={"voice_id": 7})
+    actions.save_draft_step(by=priya, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
     assert ready.wanted["voice_id"] == 7
 
@@ -49,9 +49,9 @@ def test_a_render_is_not_sent_at_a_price_that_is_not_its_own_any_more(
 ) -> None:
     """Luca saves after Priya's page was read and before her render is recorded."""
     seen = Job.objects.get()
-    actions.save_step(by=luca, job=ready, changes={"voice_id": 7})
+    actions.save_draft_step(by=luca, job=ready, changes={"voice_id": 7})
     with pytest.raises(StaleData):
-        actions.render(by=priya, job=seen, nonce=uuid.uuid4(), seen=PRICE)
+        actions.render_video(by=priya, job=seen, nonce=uuid.uuid4(), seen=PRICE)
     assert not Charge.objects.exists()
 
 
@@ -59,11 +59,11 @@ def test_a_form_of_one_video_does_not_pass_for_that_of_another(
     priya: Membership, ready: Job
 ) -> None:
     nonce = uuid.uuid4()
-    first = actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE)
-    assert actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
+    first = actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE)
+    assert actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
     other = JobFactory(account=ready.account, token=ready.token, vault=ready.vault)
     with pytest.raises(AlreadyInProgress):
-        actions.render(by=priya, job=other, nonce=nonce, seen=PRICE)
+        actions.render_video(by=priya, job=other, nonce=nonce, seen=PRICE)
     with pytest.raises(AlreadyInProgress):
         actions.write_script(by=priya, job=ready, nonce=nonce, **WORDS)
 
@@ -72,12 +72,12 @@ def test_a_form_that_is_sent_again_when_all_is_done_is_still_one_charge(
     priya: Membership, ready: Job
 ) -> None:
     nonce = uuid.uuid4()
-    first = actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE)
+    first = actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE)
     now = timezone.now()
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
     Job.objects.update(state=JobState.RUNNING, next_look_at=now)
     ready.refresh_from_db()
-    assert actions.render(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
+    assert actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
 
 
 def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
@@ -87,9 +87,11 @@ def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
 
     def retry(seen: int) -> Charge:
         nonce, price, failed_at = uuid.uuid4(), Decimal(seen), now.isoformat()
-        return actions.retry(by=priya, job=ready, nonce=nonce, seen=price, failed_at=failed_at)
+        return actions.retry_video(
+            by=priya, job=ready, nonce=nonce, seen=price, failed_at=failed_at
+        )
 
-    charge = actions.render(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
+    charge = actions.render_video(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
     Job.objects.update(state=JobState.FAILED, finished_at=now)
     ready.refresh_from_db()

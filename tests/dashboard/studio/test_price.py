@@ -9,9 +9,9 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from dashboard.fragments import bundle
+from dashboard.fragments import render_tenant_changes
 from dashboard.models import Membership
-from dashboard.queries.studio import act_of, price_of
+from dashboard.queries.studio import build_draft_price, build_render_button
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import ChargeState, Job, JobState, TokenState
 from tests.dashboard.studio.conftest import WANTED, Browser, get_page, job_url
@@ -36,15 +36,15 @@ def spent(job: Job, cost: int, **wanted: object) -> None:
 
 
 def test_a_priced_draft_shows_its_estimate_with_its_time(ready: Job) -> None:
-    price = price_of(ready)
+    price = build_draft_price(ready)
     assert (price.state, price.estimate, price.ready) == ("known", Decimal(96), True)
-    assert [need.label for need in price.needs][-1] == "4,318 cr are free"
+    assert [need.label for need in price.requirements][-1] == "4,318 cr are free"
 
 
 def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draft: Job) -> None:
     """pitfall_89, pitfall_102"""
-    price = price_of(draft)
-    missing = {need.label: need.step for need in price.needs if not need.done}
+    price = build_draft_price(draft)
+    missing = {need.label: need.step for need in price.requirements if not need.done}
     assert price.state == "none"
     assert missing == {
         "Script is set": "script",
@@ -57,17 +57,17 @@ def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draf
 def test_an_edited_draft_is_asked_for_again(ready: Job) -> None:
     """An estimate of other settings is no price."""
     ready.wanted = {**ready.wanted, "genre_id": 942}
-    assert price_of(ready).state == "pending"
-    assert price_of(ready).estimate is None
+    assert build_draft_price(ready).state == "pending"
+    assert build_draft_price(ready).estimate is None
 
 
 def test_a_price_that_does_not_come_can_be_asked_for_again(ready: Job) -> None:
     ready.estimate = None
-    assert not price_of(ready).stuck
+    assert not build_draft_price(ready).can_request_again
     ready.edited_at = timezone.now() - timedelta(seconds=30)
-    assert price_of(ready).stuck
+    assert build_draft_price(ready).can_request_again
     ready.quote_error = "The service did not answer."
-    assert (price_of(ready).state, price_of(ready).reason) == (
+    assert (build_draft_price(ready).state, build_draft_price(ready).reason) == (
         "none",
         "The service did not answer.",
     )
@@ -84,7 +84,7 @@ def test_a_price_that_failed_says_why_and_offers_to_ask_again(
 
 def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
     ready.wanted = {**ready.wanted, "voice_id": 4711}
-    unmet = [need.label for need in price_of(ready).needs if not need.done]
+    unmet = [need.label for need in build_draft_price(ready).requirements if not need.done]
     assert unmet == ["Voice is known to the service"]
 
 
@@ -101,18 +101,18 @@ def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
 )
 def test_too_few_credits_are_a_need(ready: Job, balance: int, label: str) -> None:
     ready.account.balance = Decimal(balance)
-    assert label in [need.label for need in price_of(ready).needs if not need.done]
-    assert not price_of(ready).ready
+    assert label in [need.label for need in build_draft_price(ready).requirements if not need.done]
+    assert not build_draft_price(ready).ready
 
 
 def test_a_render_is_offered_when_all_that_is_held_for_it_is_free(ready: Job) -> None:
     ready.account.balance = Decimal(106)
-    assert price_of(ready).ready
+    assert build_draft_price(ready).ready
 
 
 def test_a_token_that_does_not_work_is_a_need(ready: Job) -> None:
     ready.token.state = TokenState.REVOKED
-    assert not price_of(ready).ready
+    assert not build_draft_price(ready).ready
 
 
 def test_earlier_prices_are_those_of_the_same_type_and_length(ready: Job) -> None:
@@ -120,19 +120,24 @@ def test_earlier_prices_are_those_of_the_same_type_and_length(ready: Job) -> Non
         spent(ready, cost)
     spent(ready, 300, script=" ".join(["ice"] * 900))
     spent(ready, 12, type="b-roll")
-    assert sorted(price_of(ready).spent.costs) == [88, 96, 104]
-    assert price_of(ready).spent.sentence == "Your last 3 videos like this cost 88 to 104."
+    assert sorted(build_draft_price(ready).past_prices.costs) == [88, 96, 104]
+    assert (
+        build_draft_price(ready).past_prices.sentence
+        == "Your last 3 videos like this cost 88 to 104."
+    )
 
 
 def test_the_card_that_is_pushed_holds_no_button_of_a_reader(ready: Job) -> None:
-    html = render_to_string("dashboard/studio/_price.html", {"price": price_of(ready)})
+    html = render_to_string("dashboard/studio/_price.html", {"price": build_draft_price(ready)})
     assert f'id="job-{ready.pk}-price"' in html
     assert "btn" not in html
     assert "?part=act" in html
 
 
 def test_a_new_price_is_in_the_push_to_every_open_page(ready: Job) -> None:
-    html = bundle(ready.vault_id, {ChangeEvent(ready.vault_id, EventType.JOB, ready.pk)})
+    html = render_tenant_changes(
+        ready.vault_id, {ChangeEvent(ready.vault_id, EventType.JOB, ready.pk)}
+    )
     assert f'id="job-{ready.pk}-price"' in html
     assert "≈ 96" in html
 
@@ -143,7 +148,7 @@ def test_the_button_is_the_readers_own(
     url = job_url(ready, "price") + "?part=act"
     assert "≈ 96 cr" in get_page(client_of(priya), url, **HTMX)
     assert "Render" not in get_page(client_of(vera), url, **HTMX)
-    assert not act_of(price_of(ready), vera).show
+    assert not build_render_button(build_draft_price(ready), vera).show
 
 
 def test_a_button_that_is_disabled_says_why(

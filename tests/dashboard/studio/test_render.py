@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from dashboard.models import Membership
-from dashboard.queries.studio.confirm import confirm_of, range_of
+from dashboard.queries.studio.confirm import build_price_range, build_render_confirmation
 from proxyapi.models import Charge, ChargeState, Job
 from tests.dashboard.studio.conftest import Browser, get_page, job_url
 from tests.factories import ChargeFactory
@@ -165,17 +165,17 @@ def test_who_comes_late_is_taken_to_the_video(
 
 def test_equal_prices_stand_on_each_other() -> None:
     costs = tuple(Decimal(cost) for cost in (88, 96, 96, 104))
-    drawn = range_of(costs, Decimal(96), Decimal(106))
+    drawn = build_price_range(costs, Decimal(96), Decimal(106))
     assert drawn is not None
     assert [dot.y for dot in drawn.dots] == [24, 24, 16, 24]
-    pile = range_of((Decimal(96),) * 14, Decimal(96), Decimal(106))
+    pile = build_price_range((Decimal(96),) * 14, Decimal(96), Decimal(106))
     assert pile is not None
     assert min(dot.y for dot in pile.dots) == 4  # however many, they stay in the drawing
     assert (drawn.low_x, drawn.estimate_x, drawn.hold_x) == ("25.00%", "50.00%", "81.25%")
 
 
 def test_without_earlier_prices_nothing_is_drawn(priya: Membership, ready: Job) -> None:
-    assert confirm_of(ready, priya).range is None
+    assert build_render_confirmation(ready, priya).price_range is None
 
 
 def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(

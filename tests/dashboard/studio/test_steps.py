@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dashboard.models import Membership
-from dashboard.queries.studio.options import options_in
+from dashboard.queries.studio.options import parse_faceless_options
 from proxyapi.models import Job
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, step_url
 from tests.factories import AccountFactory, TenantFactory, TokenFactory
@@ -142,7 +142,10 @@ def test_pitfall_56_a_cost_that_is_a_list_is_no_multiplier() -> None:
     """As clip engines have one; what an image engine multiplies is a number."""
     engines = [{"id": 1, "name": "Clips", "cost": [{"credits_per_second": 0.68}]}]
     engines.append({"id": 2, "name": "Atelier", "cost": 3})
-    notes = [one.note for one in options_in({"image_engines": engines}).choices("image_engine_id")]
+    notes = [
+        one.note
+        for one in parse_faceless_options({"image_engines": engines}).choices("image_engine_id")
+    ]
     assert notes == ["", "3 times the plain price"]
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import AuditEvent, Membership
-from dashboard.queries.top_up.facts import facts_of, shown_of
+from dashboard.queries.top_up.facts import displayed_setting, load_top_up_facts
 from proxyapi.models import (
     Account,
     AccountPlan,
@@ -49,7 +49,7 @@ def test_a_change_that_ends_while_its_page_is_drawn_is_shown_with_what_it_left(
         wanted=saved.to_request_body(),
         state=TopUpChangeState.SAVED,
     )
-    assert shown_of(facts_of(read_before, [read_before])) == saved
+    assert displayed_setting(load_top_up_facts(read_before, [read_before])) == saved
 
 
 @pytest.fixture

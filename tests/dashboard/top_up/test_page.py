@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.top_up.state import day_words
+from dashboard.queries.top_up.state import day_reset_text
 from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerEntry, TokenState, Vault
 from proxyapi.top_up import infer_from_entries
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of
@@ -109,7 +109,7 @@ def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
 def test_pitfall_68_the_utc_day_is_told_in_the_teams_zone_too(
     zone: str, now: datetime, sentence: str
 ) -> None:
-    words = day_words(infer_from_entries([], None, now), Vault(time_zone=zone).zone)
+    words = day_reset_text(infer_from_entries([], None, now), Vault(time_zone=zone).zone)
     assert words.endswith(sentence)
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.forecast import ledger_of
+from dashboard.queries.forecast import load_daily_history
 from proxyapi.forecast import DailyCredits
 from proxyapi.models import Account, LedgerEntry
 from tests.dashboard.top_up.conftest import ClientOf, visible_text_of
@@ -31,10 +31,11 @@ def add_refund(account: Account, add_spend: Spend) -> Spend:
 
 def day_of(account: Account, days: int = 1) -> DailyCredits:
     today = timezone.now().astimezone(account.vault.zone).date()
-    ledger = ledger_of(account, today, 56)
+    ledger = load_daily_history(account, today, 56)
     day = ledger.days[today - timedelta(days=days)]
     assert (
-        ledger.moved[today - timedelta(days=days)] == day.into - day.api_spend - day.outside_spend
+        ledger.net_by_day[today - timedelta(days=days)]
+        == day.into - day.api_spend - day.outside_spend
     )
     return day
 

@@ -13,9 +13,9 @@ from django.test import Client
 from time_machine import TimeMachineFixture
 
 from dashboard.models import Membership
+from dashboard.queries.top_up import build_what_if
 from dashboard.queries.top_up import what_if as query
-from dashboard.queries.top_up import what_if_of
-from dashboard.queries.top_up.what_if import WhatIf
+from dashboard.queries.top_up.what_if import TopUpWhatIf
 from proxyapi import calls
 from proxyapi.models import Account, CreditPack, LedgerEntry
 from proxyapi.top_up import TopUpSetting
@@ -45,7 +45,7 @@ def ten_days_of_spending(account: Account, add_spend: Spend) -> Account:
 
 
 def test_the_real_spending_is_moved_again_under_the_setting(ten_days_of_spending: Account) -> None:
-    found = what_if_of(ten_days_of_spending, ON)
+    found = build_what_if(ten_days_of_spending, ON)
     assert (found.top_ups, found.bought, found.busiest) == (1, 2000, 1)
     assert found.gaps == ()
     assert found.days == 11
@@ -53,7 +53,7 @@ def test_the_real_spending_is_moved_again_under_the_setting(ten_days_of_spending
 
 
 def test_without_top_up_it_is_what_it_was(ten_days_of_spending: Account) -> None:
-    found = what_if_of(ten_days_of_spending, TopUpSetting(False, "dynamic-credits", None, 20))
+    found = build_what_if(ten_days_of_spending, TopUpSetting(False, "dynamic-credits", None, 20))
     assert (found.top_ups, found.bought) == (0, 0)
     assert found.chart is not None and found.chart.sentence.endswith("200 credits today.")
 
@@ -67,9 +67,9 @@ def test_the_top_ups_that_really_came_are_left_out(
     add_spend: Spend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(query, "EXACT", exactly)
+    monkeypatch.setattr(query, "MAX_EXACT_ENTRIES", exactly)
     add_spend("2000.0000", days=5, **{"label": "Credits", said_in: "Auto top-up"})
-    found = what_if_of(ten_days_of_spending, TopUpSetting(False, "dynamic-credits", None, 20))
+    found = build_what_if(ten_days_of_spending, TopUpSetting(False, "dynamic-credits", None, 20))
     assert [gap.needed for gap in found.gaps] == [Decimal(300)] * len(found.gaps)
     assert (found.gap_count, found.by_day) == (6, exactly == 3)
 
@@ -84,25 +84,25 @@ def test_what_gives_back_a_film_about_top_ups_is_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A refund may bear its debit's label, and that the film's title."""
-    monkeypatch.setattr(query, "EXACT", exactly)
+    monkeypatch.setattr(query, "MAX_EXACT_ENTRIES", exactly)
     charge = ChargeFactory(job__account=ten_days_of_spending) if is_ours else None
     said = {"charge": charge, "confidence": "certain"} if is_ours else {"transaction_type": REFUND}
     add_spend("2000.0000", days=5, label="How to top up a phone", **said)
-    found = what_if_of(ten_days_of_spending, TopUpSetting(False, "dynamic-credits", None, 20))
+    found = build_what_if(ten_days_of_spending, TopUpSetting(False, "dynamic-credits", None, 20))
     assert found.gap_count == (1 if found.by_day else 2)  # by day it comes before what is spent
 
 
 def test_other_credits_come_as_they_came(ten_days_of_spending: Account, add_spend: Spend) -> None:
     add_spend("500.0000", days=5, label="Refund of a clip")
-    assert what_if_of(ten_days_of_spending, TopUpSetting()).gaps == ()
+    assert build_what_if(ten_days_of_spending, TopUpSetting()).gaps == ()
 
 
 def test_a_long_ledger_is_moved_day_by_day_to_the_same_end(
     ten_days_of_spending: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exact = what_if_of(ten_days_of_spending, ON)
-    monkeypatch.setattr(query, "EXACT", 3)
-    by_day = what_if_of(ten_days_of_spending, ON)
+    exact = build_what_if(ten_days_of_spending, ON)
+    monkeypatch.setattr(query, "MAX_EXACT_ENTRIES", 3)
+    by_day = build_what_if(ten_days_of_spending, ON)
     assert by_day.by_day and not exact.by_day
     assert (by_day.top_ups, by_day.bought) == (exact.top_ups, exact.bought)
 
@@ -126,14 +126,14 @@ def test_day_by_day_what_was_left_stands_on_its_own_day(
     account.balance = Decimal(200)
     account.save()
     again = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
-    exact = what_if_of(again, TopUpSetting())
-    monkeypatch.setattr(query, "EXACT", 3)
-    by_day = what_if_of(again, TopUpSetting())
+    exact = build_what_if(again, TopUpSetting())
+    monkeypatch.setattr(query, "MAX_EXACT_ENTRIES", 3)
+    by_day = build_what_if(again, TopUpSetting())
     assert by_day.by_day and by_day.table == exact.table and len(exact.table) == 9
     assert days_of(by_day, zone) == days_of(exact, zone)
 
 
-def days_of(found: WhatIf, zone: str) -> list[date]:
+def days_of(found: TopUpWhatIf, zone: str) -> list[date]:
     return [gap.at.astimezone(ZoneInfo(zone)).date() for gap in found.gaps]
 
 
@@ -141,7 +141,7 @@ def test_a_packs_price_makes_it_money(ten_days_of_spending: Account) -> None:
     pack = TopUpSetting(True, "extra-credits", 301, None)
     assert (
         "Nobody has said what credit pack 301 holds"
-        in what_if_of(ten_days_of_spending, pack).trouble
+        in build_what_if(ten_days_of_spending, pack).trouble
     )
     CreditPack.objects.create(
         vault=ten_days_of_spending.vault,
@@ -151,7 +151,7 @@ def test_a_packs_price_makes_it_money(ten_days_of_spending: Account) -> None:
         price="19.90",
         currency="EUR",
     )
-    assert what_if_of(ten_days_of_spending, pack).cost == "19.90 EUR"
+    assert build_what_if(ten_days_of_spending, pack).cost == "19.90 EUR"
 
 
 def test_fractional_strings_stay_fractions(account: Account, add_spend: Spend) -> None:
@@ -160,13 +160,13 @@ def test_fractional_strings_stay_fractions(account: Account, add_spend: Spend) -
     account.balance = Decimal("0.5")
     account.save()
     whole = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
-    found = what_if_of(whole, TopUpSetting())
+    found = build_what_if(whole, TopUpSetting())
     assert found.gaps == ()
     assert found.chart is not None and "0.5 credits today" in found.chart.sentence
 
 
 def test_without_a_ledger_it_says_so(account: Account) -> None:
-    assert "No day of the ledger is here yet" in what_if_of(account, ON).trouble
+    assert "No day of the ledger is here yet" in build_what_if(account, ON).trouble
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_a_ledger_that_was_quiet_for_eight_weeks_is_replayed(
     account: Account, add_spend: Spend
 ) -> None:
     add_spend("-200.0000", days=70)
-    found = what_if_of(account, ON)
+    found = build_what_if(account, ON)
     assert found.trouble == ""
     assert found.top_ups == 0

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership, Team
-from dashboard.tickets import Ticket
+from dashboard.tickets import StreamSession
 from proxyapi.models import Account, Charge, Job, Token
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
@@ -108,6 +108,8 @@ def add_open_charge() -> Callable[..., Charge]:
 def stream_session_of(client_of):
     def make(membership):
         session = client_of(membership).session.session_key
-        return Ticket(membership.team.vault_id, membership.team_id, membership.user_id, session)
+        return StreamSession(
+            membership.team.vault_id, membership.team_id, membership.user_id, session
+        )
 
     return make

@@ -10,8 +10,8 @@ from uuid import UUID
 import redis
 from django.conf import settings
 
-from dashboard.live import Hub, Listener
-from dashboard.tickets import Ticket
+from dashboard.live import LiveHub, StreamListener
+from dashboard.tickets import StreamSession
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 
 MESSAGE_TIMEOUT_S = 5  # seconds; a generous end for what takes milliseconds
@@ -22,20 +22,20 @@ def announce(vault: UUID, event: EventType, id: UUID) -> None:
         client.publish(EVENTS_CHANNEL, ChangeEvent(vault, event, id).to_json())
 
 
-async def next_message(listener: Listener) -> str:
+async def next_message(listener: StreamListener) -> str:
     return (await asyncio.wait_for(listener.queue.get(), MESSAGE_TIMEOUT_S)).decode()
 
 
-def run_with_hub(*tickets: Ticket) -> Callable[[Callable[..., Any]], None]:
+def run_with_hub(*tickets: StreamSession) -> Callable[[Callable[..., Any]], None]:
     """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
 
     def run(test: Callable[..., Any]) -> None:
         async def scene() -> None:
-            hub = Hub()
-            await hub.ready()
-            listeners = [Listener(ticket) for ticket in tickets]
+            hub = LiveHub()
+            await hub.wait_until_ready()
+            listeners = [StreamListener(ticket) for ticket in tickets]
             for listener in listeners:
-                hub.add(listener)
+                hub.add_listener(listener)
             try:
                 await test(hub, *listeners)
             finally:

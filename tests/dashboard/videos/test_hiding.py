@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dashboard.models import AuditEvent
-from dashboard.queries.videos.filters import Filters
-from dashboard.queries.videos.library import library_of
+from dashboard.queries.videos.filters import LibraryFilters
+from dashboard.queries.videos.library import load_library_page
 
 
 def tabs(reader):
-    return {tab.label: tab.count for tab in library_of(reader, Filters()).tabs}
+    return {tab.label: tab.count for tab in load_library_page(reader, LibraryFilters()).tabs}
 
 
 def hide(browser, job):

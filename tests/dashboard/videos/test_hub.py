@@ -15,7 +15,7 @@ from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
 from dashboard import live
-from dashboard.live import Hub, HubAway
+from dashboard.live import HubUnavailable, LiveHub
 from dashboard.up import valkey
 from proxyapi.events import ChangeEvent, EventType
 from tests.dashboard.videos.listening import announce, next_message, run_with_hub
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
     """However often the others have news while one is being told."""
     first, second, third = uuid4(), uuid4(), uuid4()
-    hub, told = Hub(), []
+    hub, told = LiveHub(), []
 
     async def push(vault, news):
         told.append(vault)
@@ -40,7 +40,7 @@ def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
         hub._news[vault].add(ChangeEvent(vault, EventType.JOB, uuid4()))
     hub._woken.set()
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(hub._tell())
+        asyncio.run(hub._push_pending())
     assert told == [first, second, third, first]
 
 
@@ -48,8 +48,8 @@ def test_without_redis_there_is_no_stream(settings):
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
 
     async def scene() -> None:
-        with pytest.raises(HubAway):
-            await Hub().ready()
+        with pytest.raises(HubUnavailable):
+            await LiveHub().wait_until_ready()
 
     asyncio.run(scene())
 
@@ -70,8 +70,8 @@ def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
 @pytest.fixture
 def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
     """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
-    monkeypatch.setattr(live, "PULSE", 0.2)
-    process = subprocess.Popen(valkey.command(tmp_path / "valkey.sock"))
+    monkeypatch.setattr(live, "REDIS_PING_INTERVAL_S", 0.2)
+    process = subprocess.Popen(valkey.valkey_command(tmp_path / "valkey.sock"))
     settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
     patient = Retry(ConstantBackoff(0.05), 200)
     with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
@@ -96,7 +96,7 @@ def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
         freezable_valkey.send_signal(signal.SIGSTOP)
         assert await next_message(listener) == ""
         for _ in range(2):
-            with pytest.raises(HubAway):
+            with pytest.raises(HubUnavailable):
                 await hub.ready()
         freezable_valkey.send_signal(signal.SIGCONT)
         await hub.ready()

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import live
-from dashboard.tickets import Ticket
-from dashboard.views.live import video_of
+from dashboard.tickets import StreamSession
+from dashboard.views.live import referring_video_id
 from proxyapi.polling import viewers
 from proxyapi.rate_limiter import redis_connection
 
@@ -21,18 +21,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def instant_hub(monkeypatch):
     """The hub says at once, not in five seconds, which pages are open."""
-    monkeypatch.setattr(live, "GUARD", 0.01)
+    monkeypatch.setattr(live, "SESSION_CHECK_INTERVAL_S", 0.01)
 
 
 def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, instant_hub):
     key = client_of(vera).session.session_key  # signed in, so that the stream stays
     team, video, other = vera.team, uuid4(), uuid4()
-    ticket = Ticket(team.vault_id, team.pk, vera.user_id, key)
+    ticket = StreamSession(team.vault_id, team.pk, vera.user_id, key)
 
     async def scene() -> list[float]:
-        hub = live.Hub()
-        await hub.ready()
-        hub.add(live.Listener(ticket, video))
+        hub = live.LiveHub()
+        await hub.wait_until_ready()
+        hub.add_listener(live.StreamListener(ticket, video))
         for _ in range(200):
             await asyncio.sleep(0.01)
             jobs = [(team.vault_id, video), (team.vault_id, other), (uuid4(), video)]
@@ -51,13 +51,13 @@ def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, ins
 
 @pytest.mark.parametrize("address", ["", "http://testserver/nowhere/", "http://[", "/library/"])
 def test_a_page_that_is_no_video_names_none(rf, address):
-    assert video_of(rf.get("/live/", headers={"referer": address})) is None
+    assert referring_video_id(rf.get("/live/", headers={"referer": address})) is None
 
 
 def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
     job = uuid4()
     address = f"http://testserver{reverse('video', args=[job])}?from={timezone.now():%Y}"
-    assert video_of(rf.get("/live/", headers={"referer": address})) == job
+    assert referring_video_id(rf.get("/live/", headers={"referer": address})) == job
 
 
 def test_marks_go_by_themselves():

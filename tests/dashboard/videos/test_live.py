@@ -14,11 +14,11 @@ from django.contrib.sessions.models import Session
 from redis.asyncio import Redis
 
 from dashboard import fragments, live
-from dashboard.fragments import bundle
-from dashboard.live import BRIEF, DEPTH, Listener
+from dashboard.fragments import render_tenant_changes
+from dashboard.live import MAX_QUEUED_MESSAGES, SERVICE_NEWS_GRACE_S, StreamListener
 from dashboard.models import Membership
-from dashboard.queries.videos.library import library_of
-from dashboard.tickets import lapsed
+from dashboard.queries.videos.library import load_library_page
+from dashboard.tickets import expired_sessions
 from proxyapi.events import ChangeEvent, EventType
 from tests.dashboard.videos.listening import announce, next_message, run_with_hub
 
@@ -57,13 +57,13 @@ def test_several_news_of_one_kind_are_one_word(priya):
         ChangeEvent(vault, EventType.LEDGER, uuid4()),
         ChangeEvent(vault, EventType.LEDGER, uuid4()),
     ]
-    assert live.topics([*news, ChangeEvent(vault, EventType.CHARGE, vault)]) == "charge ledger"
+    assert live.event_names([*news, ChangeEvent(vault, EventType.CHARGE, vault)]) == "charge ledger"
 
 
 def test_a_change_is_rendered_once_for_all(make_video_job, priya, stream_session_of, monkeypatch):
     job, ticket = make_video_job("running"), stream_session_of(priya)
     bundle = Mock(return_value="<p>once</p>")
-    monkeypatch.setattr(live, "bundle", bundle)
+    monkeypatch.setattr(live, "render_tenant_changes", bundle)
 
     @run_with_hub(*[ticket] * 20)
     async def _(hub, *listeners):
@@ -85,8 +85,8 @@ def test_one_process_has_one_subscription(priya, stream_session_of, monkeypatch)
 
 def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, stream_session_of):
     async def scene() -> None:
-        listener = Listener(ticket_of_priya)
-        for number in range(DEPTH + 1):
+        listener = StreamListener(ticket_of_priya)
+        for number in range(MAX_QUEUED_MESSAGES + 1):
             listener.offer(f"event: news\ndata: {number}\n\n".encode())
         assert listener.queue.qsize() == 1
         assert b"refetch" in listener.queue.get_nowait()
@@ -121,8 +121,8 @@ def test_who_leaves_hears_nothing_more(leave, make_video_job, luca, stream_sessi
 
 
 def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, stream_session_of, monkeypatch):
-    assert live.GUARD <= 5
-    monkeypatch.setattr(live, "GUARD", 0.01)
+    assert live.SESSION_CHECK_INTERVAL_S <= 5
+    monkeypatch.setattr(live, "SESSION_CHECK_INTERVAL_S", 0.01)
     ticket = stream_session_of(luca)
     luca.delete()
 
@@ -134,14 +134,14 @@ def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, stream_sessio
 def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, stream_session_of):
     tickets = [stream_session_of(luca), stream_session_of(priya)]
     luca.delete()
-    assert lapsed(tickets) == {tickets[0]}
+    assert expired_sessions(tickets) == {tickets[0]}
 
 
 def test_a_change_that_cannot_be_rendered_makes_the_pages_refetch(
     make_video_job, priya, stream_session_of, monkeypatch, caplog
 ):
     job = make_video_job("running")
-    monkeypatch.setattr(live, "bundle", lambda *_: 1 / 0)
+    monkeypatch.setattr(live, "render_tenant_changes", lambda *_: 1 / 0)
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
@@ -152,9 +152,11 @@ def test_a_change_that_cannot_be_rendered_makes_the_pages_refetch(
 def test_more_changes_than_a_message_holds_make_the_pages_refetch(
     make_video_job, priya, token, stream_session_of, monkeypatch
 ):
-    monkeypatch.setattr(fragments, "MOST", 2)
+    monkeypatch.setattr(fragments, "MAX_VIDEOS_PER_PUSH", 2)
     first, second = make_video_job("running"), make_video_job("running")
-    html = bundle(token.vault_id, {ChangeEvent(token.vault_id, EventType.TOKEN, token.pk)})
+    html = render_tenant_changes(
+        token.vault_id, {ChangeEvent(token.vault_id, EventType.TOKEN, token.pk)}
+    )
     assert all(f'id="job-{job.pk}"' in html for job in (first, second))
     make_video_job("running")
 
@@ -196,7 +198,7 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
         clock.time.return_value = began + 60
         return "<p>drawn</p>"
 
-    monkeypatch.setattr(live, "bundle", slowly)
+    monkeypatch.setattr(live, "render_tenant_changes", slowly)
     began = clock.time.return_value = time.time() + 60
 
     @run_with_hub(stream_session_of(priya))
@@ -209,7 +211,7 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
 
 def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
     at = 1_800_000_000.01
-    assert b"id: 1799999999\n" in live.event("touched", "job", at)
+    assert b"id: 1799999999\n" in live.format_event("touched", "job", at)
 
 
 def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_session_of):
@@ -222,7 +224,7 @@ def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_sessio
         assert 'id="service"' in await next_message(listener)
         hub.since = 0.0
         assert not hub.missed(vault, time.time() - 1)
-        assert hub.missed(vault, time.time() - BRIEF - 1)
+        assert hub.missed(vault, time.time() - SERVICE_NEWS_GRACE_S - 1)
 
 
 @pytest.mark.parametrize("event", [EventType.JOB, EventType.CHARGE, EventType.TOKEN])
@@ -233,7 +235,7 @@ def test_what_is_news_of_a_video(event, make_video_job, add_open_charge, token):
         EventType.CHARGE: add_open_charge(job, "held").pk,
         EventType.TOKEN: token.pk,
     }
-    html = bundle(job.vault_id, {ChangeEvent(job.vault_id, event, ids[event])})
+    html = render_tenant_changes(job.vault_id, {ChangeEvent(job.vault_id, event, ids[event])})
     for part in ("", "-player", "-status-wide", "-lineage", "-head-acts"):
         assert f'id="job-{job.pk}{part}"' in html
     assert 'id="purse"' in html
@@ -242,14 +244,16 @@ def test_what_is_news_of_a_video(event, make_video_job, add_open_charge, token):
 def test_a_bundle_holds_nothing_that_depends_on_the_reader(make_video_job, add_settled_charge):
     job = make_video_job("failed")
     add_settled_charge(job)
-    html = bundle(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
+    html = render_tenant_changes(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
     assert "btn" not in html
     assert "csrf" not in html
 
 
 def test_events_of_another_tenant_bring_nothing_of_ours(make_video_job, otto):
     job = make_video_job("running")
-    html = bundle(otto.team.vault_id, {ChangeEvent(otto.team.vault_id, EventType.JOB, job.pk)})
+    html = render_tenant_changes(
+        otto.team.vault_id, {ChangeEvent(otto.team.vault_id, EventType.JOB, job.pk)}
+    )
     assert str(job.pk) not in html
 
 
@@ -260,7 +264,9 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
     for job in jobs:
         add_settled_charge(job)
     with django_assert_max_num_queries(8):
-        bundle(jobs[0].vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk) for job in jobs})
+        render_tenant_changes(
+            jobs[0].vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk) for job in jobs}
+        )
 
 
 def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, stream_session_of):
@@ -268,9 +274,9 @@ def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, s
     ticket = stream_session_of(priya)
 
     async def scene() -> tuple[int, int]:
-        hub = live.hub()
-        await hub.ready()
-        left, stays = (live.stream(Listener(ticket), 0.0) for _ in range(2))
+        hub = live.get_hub()
+        await hub.wait_until_ready()
+        left, stays = (live.stream_messages(StreamListener(ticket), 0.0) for _ in range(2))
         await left.aclose()
         await anext(stays)
         during = len(hub.listeners)
@@ -283,10 +289,10 @@ def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, s
 
 
 def test_a_stream_of_a_hub_that_hears_nothing_any_more_ends_at_once(priya, stream_session_of):
-    listener = Listener(stream_session_of(priya))
+    listener = StreamListener(stream_session_of(priya))
 
     async def scene() -> list[bytes]:
-        return [message async for message in live.stream(listener, 0.0)]
+        return [message async for message in live.stream_messages(listener, 0.0)]
 
     (hello,) = asyncio.run(scene())
     assert b"event: hello" in hello
@@ -310,7 +316,7 @@ def test_what_comes_while_a_page_is_made_is_news_to_it(vera, client_of, monkeypa
 
     def slowly(*args: Any) -> Any:
         time_machine.shift(5)
-        return library_of(*args)
+        return load_library_page(*args)
 
-    monkeypatch.setattr("dashboard.views.library.library_of", slowly)
+    monkeypatch.setattr("dashboard.queries.videos.library.load_library_page", slowly)
     assert f'data-since="{asked_at}"' in browser.get("/library/").content.decode()

@@ -92,7 +92,7 @@ def test_a_stream_holds_no_database_connection(site, make_video_job, vera, clien
 
 def test_a_stream_ends_with_the_session(site, luca, make_video_job, client_of, monkeypatch):
     """Starts a server and waits until it lets go."""
-    monkeypatch.setattr(live, "GUARD", 0.05)
+    monkeypatch.setattr(live, "SESSION_CHECK_INTERVAL_S", 0.05)
     client = client_of(luca)
     with stream_of(site, client) as (_, chunks):
         next(chunks)

@@ -10,10 +10,10 @@ from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
 from dashboard.actions import looks
-from dashboard.actions.looks import LOOKED_FOR
+from dashboard.actions.looks import RECHECK_STARTED
 from dashboard.models import AuditEvent
-from dashboard.queries.videos.acts import page_acts
-from dashboard.views.library import LOOKED_AT
+from dashboard.queries.videos.acts import video_page_actions
+from dashboard.views.library import CHECK_QUEUED_TEXT
 from proxyapi.models import Job, JobState, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.refusals import StaleData, TokenRefused
@@ -31,14 +31,14 @@ def press_check_again(client, job):
 
 
 def labels(job, reader, state, charges=()):
-    return [button.label for button in page_acts(job, charges, state, reader)]
+    return [button.label for button in video_page_actions(job, charges, state, reader)]
 
 
 @pytest.mark.parametrize("why", [{"crashes": MAX_JOB_CRASHES}, {"next_look_at": FAR}])
 def test_a_quarantined_video_is_polled_again(why, make_video_job, thea, client_of):
     job = make_video_job("running", look_error="Looking stopped.", **why)
     assert job.left_alone
-    assert press_check_again(client_of(thea), job) == [LOOKED_AT]
+    assert press_check_again(client_of(thea), job) == [CHECK_QUEUED_TEXT]
     assert not job.left_alone
     assert (job.state, job.look_error) == (JobState.RUNNING, "")
     assert job.next_look_at <= timezone.now() + timedelta(seconds=5)
@@ -60,7 +60,7 @@ def test_a_charge_without_an_answer_is_reconciled_and_not_sent(
 ):
     job = make_video_job("draft")
     charge = add_open_charge(job, "unknown", sent_at=ago(3600), due_at=ago(-500))
-    assert press_check_again(client_of(priya), job) == [LOOKED_FOR]
+    assert press_check_again(client_of(priya), job) == [RECHECK_STARTED]
     charge.refresh_from_db()
     assert (charge.state, charge.tries) == ("unknown", 0)
     assert charge.due_at <= timezone.now()
@@ -68,7 +68,7 @@ def test_a_charge_without_an_answer_is_reconciled_and_not_sent(
 
 def test_one_that_is_being_read_just_now_is_not_read_twice(make_video_job, add_open_charge, priya):
     charge = add_open_charge(make_video_job("draft"), "unknown", due_at=ago(-20))
-    looks.look_for(by=priya, charge=charge)
+    looks.recheck_charge(by=priya, charge=charge)
     before = charge.due_at
     charge.refresh_from_db()
     assert charge.due_at == before
@@ -76,14 +76,14 @@ def test_one_that_is_being_read_just_now_is_not_read_twice(make_video_job, add_o
 
 @pytest.mark.parametrize("state", ["draft", "completed", "failed"])
 def test_where_nothing_is_open_there_is_nothing_to_check(state, make_video_job, priya, client_of):
-    assert press_check_again(client_of(priya), make_video_job(state)) == [looks.ENDED]
+    assert press_check_again(client_of(priya), make_video_job(state)) == [looks.ALREADY_SETTLED]
     assert not AuditEvent.objects.exists()
 
 
 def test_a_token_that_does_not_work_asks_nothing(make_video_job, token, priya, client_of):
     type(token).objects.update(state=TokenState.REVOKED)
     job = make_video_job("running", crashes=MAX_JOB_CRASHES)
-    assert press_check_again(client_of(priya), job) == [looks.UNUSABLE]
+    assert press_check_again(client_of(priya), job) == [looks.ACCOUNT_UNREACHABLE]
     assert job.crashes == MAX_JOB_CRASHES
 
 
@@ -91,8 +91,8 @@ def test_a_viewer_has_the_service_asked_nothing(make_video_job, add_open_charge,
     job = make_video_job("running", crashes=MAX_JOB_CRASHES)
     charge = add_open_charge(job, "unknown")
     for act in (
-        lambda: looks.look_at(by=vera, job=job),
-        lambda: looks.look_for(by=vera, charge=charge),
+        lambda: looks.recheck_job(by=vera, job=job),
+        lambda: looks.recheck_charge(by=vera, charge=charge),
     ):
         with pytest.raises(PermissionDenied):
             act()
@@ -101,14 +101,14 @@ def test_a_viewer_has_the_service_asked_nothing(make_video_job, add_open_charge,
 
 def test_a_settled_charge_is_not_reconciled_again(make_video_job, add_settled_charge, priya):
     with pytest.raises(StaleData):
-        looks.look_for(by=priya, charge=add_settled_charge(make_video_job("completed")))
+        looks.recheck_charge(by=priya, charge=add_settled_charge(make_video_job("completed")))
 
 
 def test_nor_one_whose_token_is_gone(make_video_job, add_open_charge, token, priya):
     charge = add_open_charge(make_video_job("draft"), "unknown")
     charge.token.state = TokenState.REMOVED
     with pytest.raises(TokenRefused):
-        looks.look_for(by=priya, charge=charge)
+        looks.recheck_charge(by=priya, charge=charge)
 
 
 def test_the_button_is_shown_where_polling_stopped_or_learned_nothing(make_video_job, thea):

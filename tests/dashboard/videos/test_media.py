@@ -334,13 +334,13 @@ def test_an_address_that_was_read_just_now_is_not_read_again_and_one_of_the_futu
 ):
     """A clock that was put back since says nothing of when it was read."""
     monkeypatch.setattr(view, "refresh_media_url", lambda job: True)
-    assert view.renewed(make_video_job("completed", media_as_of=ago(read_ago))) is asked
+    assert view.renew_media_url(make_video_job("completed", media_as_of=ago(read_ago))) is asked
 
 
 def test_without_redis_no_address_is_renewed(make_video_job, vera, settings, tmp_path, monkeypatch):
     settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
     monkeypatch.setattr(view, "refresh_media_url", lambda job: pytest.fail("it was read again"))
-    assert not view.renewed(make_video_job("completed"))
+    assert not view.renew_media_url(make_video_job("completed"))
 
 
 def test_a_still_never_costs_a_request_to_the_service(

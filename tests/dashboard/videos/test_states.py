@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.queries.videos import pages
-from dashboard.queries.videos.usual import usual
+from dashboard.queries.videos.usual import usual_duration
 from proxyapi.models import AccountPlan, Job, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.polling.job_quarantine import POLLING_QUARANTINED_TEXT
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def video_of(job: Job) -> Any:
-    return pages.video_of(job)
+    return pages.load_video_page(job)
 
 
 def state(video: Any) -> tuple[str, str]:
@@ -167,7 +167,7 @@ def test_other_tenants_do_not_say_what_is_usual_here(make_video_job, otto):
     ],
 )
 def test_the_usual_in_words(seconds, note):
-    assert usual(seconds).note == note
+    assert usual_duration(seconds).note == note
 
 
 def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):

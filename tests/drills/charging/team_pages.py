@@ -12,9 +12,9 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from dashboard.alerting import rules, webhook
-from dashboard.alerting.deliveries import deliver
-from dashboard.alerting.evaluate import evaluate
-from dashboard.models import AlertEvent, AlertRule, Membership, Role, Team, Watch
+from dashboard.alerting.deliveries import attempt_delivery
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.models import AlertEvent, AlertKind, AlertRule, Membership, Role, Team
 from proxyapi.models import Vault
 from tests.factories import MembershipFactory, TeamFactory
 from tests.leaks import Canaries
@@ -27,7 +27,7 @@ LINKS = re.compile(r'(?:href|hx-get|src|action)="(/[^"#]*)')
 def scan_team_pages(canaries: Canaries, vault: Vault) -> int:
     """All of it, as its owner gets it; how many pages that were."""
     owner = MembershipFactory(team=TeamFactory(vault=vault), role=Role.OWNER)
-    rules.give_usual(owner.team)
+    rules.create_default_rules(owner.team)
     send_all_alerts(canaries, owner.team)
     browser, seen, left = Client(), set[str](), ["/", "/nowhere/", *named_pages()]
     browser.force_login(owner.user)
@@ -59,9 +59,9 @@ async def scan_export_file(canaries: Canaries, owner: Membership) -> None:
 
 def send_all_alerts(canaries: Canaries, team: Team) -> None:
     """Alerts as they come of it, and one that quotes what a charge says."""
-    AlertRule.objects.create(team=team, watch=Watch.BALANCE, threshold=10**8)
-    for delivery in evaluate(team.pk):
-        deliver(delivery.pk)
+    AlertRule.objects.create(team=team, watch=AlertKind.BALANCE, threshold=10**8)
+    for delivery in evaluate_team(team.pk):
+        attempt_delivery(delivery.pk)
     for event in AlertEvent.objects.filter(team=team):
-        canaries.scan("the body of a webhook", webhook.body_of(event))
+        canaries.scan("the body of a webhook", webhook.webhook_payload(event))
     assert settings.EMAIL_BACKEND.endswith("locmem.EmailBackend")

@@ -116,7 +116,9 @@ def press_concurrently(by: Membership, job: Job) -> None:
         start.wait(60)
         try:
             with suppress(Refusal):
-                charge = studio.render(by=by, job=job, nonce=nonce, seen=Decimal(job.estimate or 0))
+                charge = studio.render_video(
+                    by=by, job=job, nonce=nonce, seen=Decimal(job.estimate or 0)
+                )
                 dispatch_charge(charge.pk)
         finally:
             connection.close()

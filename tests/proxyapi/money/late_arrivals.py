@@ -16,8 +16,8 @@ from uuid import uuid4
 
 import pytest
 
-from dashboard.alerting.evaluate import evaluate
-from dashboard.alerting.rules import give_usual
+from dashboard.alerting.evaluate import evaluate_team
+from dashboard.alerting.rules import create_default_rules
 from dashboard.models import AlertEvent, Team
 from proxyapi import ledger, rate_limiter, tasks
 from proxyapi.charges import ChargeIntent, admit_charge, charges_with_late_debit
@@ -65,7 +65,7 @@ def open_sandbox(house: InProcessSandbox) -> Iterator[tuple[SandboxAccount, Team
     ):
         patch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)  # five a minute are too few here
         team = TeamFactory(vault=stage.token.vault)
-        give_usual(team)
+        create_default_rules(team)
         yield stage, team
 
 
@@ -99,7 +99,7 @@ def arrive_too_late(
             found.wrong.append(told)
         if charges[0].code == CHARGED_LATE_CODE:
             found.matched_late += 1
-            evaluate(team.pk)
+            evaluate_team(team.pk)
             alert = AlertEvent.objects.filter(subject=str(charges[0].pk), member=charges[0].member)
             is_twice = len(taken) > 1
             if [("charged twice" in one.text) for one in alert] != [is_twice]:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from dashboard.models import Team
-from dashboard.queries.overview.concerns import concerns_of
+from dashboard.queries.overview.concerns import load_attention_rows
 from proxyapi import tasks
 from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState
@@ -173,5 +173,5 @@ def is_shown(stage: SandboxAccount, house: InProcessSandbox, charge: Charge) -> 
     """Whether the overview lists it among what needs a person."""
     team, now = TeamFactory(vault=stage.token.vault), house.now()
     month = now - timedelta(days=30)
-    found = concerns_of(team, [charge.account_id], month, now)
+    found = load_attention_rows(team, [charge.account_id], month, now)
     return any(one.kind == "unknown" and one.id == charge.pk for one in found)

@@ -12,9 +12,9 @@ from random import Random
 from urllib.parse import parse_qsl, urlsplit
 
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import filters_of
-from dashboard.queries.ledger.page import LedgerPage, ledger_of
-from dashboard.queries.ledger.rows import Day
+from dashboard.queries.ledger.filters import parse_ledger_filters
+from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
+from dashboard.queries.ledger.rows import LedgerDay
 from proxyapi import drafts, ledger
 from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
@@ -132,7 +132,7 @@ def page_differences(
         "the ledger's sum": (figures.net, money["ledger_sum"]),
         "entries": (figures.rows, len(amounts)),
         "spent": (figures.spent, -sum(amount for amount in amounts if amount < 0)),
-        "came in": (figures.came, sum(amount for amount in amounts if amount > 0)),
+        "came in": (figures.received, sum(amount for amount in amounts if amount > 0)),
         "outside the portal": (figures.outside, life.outside),
         "matched": (figures.spent - figures.outside, life.ours),
         "days": (sum(day.net for day in day_totals(pages)), money["ledger_sum"]),
@@ -148,13 +148,13 @@ def page_differences(
 def all_pages(reader: Membership) -> Iterator[LedgerPage]:
     query = {"period": "all"}
     while True:
-        page = ledger_of(reader, filters_of(query))
+        page = build_ledger_page(reader, parse_ledger_filters(query))
         yield page
         if not page.entries.page.next_url:
             return
         query = dict(parse_qsl(urlsplit(page.entries.page.next_url).query))
 
 
-def day_totals(pages: list[LedgerPage]) -> list[Day]:
+def day_totals(pages: list[LedgerPage]) -> list[LedgerDay]:
     """Each day once: one that goes on at the next page says its whole sum there again."""
     return list({day.title: day for page in pages for day in page.entries.page.days}.values())
