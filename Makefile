@@ -36,10 +36,10 @@ fix: packages-dev  ## format, and repair what can be repaired alone
 	@$(IN) -m tests.checks.licences
 
 packages: python
-	@$(PYTHON) -m dashboard.install $(RUN_LOCK)
+	@$(PYTHON) -m dashboard.up.install $(RUN_LOCK)
 
 packages-dev: python
-	@$(PYTHON) -m dashboard.install requirements-dev.lock
+	@$(PYTHON) -m dashboard.up.install requirements-dev.lock
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "reelroom: There is no $(PYTHON) on the PATH." >&2; exit 1; }

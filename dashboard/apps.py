@@ -11,7 +11,7 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         # Shared tasks bind to this app, so it has to exist in every process, not only in workers.
-        from dashboard import celery, logs  # noqa: F401
-        from dashboard.sign_in import signals  # noqa: F401
+        from dashboard.account import signals  # noqa: F401
+        from dashboard.monitoring import log_format
 
-        logs.configure_structlog()
+        log_format.configure_structlog()

@@ -8,7 +8,7 @@ import os
 from django.core.asgi import get_asgi_application
 from django.urls import get_resolver
 
-from dashboard.starting import run_startup_checks_in_thread
+from dashboard.startup_checks import run_startup_checks_in_thread
 from proxyapi import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")

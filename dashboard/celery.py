@@ -16,8 +16,8 @@ from celery import Celery
 from celery.signals import beat_init, heartbeat_sent, worker_init
 from django.conf import settings
 
-from dashboard.health_file import touch_health_file
-from dashboard.starting import run_startup_checks
+from dashboard.monitoring.heartbeat_file import touch_health_file
+from dashboard.startup_checks import run_startup_checks
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
 VISIBILITY_TIMEOUT_S = 600
@@ -63,7 +63,7 @@ app.conf.update(
     },
     task_time_limit=540,
     task_soft_time_limit=500,
-    worker_consumer="dashboard.consumer:Consumer",
+    worker_consumer="dashboard.celery_consumer:Consumer",
     worker_prefetch_multiplier=1,
     worker_max_tasks_per_child=500,
     # A charging call is never cut in half.
@@ -82,7 +82,7 @@ app.conf.update(
         "health_check_interval": 10,
         "global_keyprefix": "reelroom:",
     },
-    beat_scheduler="dashboard.beat.ResilientScheduler",
+    beat_scheduler="dashboard.celery_beat.ResilientScheduler",
     beat_max_loop_interval=1,  # the tick is due every second
     redbeat_redis_url=settings.REDIS_URL,
     redbeat_key_prefix="reelroom:beat:",

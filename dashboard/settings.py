@@ -63,22 +63,22 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "dashboard.assets.AssetsMiddleware",
+    "dashboard.static_files.releases.AssetsMiddleware",
     # Below the static files: the policy is a page's, and its header weighs as much as a small file.
-    "dashboard.middleware.PermissionsPolicyMiddleware",
+    "dashboard.shared.middleware.PermissionsPolicyMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "dashboard.middleware.SignInRequiredMiddleware",
+    "dashboard.shared.middleware.SignInRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "dashboard.middleware.TeamMiddleware",
-    "dashboard.middleware.SessionUseMiddleware",
+    "dashboard.shared.middleware.TeamMiddleware",
+    "dashboard.shared.middleware.SessionUseMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]
 
@@ -92,7 +92,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.context.shell_context",
+                "dashboard.shared.context_processors.shell_context",
             ],
             "builtins": [
                 "django_htmx.templatetags.django_htmx",
@@ -156,12 +156,12 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
-ACCOUNT_ADAPTER = "dashboard.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "dashboard.account.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "dashboard.forms.account.LoginForm",
-    "change_password": "dashboard.forms.account.ChangePasswordForm",
-    "reset_password": "dashboard.forms.account.ResetPasswordForm",
-    "reset_password_from_key": "dashboard.forms.account.ResetPasswordKeyForm",
+    "login": "dashboard.account.forms.LoginForm",
+    "change_password": "dashboard.account.forms.ChangePasswordForm",
+    "reset_password": "dashboard.account.forms.ResetPasswordForm",
+    "reset_password_from_key": "dashboard.account.forms.ResetPasswordKeyForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
@@ -171,8 +171,8 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
-# Wrong passwords have limits of our own (dashboard/sign_in/limits.py), which `login` would undo: a
-# stranger in the same network could use it up.
+# Wrong passwords have limits of our own (dashboard/account/sign_in_limits.py), which `login` would
+# undo: a stranger in the same network could use it up.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
 PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a link of a mail works
 # How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
@@ -222,7 +222,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": VAR / "media"},
     },
-    "staticfiles": {"BACKEND": "dashboard.bundles.BundlingStorage"},
+    "staticfiles": {"BACKEND": "dashboard.static_files.bundles.BundlingStorage"},
 }
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # our files are for our pages
 CONTENT_SECURITY_POLICY = {
@@ -250,11 +250,11 @@ PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
-SESSION_ENGINE = "dashboard.sign_in.sessions"
+SESSION_ENGINE = "dashboard.account.sessions"
 SESSION_COOKIE_AGE = 24 * 3600  # seconds from sign-in, however much it is used
 SESSION_IDLE_MINUTES = env.integer("SESSION_IDLE_MINUTES", 480, 30, 1440)
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "dashboard.shared.error_views.csrf_failure"
 if BEHIND_TLS:
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked from next door, without TLS
@@ -307,14 +307,16 @@ CELERY_BROKER_URL = (
 HEALTH_FILE = env.text_or_default("HEALTH_FILE", "")
 
 # Logs --------------------------------------------------------------------------------------------
-DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.reports.AlwaysRedactingFilter"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.monitoring.error_reports.AlwaysRedactingFilter"
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
 LOG_FORMAT = env.choice("LOG_FORMAT", "plain", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "dashboard.logs.build_formatter", "style": LOG_FORMAT}},
-    "filters": {"without_chatter": {"()": "dashboard.logs.NoiseFilter"}},
+    "formatters": {
+        "line": {"()": "dashboard.monitoring.log_format.build_formatter", "style": LOG_FORMAT}
+    },
+    "filters": {"without_chatter": {"()": "dashboard.monitoring.log_format.NoiseFilter"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",

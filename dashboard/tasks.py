@@ -10,14 +10,14 @@ from celery import shared_task
 from celery.signals import task_postrun
 from django.utils import timezone
 
-from dashboard.actions.tokens import record_undecryptable_tokens
-from dashboard.alerting import foresight
-from dashboard.alerting.deliveries import attempt_delivery, repair_due_times
-from dashboard.alerting.evaluate import evaluate_team
-from dashboard.alerting.pruning import prune_alert_events
+from dashboard.account import password_mails, sign_in_history
+from dashboard.account.sessions import SessionStore
+from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
+from dashboard.alerts.detectors import forecast
+from dashboard.alerts.evaluate import evaluate_team
+from dashboard.alerts.pruning import prune_alert_events
 from dashboard.models import Delivery, Team
-from dashboard.sign_in import history, mails
-from dashboard.sign_in.sessions import SessionStore
+from dashboard.tokens.actions import record_undecryptable_tokens
 from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reconcile_charge_task
 
 
@@ -44,7 +44,7 @@ def evaluate_all_forecasts() -> None:
 
 @shared_task(expires=900)
 def evaluate_forecast_alerts(team_id: str) -> None:
-    for delivery in evaluate_team(UUID(team_id), foresight.FORECAST_FINDERS):
+    for delivery in evaluate_team(UUID(team_id), forecast.FORECAST_FINDERS):
         deliver_alert.delay(str(delivery.pk))
 
 
@@ -70,18 +70,20 @@ def prune_alerts() -> None:
 def prune_sign_ins() -> None:
     """Once a day: sessions that ended, and the record of sign-ins after SIGN_INS_KEPT_DAYS."""
     SessionStore.clear_expired()
-    history.prune_sign_in_events()
+    sign_in_history.prune_sign_in_events()
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5, expires=3600)
 def send_password_reset(address: str) -> None:
     """To the person with this address, if there is one; the argument tells of nobody."""
-    mails.send_reset_link(address)
+    password_mails.send_reset_link(address)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
 def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None:
-    mails.send_password_changed_mail(user_id, datetime.fromisoformat(changed_at), client_ip)
+    password_mails.send_password_changed_mail(
+        user_id, datetime.fromisoformat(changed_at), client_ip
+    )
 
 
 @task_postrun.connect(sender=dispatch_charge_task)

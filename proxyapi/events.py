@@ -69,8 +69,9 @@ def _publish_now(news: ChangeEvent) -> None:
 
 
 def _publish_in_background(news: ChangeEvent) -> None:
-    """Those who listen end the streams of their pages after 4 s without Redis (dashboard/live.py).
-    Of a shorter silence they know nothing: what is announced in it must come once it is over."""
+    """Those who listen end the streams of their pages after 4 s without Redis
+    (dashboard/shared/live/event_stream.py). Of a shorter silence they know nothing: what is
+    announced in it must come once it is over."""
     try:
         redis_client.connect_redis_patiently().publish(EVENTS_CHANNEL, news.to_json())
     except redis.RedisError:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from dashboard import backups
+from dashboard.maintenance import backups
 from tests.settings import ON_POSTGRES
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.models.alert import AlertEvent, AlertKind, AlertRule
-from dashboard.models.ask import ApprovalDecision, ApprovalRequest
+from dashboard.models.approval_request import ApprovalDecision, ApprovalRequest
 from dashboard.models.audit_event import AuditEvent
 from dashboard.models.budget import Budget, BudgetPeriod
 from dashboard.models.delivery import AlertWebhook, Delivery, DeliveryChannel, DeliveryState

@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dashboard.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
-from dashboard.queries.chips import ChipOption, FilterChip
+from dashboard.shared.filter_chips import ChipOption, FilterChip
+from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
 
 register = template.Library()
 

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import IO
 
-from dashboard.install import SetupError
-from dashboard.up import valkey, welcome
-from dashboard.up.place import LOOPBACK, Installation
+from dashboard.up import startup_message, valkey
+from dashboard.up.install import SetupError
+from dashboard.up.install_paths import LOOPBACK, Installation
 from dashboard.up.processes import ProcessGroup, describe_exit, print_line
 
 READY_TIMEOUT_S = 90
@@ -128,14 +128,14 @@ async def start_programs(
     if place.redis is None:
         # Asked first, because the portal logs each time that it is not ready.
         await wait_until("No worker has done a tick", lambda: valkey.has_worker_ticked(socket))
-        await wait_until("The portal is not ready", lambda: welcome.is_portal_ready(place))
+        await wait_until("The portal is not ready", lambda: startup_message.is_portal_ready(place))
         # Last, for nobody waits for it yet, and two cores are busy with the others.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
     else:
         # A Redis that was there before knows since when slow work waits, so the portal asks for it.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
-        await wait_until("The portal is not ready", lambda: welcome.is_portal_ready(place))
-    print_line(welcome.welcome_text(place, time.monotonic() - started))
+        await wait_until("The portal is not ready", lambda: startup_message.is_portal_ready(place))
+    print_line(startup_message.welcome_text(place, time.monotonic() - started))
 
 
 def sandbox_command(place: Installation) -> list[str]:

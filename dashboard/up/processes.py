@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from dashboard.install import ROOT, SetupError
+from dashboard.up.install import ROOT, SetupError
 
 STOP_GRACE_S = 8
 MAX_LINE_BYTES = 1 << 20
@@ -37,7 +37,7 @@ class ProcessGroup:
         self.running: dict[str, Process] = {}
         self.speakers: list[asyncio.Task[None]] = []
         self.warden = subprocess.Popen(  # noqa: S603 - our own words only
-            [sys.executable, "-S", "-E", str(Path(__file__).with_name("warden.py"))],
+            [sys.executable, "-S", "-E", str(Path(__file__).with_name("reaper.py"))],
             stdin=subprocess.PIPE,
             process_group=0,
             pass_fds=(lock.fileno(),),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from dashboard.install import SetupError
+from dashboard.up.install import SetupError
 
 # The kernel's limit is 108 bytes on Linux and 104 on macOS, the closing zero included.
 MAX_SOCKET_PATH_BYTES = 100

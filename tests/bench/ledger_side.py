@@ -48,7 +48,7 @@ def prepare(url: str, folder: str) -> None:
 def seed_archive(entries: int) -> Any:
     from django.db import connection
 
-    from dashboard.archive.team import ARCHIVE_TEAM_NAME, SeedSize, seed_team
+    from dashboard.demo.large_team.build import ARCHIVE_TEAM_NAME, SeedSize, seed_team
     from dashboard.models import Team, User
 
     team = Team.objects.filter(name=ARCHIVE_TEAM_NAME).first()
@@ -161,8 +161,8 @@ def process_cpu_seconds(pid: int) -> float:
 
 async def measure_export(team: Any) -> dict[str, float]:
     """The whole ledger as a file: rows in a second, and how much the memory grew over it."""
-    from dashboard.queries.ledger.filters import LedgerFilters
-    from dashboard.views.ledger_export import stream_csv
+    from dashboard.ledger.queries.filters import LedgerFilters
+    from dashboard.ledger.views.export import stream_csv
 
     memory, rows, parts = [], -1, 0  # without the head
     beside = sync_to_async(database_cpu_seconds)

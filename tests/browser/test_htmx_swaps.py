@@ -152,7 +152,7 @@ def test_the_buttons_of_a_video_stay_while_they_are_fetched_anew(
     button = luca.page.locator(f"#job-{job}-head-acts").locator("a, button").last
     words = button.inner_text()
     button.focus()
-    with luca.page.expect_response(lambda answer: "/acts/" in answer.url):
+    with luca.page.expect_response(lambda answer: "/actions/" in answer.url):
         assert luca.page.evaluate(LOOKED_AT, job) == words
     wait_until(lambda: not luca.page.locator(f"#job-{job}-head-acts[hx-trigger]").count())
     expect(button).to_be_focused()
@@ -170,7 +170,7 @@ def test_the_focus_stays_on_the_link_that_was_laid_anew(page: Page) -> None:
 # What a push brings for the head of a video's page; answers what the last button says right after.
 LOOKED_AT = """(job) => {
     const id = `job-${job}-head-acts`;
-    const asks = `hx-get="/videos/${job}/acts/?at=head" hx-trigger="load" hx-swap="outerHTML"`;
+    const asks = `hx-get="/videos/${job}/actions/?at=head" hx-trigger="load" hx-swap="outerHTML"`;
     const detail = `<div class="page-head__acts" id="${id}" ${asks}></div>`;
     document.dispatchEvent(new CustomEvent("live:news", { detail }));
     return [...document.getElementById(id).querySelectorAll("a, button")].at(-1)?.innerText;

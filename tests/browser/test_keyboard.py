@@ -45,7 +45,7 @@ def test_the_credits_are_managed_by_keyboard_alone(
 ) -> None:
     page = open_member_page("Thea").page
     page.goto("/budgets/")
-    press(page, "main a[href='/budgets/additions/']", "Enter")
+    press(page, "main a[href='/budgets/new/']", "Enter")
     expect(page.locator("dialog [data-cancel]")).to_be_focused()
     write(page, "dialog select[name=who]", "The whole")
     write(page, "dialog input[name=hard]", "9000")

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from playwright.sync_api import Browser
 
-from dashboard.bundles import STYLE_BUNDLE, files_to_link
+from dashboard.static_files.bundles import STYLE_BUNDLE, files_to_link
 from tests.browser.portal_process import LivePortal
 
 SERVED = """async () => {

@@ -10,7 +10,7 @@ from tests.checks import code_size, endpoint_table, forbidden_text, licences, lo
 
 ROOT = Path(__file__).resolve().parents[2]
 VIEW, TASKS, MODEL = (
-    Path("dashboard/views/studio.py"),
+    Path("dashboard/studio/views.py"),
     Path("proxyapi/tasks.py"),
     Path("proxyapi/models/job.py"),
 )

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from dashboard.celery import app
-from dashboard.install import ROOT
+from dashboard.up.install import ROOT
 
 RING = "from dashboard.celery import app; app.connection_for_write().channel()"
 

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from django.utils import timezone
 
-from dashboard import doorbell
 from dashboard.celery import app
-from dashboard.install import ROOT
+from dashboard.shared import enqueue
 from dashboard.up import __main__ as up
-from dashboard.up.place import Installation
+from dashboard.up.install import ROOT
+from dashboard.up.install_paths import Installation
 from proxyapi import tasks
 from proxyapi.rate_limiter import redis_connection
 from tests.factories import ChargeFactory
@@ -93,7 +93,7 @@ def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there(
 
 def test_a_task_sent_by_name_goes_to_the_same_queue() -> None:
     before = redis_connection().llen("reelroom:post")
-    doorbell._enqueue(doorbell.DELIVER_ALERT_TASK, str(uuid4()))
+    enqueue._enqueue(enqueue.DELIVER_ALERT_TASK, str(uuid4()))
     assert redis_connection().llen("reelroom:post") == before + 1
 
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from dashboard.up.place import Installation
+from dashboard.up.install_paths import Installation
 
 IMPORT = "import dashboard.settings"
 

@@ -26,7 +26,7 @@ PARALLEL_DRILLS = 4
 DRILL_TIMEOUT_S = 4500.0  # seconds for all of them
 # They ask no database of the portal, or bring their own, or one.
 RUN_ONCE = (
-    *("test_books.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
+    *("test_ledger_invariants.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py"),
 )
@@ -35,12 +35,13 @@ NEVER_ON_SQLITE = ("test_rolling.py",)
 LAST_LINES = 40
 # By the minutes they take; what is not named is short.
 LONGEST_FIRST = (
-    *("test_faults.py", "test_kills.py", "test_processes.py", "test_left_sending.py"),
-    *("test_restores.py", "test_late.py", "test_two_teams.py", "test_foreign_upstream.py"),
-    *("test_kill.py", "test_books.py", "test_watching.py", "test_twice.py", "test_schema_fuzz.py"),
-    *("test_rolling.py", "test_redis_away.py", "test_mutations.py", "test_canaries.py"),
-    *("test_database_away.py", "test_life.py", "test_mutants.py", "test_disk_full.py"),
-    *("test_ledger.py", "test_refusals.py"),
+    *("test_faults.py", "test_kills.py", "test_processes.py", "test_stuck_sending.py"),
+    *("test_database_restores.py", "test_late_arrivals.py", "test_two_teams.py"),
+    *("test_foreign_upstream.py", "test_kill.py", "test_ledger_invariants.py"),
+    *("test_polling.py", "test_duplicate_delivery.py", "test_schema_fuzz.py", "test_rolling.py"),
+    *("test_redis_away.py", "test_mutations.py", "test_canaries.py", "test_database_away.py"),
+    *("test_portal_state_machine.py", "test_mutants.py", "test_disk_full.py", "test_ledger.py"),
+    "test_error_responses.py",
 )
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import httpx
 
 from dashboard.up.__main__ import BEAT_COMMAND, PREPARE_COMMAND, web_command
-from dashboard.up.place import Installation
+from dashboard.up.install_paths import Installation
 from tests.drills import portal_commands
 from tests.drills.portal_processes import ONE_FOR_ALL, seconds_until
 from tests.drills.releases import Release

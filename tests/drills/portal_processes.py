@@ -23,7 +23,7 @@ import httpx
 import psutil
 
 from dashboard.up.__main__ import BEAT_COMMAND, CELERY_COMMAND, web_command
-from dashboard.up.place import Installation
+from dashboard.up.install_paths import Installation
 from proxyapi import tasks
 from proxyapi.rate_limiter import redis_connection
 from tests.drills import portal_commands

@@ -15,7 +15,7 @@ READINGS = (
     "tests/proxyapi/upstream/test_mutated_answers.py",
     "tests/proxyapi/test_mutated_records.py",
 )
-LOOKS = ("tests/proxyapi/watching/test_mutated_readings.py",)
+LOOKS = ("tests/proxyapi/polling/test_mutated_readings.py",)
 SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 
 # Of this run; the one within makes its own.

@@ -1,6 +1,6 @@
 """Watching through bad minutes: a flushed Redis, a Redis that is away, a service that is away, and
 four greedy processes. All but the last in simulated time: real rows, ticks, looks and buckets, a
-clock that jumps a second a tick (tests/proxyapi/watching/polling_simulation.py)."""
+clock that jumps a second a tick (tests/proxyapi/polling/polling_simulation.py)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxyapi import rate_limiter
 from proxyapi.models import Job
 from proxyapi.polling import due_work
 from tests.drills.figures import Figures
-from tests.proxyapi.watching.polling_simulation import PollingSimulation, without_redis
+from tests.proxyapi.polling.polling_simulation import PollingSimulation, without_redis
 
 pytestmark = pytest.mark.django_db
 TOKENS, EACH = 20, 5

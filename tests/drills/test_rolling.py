@@ -20,7 +20,7 @@ import httpx
 import pytest
 from django.db import connection
 
-from dashboard.archive.team import SeedSize, seed_team
+from dashboard.demo.large_team.build import SeedSize, seed_team
 from dashboard.models import Membership
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, Job

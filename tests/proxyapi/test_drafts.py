@@ -282,7 +282,7 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
 def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
-    """It stays until another one is there (dashboard/actions/studio.py)."""
+    """It stays until another one is there (dashboard/studio/actions.py)."""
     upstream.respond(*ESTIMATE, make_response({"credits": 120}))
     ChargeFactory(job=job, state=ChargeState.DRAFT)
     due_at = timezone.now()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from dashboard.queries.studio.options import parse_faceless_options
+from dashboard.shared.video_options import parse_faceless_options
 from proxyapi import drafts
 from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, AccountPlan, JobKind

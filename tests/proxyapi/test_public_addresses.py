@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from dashboard.alerting import webhook
+from dashboard.alerts.delivery import webhook
 from proxyapi import media_proxy
 
 PRIVATE = [

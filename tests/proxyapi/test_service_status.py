@@ -23,7 +23,8 @@ def announcements(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
 def test_a_change_is_told_at_once_and_so_is_its_second_call_but_no_third(
     announcements: list[EventType],
 ) -> None:
-    """One failed call alone says nothing (`dashboard.queries.service`): the second has to ring."""
+    """One failed call alone says nothing (`dashboard.shared.service_status`): the second has to
+    ring."""
     vault, token, expected = uuid4(), uuid4(), 0
     for answered, rings in ((True, (1, 1, 0)), (False, (1, 1, 0, 0)), (True, (1,))):
         for ring in rings:

@@ -16,8 +16,8 @@ import pytest
 import redis
 import yaml
 
-from dashboard.install import ROOT
 from dashboard.up import valkey
+from dashboard.up.install import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]

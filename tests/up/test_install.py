@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import install
-from dashboard.install import SetupError
+from dashboard.up import install
+from dashboard.up.install import SetupError
 from tests.checks import lock_files
 
 PIP_SAYS = [

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.install import SetupError
 from dashboard.up import valkey
-from dashboard.up.place import Installation, check_port_free
+from dashboard.up.install import SetupError
+from dashboard.up.install_paths import Installation, check_port_free
 
 
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "80.5"])

@@ -11,7 +11,7 @@ import sys
 import psutil
 import pytest
 
-from dashboard.up.place import Installation
+from dashboard.up.install_paths import Installation
 from dashboard.up.processes import ProcessGroup
 from tests.browser.portal_process import OUTSIDE_VARIABLES, READY_LINE, free_ports
 

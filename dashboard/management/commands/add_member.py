@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dashboard.models import Membership, Role, Team, User
-from dashboard.visible_text import validate_line
+from dashboard.shared.text_validation import validate_line
 
 
 class Command(BaseCommand):

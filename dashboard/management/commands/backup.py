@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard import backups
+from dashboard.maintenance import backups
 
 
 class Command(BaseCommand):

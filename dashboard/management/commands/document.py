@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.documents import build_reference_pages
+from dashboard.management.reference_docs import build_reference_pages
 
 
 class Command(BaseCommand):

@@ -11,10 +11,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from dashboard.alerting import rules
+from dashboard.alerts import default_rules
 from dashboard.management.commands.add_member import create_person
 from dashboard.models import Membership, Role, Team, User
-from dashboard.visible_text import validate_line
+from dashboard.shared.text_validation import validate_line
 from proxyapi.models import Vault
 
 MAX_TEAM_NAME_LENGTH = Team._meta.get_field("name").max_length or 0
@@ -47,6 +47,6 @@ class Command(BaseCommand):
         founded = Team.objects.create(
             name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
         )
-        rules.create_default_rules(founded)
+        default_rules.create_default_rules(founded)
         Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
         self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")

@@ -14,8 +14,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from dashboard import assets, schema
-from dashboard.queries import health
+from dashboard.maintenance import migration_executor
+from dashboard.monitoring import readiness
+from dashboard.static_files import releases
 from proxyapi.charges import recovery
 
 
@@ -28,7 +29,7 @@ class Command(BaseCommand):
         # A missing sealing key stops the start here, instead of failing for each token later.
         call_command("check", databases=["default"], stdout=StringIO())
         self.collect()
-        if health.check_redis():
+        if readiness.check_redis():
             raise CommandError("Redis does not answer. Check REDIS_URL.")
         self.recover()
         if settings.VIDEO_API_IS_SANDBOX:
@@ -36,10 +37,10 @@ class Command(BaseCommand):
 
     def migrate(self) -> None:
         try:
-            if not schema.is_migrated():
+            if not migration_executor.is_migrated():
                 self.stdout.write("Migrating the database.")
-            schema.migrate_with_retries()
-        except schema.MigrationBlockedError:
+            migration_executor.migrate_with_retries()
+        except migration_executor.MigrationBlockedError:
             raise CommandError(
                 "A table to be changed was in use all the time, by a backup for example. "
                 "What was migrated until then stays. Start again when it is over."
@@ -54,6 +55,6 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(report.sentences()))
 
     def collect(self) -> None:
-        if not assets.is_static_collected():
+        if not releases.is_static_collected():
             self.stdout.write("Collecting static files.")
-            assets.collect_static_files()
+            releases.collect_static_files()

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard import backups, schema
+from dashboard.maintenance import backups, migration_executor
 
 
 class Command(BaseCommand):
@@ -38,5 +38,5 @@ class Command(BaseCommand):
         self.stdout.write(f"Restored the database as of {manifest.taken_at}.")
         if kept:
             self.stdout.write(f"The previous file is kept as {kept}.")
-        schema.migrate_with_retries()
+        migration_executor.migrate_with_retries()
         call_command("after_restore", stdout=self.stdout)

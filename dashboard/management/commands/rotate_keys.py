@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from dashboard.alerting import webhook
+from dashboard.alerts.delivery import webhook
 from dashboard.models import AlertWebhook
 from proxyapi.credentials import encryption
 from proxyapi.management.commands import rotate_keys

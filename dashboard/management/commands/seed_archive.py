@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.archive.team import ARCHIVE_TEAM_NAME, SeedSize, seed_team
+from dashboard.demo.large_team.build import ARCHIVE_TEAM_NAME, SeedSize, seed_team
 from dashboard.models import User
 
 

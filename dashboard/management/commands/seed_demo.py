@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard import demo
-from dashboard.control import SandboxAdmin
+from dashboard.demo import demo_team
+from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Team
 from proxyapi.refusals import Refusal
 
@@ -25,11 +25,11 @@ class Command(BaseCommand):
             )
         control = SandboxAdmin(settings.VIDEO_API_BASE_URL)
         if Team.objects.exists():
-            demo.update_demo_addresses(portal_address(), control.address)
+            demo_team.update_demo_addresses(portal_address(), control.address)
             return
         try:
             control.wait_until_ready()
-            written = demo.create_demo(portal_address(), control)
+            written = demo_team.create_demo(portal_address(), control)
         except OSError as error:
             raise CommandError(
                 f"The sandbox at {control.address} does not answer: {error}"

@@ -24,7 +24,7 @@ from tests.bench.polling.pollers import EPOCH, MeteredPoller
 from tests.bench.polling.simulated_service import LIMIT
 from tests.bench.polling.simulation import SimulatedJob, SimulatedWorld
 from tests.factories import JobFactory, TokenFactory
-from tests.proxyapi.watching.polling_simulation import answer_requests_with, use_clock
+from tests.proxyapi.polling.polling_simulation import answer_requests_with, use_clock
 
 LENGTHS = (15, 30, 60, 120)  # seconds of film that the four sorts of render make
 FILM = "https://films.example/glacier.mp4"

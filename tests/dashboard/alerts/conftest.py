@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.alerting import webhook
+from dashboard.alerts.delivery import webhook
 from dashboard.models import AlertEvent, AlertKind, AlertRule, AlertWebhook, Membership, Team
 from proxyapi.models import Account, Token
 from tests.factories import AccountFactory, TokenFactory

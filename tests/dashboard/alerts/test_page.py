@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from dashboard.actions.alerts import alert_rule_version
-from dashboard.alerting import webhook
-from dashboard.alerting.rules import create_default_rules
+from dashboard.alerts.actions import alert_rule_version
+from dashboard.alerts.default_rules import create_default_rules
+from dashboard.alerts.delivery import webhook
 from dashboard.models import AlertKind, AlertRule, AlertWebhook, AuditEvent, Delivery, Role
-from dashboard.queries.shell import build_app_shell
+from dashboard.shared.shell import build_app_shell
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import MembershipFactory
 
@@ -81,7 +81,7 @@ def test_read_is_read_for_oneself(event, priya, luca, client_of, time_machine):
     time_machine.shift(120)
     browser = client_of(priya)
     assert "1 not read yet." in page(browser)
-    assert browser.post("/notices/readings/").url == "/alerts/"
+    assert browser.post("/alerts/read/").url == "/alerts/"
     assert "All of it was read." in page(browser)
     luca.refresh_from_db()
     assert build_app_shell(luca).unread == 1
@@ -89,7 +89,7 @@ def test_read_is_read_for_oneself(event, priya, luca, client_of, time_machine):
 
 def test_the_bell_fetches_its_number(event, priya, client_of):
     event()
-    bell = page(client_of(priya), "/notices/")
+    bell = page(client_of(priya), "/alerts/unread/")
     assert re.search(r'id="bell-wide" hx-swap-oob="true">1<', bell)
     assert re.search(r'id="bell-phone" hx-swap-oob="true">1<', bell)
 
@@ -206,9 +206,7 @@ def test_a_rule_of_another_team_is_not_touched(rules, otto, client_of):
     ],
 )
 def test_one_more_threshold(rules, thea, client_of, watch, threshold, status):
-    answer = client_of(thea).post(
-        "/alerts/rules/additions/", {"watch": watch, "threshold": threshold}
-    )
+    answer = client_of(thea).post("/alerts/rules/new/", {"watch": watch, "threshold": threshold})
     assert answer.status_code == status
     assert AlertRule.objects.count() == len(rules) + (status == 302)
 

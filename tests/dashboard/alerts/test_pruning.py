@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.alerting import pruning
-from dashboard.alerting.evaluate import evaluate_team
+from dashboard.alerts import pruning
+from dashboard.alerts.evaluate import evaluate_team
 from dashboard.celery import app
 from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Delivery
 from dashboard.tasks import prune_alerts

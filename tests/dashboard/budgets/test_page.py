@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.actions.budgets import change_budget
+from dashboard.budgets.actions.budgets import change_budget
 from dashboard.models import AuditEvent, Budget, BudgetPeriod
 from proxyapi.refusals import StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields
@@ -95,7 +95,7 @@ def test_the_part_fetches_itself_without_the_rest(priya, budget, client_of):
 
 def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
     answer = client_of(thea).post(
-        "/budgets/additions/", form(who=str(priya.user_id), hard="2500", soft="2000")
+        "/budgets/new/", form(who=str(priya.user_id), hard="2500", soft="2000")
     )
     assert answer.url == "/budgets/"
     row = Budget.objects.get()
@@ -123,7 +123,7 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
     ],
 )
 def test_only_legal_limits_are_taken(thea, client_of, fields, sentence):
-    answer = client_of(thea).post("/budgets/additions/", form(**fields))
+    answer = client_of(thea).post("/budgets/new/", form(**fields))
     assert answer.status_code == 422
     assert sentence in answer.content.decode()
     assert not Budget.objects.exists()
@@ -132,11 +132,11 @@ def test_only_legal_limits_are_taken(thea, client_of, fields, sentence):
 def test_one_that_is_there_is_not_added_again_but_an_ended_one_begins_anew(thea, budget, client_of):
     row = budget(None, 100)
     browser = client_of(thea)
-    answer = browser.post("/budgets/additions/", form(hard="50"))
+    answer = browser.post("/budgets/new/", form(hard="50"))
     assert "There is a budget for that already." in answer.content.decode()
-    browser.post(f"/budgets/{row.pk}/endings/")
+    browser.post(f"/budgets/{row.pk}/removals/")
     assert not Budget.objects.get().active
-    browser.post("/budgets/additions/", form(hard="50"))
+    browser.post("/budgets/new/", form(hard="50"))
     assert Budget.objects.get().active
     assert Budget.objects.get().hard == 50
 

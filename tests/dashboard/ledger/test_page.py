@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from dashboard.ledger.queries.filters import parse_ledger_filters
+from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
+from dashboard.ledger.queries.rows import LedgerRow
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import parse_ledger_filters
-from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
-from dashboard.queries.ledger.rows import LedgerRow
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up

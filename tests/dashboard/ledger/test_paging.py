@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from django.utils import timezone
 
-from dashboard.archive.team import SeedSize, seed_team
+from dashboard.demo.large_team.build import SeedSize, seed_team
+from dashboard.ledger.queries.filters import parse_ledger_filters
+from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
+from dashboard.ledger.queries.rows import LEDGER_PAGE_SIZE
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import parse_ledger_filters
-from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
-from dashboard.queries.ledger.rows import LEDGER_PAGE_SIZE
 from proxyapi.models import Account, DailyBreakdown, DailyTotalByLabel, LedgerEntry
 from tests.dashboard.ledger.conftest import sum_up
 from tests.factories import EntryFactory

@@ -9,12 +9,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.queries.ledger import pending
-from dashboard.queries.ledger.filters import parse_ledger_filters
-from dashboard.queries.ledger.page import LedgerPage, build_ledger_page, load_entries_section
+from dashboard.ledger.queries import pending
+from dashboard.ledger.queries.filters import parse_ledger_filters
+from dashboard.ledger.queries.page import LedgerPage, build_ledger_page, load_entries_section
 from proxyapi.models import Charge, ChargeState
 from tests.dashboard.ledger.conftest import days_ago
-from tests.dashboard.ledger.test_export import export_rows
+from tests.dashboard.ledger.test_csv_export import export_rows
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 

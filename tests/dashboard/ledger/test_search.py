@@ -8,12 +8,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.queries.ledger import search
-from dashboard.queries.ledger.filters import parse_ledger_filters
-from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
+from dashboard.ledger.queries import search
+from dashboard.ledger.queries.filters import parse_ledger_filters
+from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
 from proxyapi.models import Job, LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago
-from tests.dashboard.ledger.test_export import export_rows
+from tests.dashboard.ledger.test_csv_export import export_rows
 
 MOST_QUERIES = 12
 
@@ -95,7 +95,7 @@ def test_it_also_searches_within_one_video_or_member(thea, luca, add_entry):
 
 
 def test_pages_of_a_search_hold_each_row_once(add_entry, account, thea, monkeypatch):
-    monkeypatch.setattr("dashboard.queries.ledger.rows.LEDGER_PAGE_SIZE", 2)
+    monkeypatch.setattr("dashboard.ledger.queries.rows.LEDGER_PAGE_SIZE", 2)
     for hours in range(7):
         add_entry(f"-{hours + 1}", happened_at=days_ago(hours=30 * hours))
     add_entry("-50", by=None, label="Glacier pack", happened_at=days_ago(hours=31))

@@ -169,7 +169,7 @@ def test_a_lost_charge_is_searched_again_by_whoever_may(
     client = client_of(request.getfixturevalue(name))
     page = client.get("/reconciliation/").content.decode()
     assert page.count(f"/reconciliation/charges/{unknown_charge.pk}/") == acts + max(acts - 1, 0)
-    answer = client.post(f"/reconciliation/charges/{unknown_charge.pk}/looks/", follow=bool(acts))
+    answer = client.post(f"/reconciliation/charges/{unknown_charge.pk}/checks/", follow=bool(acts))
     assert answer.status_code == (200 if acts else 403)
     assert ("asked now. Nothing is sent again." in answer.content.decode()) is bool(acts)
     assert AuditEvent.objects.filter(action="charge.look_again").count() == bool(acts)
@@ -190,5 +190,5 @@ def test_a_row_has_one_number_on_every_page(client_of, thea, add_entry, account)
     books = page(client_of, thea)
     assert f"Row {number} of the ledger cannot be read" in books
     assert f'class="num-time">{number}</td>' in books
-    question = f"/reconciliation/rewrites/{rewrite.pk}/acceptances/"
+    question = f"/reconciliation/conflicts/{rewrite.pk}/acceptances/"
     assert f"version of row {number}?" in client_of(thea).get(question).content.decode()

@@ -9,9 +9,9 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from dashboard.fragments import render_tenant_changes
 from dashboard.models import Membership
-from dashboard.queries.studio import build_draft_price, build_render_button
+from dashboard.shared.live.change_rendering import render_tenant_changes
+from dashboard.studio.queries import build_draft_price, build_render_button
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import ChargeState, Job, JobState, TokenState
 from tests.dashboard.studio.conftest import WANTED, Browser, get_page, job_url
@@ -128,7 +128,7 @@ def test_earlier_prices_are_those_of_the_same_type_and_length(ready: Job) -> Non
 
 
 def test_the_card_that_is_pushed_holds_no_button_of_a_reader(ready: Job) -> None:
-    html = render_to_string("dashboard/studio/_price.html", {"price": build_draft_price(ready)})
+    html = render_to_string("studio/_price.html", {"price": build_draft_price(ready)})
     assert f'id="job-{ready.pk}-price"' in html
     assert "btn" not in html
     assert "?part=act" in html

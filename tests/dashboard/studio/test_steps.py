@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dashboard.models import Membership
-from dashboard.queries.studio.options import parse_faceless_options
+from dashboard.shared.video_options import parse_faceless_options
 from proxyapi.models import Job
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, step_url
 from tests.factories import AccountFactory, TenantFactory, TokenFactory

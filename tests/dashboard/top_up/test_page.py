@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.queries.top_up.state import day_reset_text
+from dashboard.top_up.queries.state import day_reset_text
 from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerEntry, TokenState, Vault
 from proxyapi.top_up import infer_from_entries
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of

@@ -13,9 +13,9 @@ from django.test import Client
 from time_machine import TimeMachineFixture
 
 from dashboard.models import Membership
-from dashboard.queries.top_up import build_what_if
-from dashboard.queries.top_up import what_if as query
-from dashboard.queries.top_up.what_if import TopUpWhatIf
+from dashboard.top_up.queries import build_what_if
+from dashboard.top_up.queries import what_if as query
+from dashboard.top_up.queries.what_if import TopUpWhatIf
 from proxyapi import calls
 from proxyapi.models import Account, CreditPack, LedgerEntry
 from proxyapi.top_up import TopUpSetting

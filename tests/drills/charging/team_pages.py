@@ -11,9 +11,10 @@ from django.conf import settings
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
-from dashboard.alerting import rules, webhook
-from dashboard.alerting.deliveries import attempt_delivery
-from dashboard.alerting.evaluate import evaluate_team
+from dashboard.alerts import default_rules
+from dashboard.alerts.delivery import webhook
+from dashboard.alerts.delivery.queue import attempt_delivery
+from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, AlertKind, AlertRule, Membership, Role, Team
 from proxyapi.models import Vault
 from tests.factories import MembershipFactory, TeamFactory
@@ -27,7 +28,7 @@ LINKS = re.compile(r'(?:href|hx-get|src|action)="(/[^"#]*)')
 def scan_team_pages(canaries: Canaries, vault: Vault) -> int:
     """All of it, as its owner gets it; how many pages that were."""
     owner = MembershipFactory(team=TeamFactory(vault=vault), role=Role.OWNER)
-    rules.create_default_rules(owner.team)
+    default_rules.create_default_rules(owner.team)
     send_all_alerts(canaries, owner.team)
     browser, seen, left = Client(), set[str](), ["/", "/nowhere/", *named_pages()]
     browser.force_login(owner.user)
@@ -47,7 +48,8 @@ def scan_team_pages(canaries: Canaries, vault: Vault) -> int:
 
 
 def named_pages() -> list[str]:
-    return [reverse(name) for name in ("library", "ledger", "tokens", "reconciliation", "notices")]
+    names = ("library", "ledger", "tokens", "reconciliation", "alerts-unread")
+    return [reverse(name) for name in names]
 
 
 async def scan_export_file(canaries: Canaries, owner: Membership) -> None:

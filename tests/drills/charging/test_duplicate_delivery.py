@@ -19,8 +19,8 @@ import httpx
 import pytest
 from django.db import connection
 
-from dashboard.actions import studio
 from dashboard.models import Membership
+from dashboard.studio import actions
 from proxyapi import tasks
 from proxyapi.charges import admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
@@ -116,7 +116,7 @@ def press_concurrently(by: Membership, job: Job) -> None:
         start.wait(60)
         try:
             with suppress(Refusal):
-                charge = studio.render_video(
+                charge = actions.render_video(
                     by=by, job=job, nonce=nonce, seen=Decimal(job.estimate or 0)
                 )
                 dispatch_charge(charge.pk)

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 import pytest
 
-from dashboard.alerting.evaluate import evaluate_team
-from dashboard.alerting.rules import create_default_rules
+from dashboard.alerts.default_rules import create_default_rules
+from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, Team
 from proxyapi import ledger, rate_limiter, tasks
 from proxyapi.charges import ChargeIntent, admit_charge, charges_with_late_debit

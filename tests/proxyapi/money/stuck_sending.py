@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from dashboard.models import Team
-from dashboard.queries.overview.concerns import load_attention_rows
+from dashboard.overview.queries.attention_rows import load_attention_rows
 from proxyapi import tasks
 from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState

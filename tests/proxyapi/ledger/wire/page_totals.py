@@ -11,10 +11,10 @@ from decimal import Decimal
 from random import Random
 from urllib.parse import parse_qsl, urlsplit
 
+from dashboard.ledger.queries.filters import parse_ledger_filters
+from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
+from dashboard.ledger.queries.rows import LedgerDay
 from dashboard.models import Membership
-from dashboard.queries.ledger.filters import parse_ledger_filters
-from dashboard.queries.ledger.page import LedgerPage, build_ledger_page
-from dashboard.queries.ledger.rows import LedgerDay
 from proxyapi import drafts, ledger
 from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job

@@ -1,0 +1,50 @@
+"""How allauth behaves here: sign-up is closed, wrong passwords are limited and recorded."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.http import HttpRequest, HttpResponse
+
+from dashboard.account.sign_in_history import record_limited_sign_in, record_sign_in
+from dashboard.account.sign_in_limits import consume_sign_in_attempt, remember_client
+from dashboard.models import SignInOutcome, User
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    error_messages: ClassVar[dict[str, str]] = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": "The e-mail address or the password is wrong.",
+        "too_many_login_attempts": (
+            "Too many wrong passwords. Wait 5 minutes, or reset your password."
+        ),
+        "account_inactive": "This account is disabled. Ask an owner or admin of your team.",
+        "invalid_password_reset": "This link is no longer valid.",
+        "enter_current_password": "This is not your current password.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Replaces allauth's own limits. It takes back what `_login_failed_rl_usage` counted when
+        the password is right."""
+        self._login_failed_rl_usage = consume_sign_in_attempt(request, credentials["email"])
+        if self._login_failed_rl_usage is None:
+            record_limited_sign_in(request, credentials["email"])
+            raise self.validation_error("too_many_login_attempts")
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        record_sign_in(request, SignInOutcome.WRONG_PASSWORD, credentials["email"])
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        record_sign_in(request, SignInOutcome.DISABLED, user.email, user)
+        response: HttpResponse = super().respond_user_inactive(request, user)
+        return response
+
+    def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
+        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user)
+        response: HttpResponse = super().post_login(request, user, **more)
+        remember_client(response, user.email)
+        return response

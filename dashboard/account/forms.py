@@ -1,0 +1,47 @@
+"""The forms of allauth, with the words of ours for what is wrong with a field."""
+
+from __future__ import annotations
+
+from allauth.account import forms as account
+from django.forms import Field
+from django.http import HttpRequest
+
+from dashboard.shared.forms import PortalForm
+from dashboard.tasks import send_password_reset
+
+REQUIRED_MESSAGES = {
+    "login": "Enter your e-mail address.",
+    "email": "Enter your e-mail address.",
+    "password": "Enter your password.",
+    "oldpassword": "Enter your current password.",
+    "password1": "Enter a new password.",
+    "password2": "Enter the new password once more.",
+}
+
+
+class AccountForm(PortalForm):
+    def messages_for_field(self, name: str, field: Field) -> dict[str, str]:
+        words = super().messages_for_field(name, field)
+        return {**words, "required": REQUIRED_MESSAGES.get(name, words["required"])}
+
+
+class LoginForm(AccountForm, account.LoginForm):  # type: ignore[misc]
+    pass
+
+
+class ChangePasswordForm(AccountForm, account.ChangePasswordForm):  # type: ignore[misc]
+    pass
+
+
+class ResetPasswordForm(AccountForm, account.ResetPasswordForm):  # type: ignore[misc]
+    """Does the same work for every address, so that neither the answer nor its time tells whether
+    an account has it. The worker looks for the account."""
+
+    def save(self, request: HttpRequest, **_: object) -> str:
+        address: str = self.cleaned_data["email"]
+        send_password_reset.apply_async((address,), retry=False)
+        return address
+
+
+class ResetPasswordKeyForm(AccountForm, account.ResetPasswordKeyForm):  # type: ignore[misc]
+    pass

@@ -1,0 +1,48 @@
+"""What happens after a sign-in and after a password was changed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.signals import password_changed, password_reset
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from dashboard import tasks
+from dashboard.account.sessions import SIGNED_IN_AT_KEY
+from dashboard.account.sign_in_history import record_sign_in
+from dashboard.models import SignInOutcome, User
+
+log = logging.getLogger(__name__)
+
+
+@receiver(user_logged_in)
+def store_sign_in_time(request: HttpRequest, **_: Any) -> None:
+    request.session[SIGNED_IN_AT_KEY] = int(time.time())
+
+
+@receiver(password_changed)
+def after_password_change(request: HttpRequest, user: User, **_: Any) -> None:
+    record_sign_in(request, SignInOutcome.PASSWORD_CHANGED, user.email, user)
+    enqueue_password_changed_mail(request, user)
+
+
+@receiver(password_reset)
+def after_password_reset(request: HttpRequest, user: User, **_: Any) -> None:
+    record_sign_in(request, SignInOutcome.PASSWORD_RESET, user.email, user)
+    enqueue_password_changed_mail(request, user)
+
+
+def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
+    """Have the worker mail it. The password is changed already: without a broker that stays."""
+    facts = (user.pk, timezone.now().isoformat(), get_adapter().get_client_ip(request))
+    try:
+        tasks.send_password_changed.apply_async(facts, retry=False)
+    except OperationalError:
+        log.warning("the broker is away: no mail about the changed password of user %s", user.pk)

@@ -1,0 +1,56 @@
+"""A person's own choices: light or dark, and which of their teams they look at."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import rotate_token
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.middleware import TEAM_SESSION_KEY
+from dashboard.shared.query_params import parse_uuid
+from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.shared.service_status import load_service_availability
+from dashboard.shared.shell import load_own_rate_limit
+
+THEMES = ("", "light", "dark")
+
+
+@require_POST
+def set_theme(request: TeamRequest) -> HttpResponse:
+    """An unknown theme is the system's."""
+    wanted = request.POST.get("theme", "")
+    request.user.theme = wanted if wanted in THEMES else ""
+    request.user.save(update_fields=["theme"])
+    return HttpResponseRedirect(safe_return_path(request, request.POST.get("next", "")))
+
+
+@require_POST
+def switch_team(request: TeamRequest) -> HttpResponse:
+    """Another of the person's own teams; somebody else's does not exist."""
+    wanted = parse_uuid(request.POST.get("team", ""))
+    membership = get_object_or_404(request.user.memberships, team_id=wanted)
+    request.session[TEAM_SESSION_KEY] = str(membership.team_id)
+    rotate_token(request)  # a form of the other team, in another tab, is not sent to this one
+    return HttpResponseRedirect("/")
+
+
+@require_POST
+def check_session(request: TeamRequest) -> HttpResponse:
+    """Whether a form of the page that asks would be taken: for who signed out or left the team in
+    another tab, the door, the team or CSRF's check have answered by now."""
+    return HttpResponse(status=204)
+
+
+@require_safe
+def show_service_status(request: TeamRequest) -> HttpResponse:
+    """Whether the service answers, for a page that missed it; else what is left of the reader's own
+    requests, and nothing for who has no token any more."""
+    if request.htmx.target == "service":
+        found = load_service_availability(request.team.vault)
+        return render(request, "components/service_status.html", {"service": found})
+    left = load_own_rate_limit(request.membership)
+    if left is None:
+        return HttpResponse()
+    return render(request, "components/remaining_requests.html", {"allowance": left})

@@ -1,0 +1,49 @@
+"""An alert by e-mail: plain text, one address, nothing secret."""
+
+from __future__ import annotations
+
+import smtplib
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
+from dashboard.models import Delivery
+
+SMTP_PERMANENT_CODES = range(500, 600)  # replies of SMTP
+
+
+def send_alert_email(delivery: Delivery) -> None:
+    """Hand it to the mail server. Raises `DeliveryFailed`."""
+    event = delivery.event
+    context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
+    with timezone.override(event.team.vault.zone):
+        body = render_to_string("alerts/email.txt", context)
+    message = EmailMessage(
+        # A header has no line breaks; names of earlier days may have some.
+        subject=" ".join(f"{event.team.name}: {event.title}".split()),
+        body=body,
+        to=[delivery.address],
+        headers={"Auto-Submitted": "auto-generated", "X-Reelroom-Alert": str(event.pk)},
+    )
+    try:
+        message.send()
+    except smtplib.SMTPRecipientsRefused as error:
+        raise recipients_refused_error(error.recipients) from None
+    except smtplib.SMTPResponseException as error:
+        raise smtp_error(error.smtp_code) from None
+    except (smtplib.SMTPException, OSError) as error:
+        raise DeliveryFailed(f"The mail server did not take it ({type(error).__name__}).") from None
+
+
+def recipients_refused_error(recipients: dict[str, tuple[int, bytes]]) -> DeliveryFailed:
+    code = next((code for code, _ in recipients.values()), 0)
+    kind = Undeliverable if code in SMTP_PERMANENT_CODES else DeliveryFailed
+    return kind(f"The mail server refuses this address ({code}).", code)
+
+
+def smtp_error(code: int) -> DeliveryFailed:
+    """Also a refused sign-in: somebody may mend the settings before the last try."""
+    return DeliveryFailed(f"The mail server answered {code}.", code)

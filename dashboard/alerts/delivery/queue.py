@@ -1,0 +1,124 @@
+"""Deliveries: an alert is brought to each address, tried again with growing pauses, then parked.
+
+Each try is claimed by one conditional update. A worker that dies in one leaves it due again after
+`ATTEMPT_LEASE`: an address may then hear of it twice, with the same id.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models import F
+from django.utils import timezone
+
+from dashboard.alerts.delivery import email, webhook
+from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
+from dashboard.models import (
+    AlertEvent,
+    AlertWebhook,
+    Delivery,
+    DeliveryChannel,
+    DeliveryState,
+    User,
+)
+from dashboard.shared.budget_usage import load_money_managers
+from proxyapi.events import EventType, publish_event
+
+log = logging.getLogger(__name__)
+
+# Pauses after the first try, the second, and so on; after the last one it is parked.
+RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
+ATTEMPT_LEASE = timedelta(minutes=2)
+MAX_DUE_AHEAD = timedelta(hours=7)  # and more than any pause
+ATTEMPTS_INTERRUPTED = "Each try was broken off: whatever sent it did not come to an end."
+CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
+    DeliveryChannel.EMAIL: email.send_alert_email,
+    DeliveryChannel.WEBHOOK: webhook.post_webhook,
+}
+
+
+def schedule_deliveries(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
+    """A row for each address of an alert, in the caller's transaction; `to`: these people alone."""
+    rule, rows = event.rule, []
+    if rule is None or rule.by_email:
+        people = to or alert_recipients(event)
+        rows = [build_delivery(event, DeliveryChannel.EMAIL, person.email) for person in people]
+    hook = AlertWebhook.objects.filter(team=event.team_id).first()
+    if hook and not is_personal_alert(event) and (rule is None or rule.by_webhook):
+        rows.append(build_delivery(event, DeliveryChannel.WEBHOOK, hook.host))
+    return Delivery.objects.bulk_create(rows)
+
+
+def build_delivery(event: AlertEvent, channel: DeliveryChannel, address: str) -> Delivery:
+    return Delivery(event=event, channel=channel, address=address[:254])
+
+
+def alert_recipients(event: AlertEvent) -> list[User]:
+    """Whom it is about, and those who decide about money unless it is for that one alone."""
+    found = {event.member.pk: event.member} if event.member and event.member.is_active else {}
+    if not is_personal_alert(event):
+        found |= {one.user_id: one.user for one in load_money_managers(event.team)}
+    return list(found.values())
+
+
+def is_personal_alert(event: AlertEvent) -> bool:
+    return event.member_id is not None and not event.for_money
+
+
+def attempt_delivery(delivery_id: UUID) -> None:
+    """One try, if it is due and nobody else is at it."""
+    now = timezone.now()
+    due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
+    if not due.update(tries=F("tries") + 1, due_at=now + ATTEMPT_LEASE):
+        return
+    deliveries = Delivery.objects.select_related("event__team__vault", "event__rule")
+    delivery = deliveries.get(pk=delivery_id)
+    if delivery.tries > len(RETRY_DELAYS) + 1:
+        give_up_delivery(delivery, DeliveryFailed(ATTEMPTS_INTERRUPTED))
+        return
+    try:
+        delivery.status = CHANNEL_SENDERS[delivery.channel](delivery)
+    except Undeliverable as error:
+        give_up_delivery(delivery, error)
+    except DeliveryFailed as error:
+        retry_delivery_later(delivery, error)
+    except Exception as error:
+        name = type(error).__name__  # its words may hold a secret
+        log.error("alert delivery %s: %s", delivery.pk, name)
+        retry_delivery_later(
+            delivery, DeliveryFailed(f"It was not sent, for a fault of the portal ({name}).")
+        )
+    else:
+        delivery.state, delivery.said = DeliveryState.DELIVERED, ""
+        delivery.delivered_at = timezone.now()
+        save_delivery(delivery)
+
+
+def repair_due_times() -> None:
+    """After a clock was put back: what was put off until a time that is far ahead now is due."""
+    now = timezone.now()
+    waiting = Delivery.objects.filter(state=DeliveryState.DUE)
+    waiting.filter(due_at__gt=now + MAX_DUE_AHEAD).update(due_at=now)
+
+
+def retry_delivery_later(delivery: Delivery, error: DeliveryFailed) -> None:
+    if delivery.tries > len(RETRY_DELAYS):
+        give_up_delivery(delivery, error)
+        return
+    delivery.status, delivery.said = error.status, error.sentence[:200]
+    delivery.due_at = timezone.now() + RETRY_DELAYS[delivery.tries - 1]
+    save_delivery(delivery)
+
+
+def give_up_delivery(delivery: Delivery, error: DeliveryFailed) -> None:
+    delivery.state = DeliveryState.FAILED
+    delivery.status, delivery.said = error.status, error.sentence[:200]
+    save_delivery(delivery)
+
+
+def save_delivery(delivery: Delivery) -> None:
+    delivery.save(update_fields=["state", "status", "said", "due_at", "delivered_at"])
+    publish_event(delivery.event.team.vault_id, EventType.ALERT, delivery.event_id)

@@ -1,0 +1,171 @@
+"""An alert by webhook: JSON, posted and signed as Standard Webhooks say.
+
+    webhook-id: the event's id, the same with each try
+    webhook-timestamp: seconds since 1970 of this try
+    webhook-signature: v1, and the base64 of HMAC-SHA256 over "id.timestamp.body"
+
+The key is the base64 behind `whsec_` of a secret that is shown once and kept sealed. The address
+was typed by a person and is not trusted: only public hosts by https on port 443 are connected to,
+each address a name has is judged, the connection goes to the judged one, and no redirect is
+followed. On the demo, this machine's own addresses are allowed as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from threading import Timer
+
+import httpx
+from django.conf import settings
+
+from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
+from dashboard.models import AlertEvent, AlertWebhook, Delivery
+from proxyapi.credentials import encryption
+from proxyapi.media_proxy import is_public_address, url_port
+from proxyapi.upstream.tls import shared_ssl_context
+
+SIGNING_PREFIX = "whsec_"
+REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
+MAX_REQUEST_S = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
+HTTP_GONE = 410
+WEBHOOK_REMOVED = "There is no webhook any more."
+URL_UNREADABLE = "The address cannot be read. It begins with https:// and names a public host."
+HOST_NOT_PUBLIC = "The host is not a public one, so it is not connected to."
+HOST_NOT_RESOLVED = "The host has no address."
+
+
+def generate_webhook_secret() -> str:
+    return SIGNING_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
+    hook.sealed = encryption.encrypt(secret.encode(), hook.seal_row(), encryption.load_key_ring())
+
+
+def reencrypt_webhook_secret(hook: AlertWebhook) -> bool:
+    """Seal the secret again with the current key; False when it was there, or changed meanwhile."""
+    old, ring = bytes(hook.sealed), encryption.load_key_ring()
+    if encryption.envelope_key_id(old) == ring.current_key_id:
+        return False
+    new = encryption.encrypt(encryption.decrypt(old, hook.seal_row(), ring), hook.seal_row(), ring)
+    return bool(AlertWebhook.objects.filter(pk=hook.pk, sealed=old).update(sealed=new))
+
+
+def post_webhook(delivery: Delivery) -> int:
+    """Post it; answers the status. Raises `DeliveryFailed`."""
+    hook = AlertWebhook.objects.filter(team=delivery.event.team_id).first()
+    if hook is None:
+        raise Undeliverable(WEBHOOK_REMOVED)
+    url, body = parse_webhook_url(hook.url), webhook_payload(delivery.event)
+    pinned = url.copy_with(host=str(resolve_webhook_address(url)), fragment=None)
+    headers = webhook_headers(hook, str(delivery.event_id), int(time.time()), body)
+    headers |= {"host": url.netloc.decode("ascii"), "content-type": "application/json"}
+    try:
+        with (
+            httpx.Client(
+                verify=shared_ssl_context(),
+                timeout=REQUEST_TIMEOUT,
+                follow_redirects=False,
+                trust_env=False,
+            ) as client,
+            close_client_after(MAX_REQUEST_S, client),
+            client.stream(
+                *("POST", pinned),
+                content=body,
+                headers={**headers, "user-agent": "reelroom"},
+                extensions={"sni_hostname": url.host},
+            ) as response,
+        ):
+            status = response.status_code
+    except (httpx.HTTPError, OSError) as error:
+        raise DeliveryFailed(f"The host did not answer ({type(error).__name__}).") from None
+    if status == HTTP_GONE:
+        raise Undeliverable("The host says that this address is gone for good.", status)
+    if not httpx.codes.is_success(status):
+        raise DeliveryFailed(f"The host answered {status}.", status)
+    return status
+
+
+@contextmanager
+def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
+    """Close the client's connections after so long, whatever comes over them."""
+    timer = Timer(seconds, client.close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def webhook_payload(event: AlertEvent) -> bytes:
+    told = {
+        "id": str(event.pk),
+        "type": f"alert.{event.rule.watch}" if event.rule else "alert.test",
+        "happened_at": event.happened_at.isoformat(),
+        "team": event.team.name,
+        "title": event.title,
+        "text": event.text,
+        "threshold": f"{event.threshold.normalize():f}",
+        "url": f"{settings.PORTAL_URL}{event.url or '/'}",
+    }
+    return json.dumps(told, ensure_ascii=False).encode()
+
+
+def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[str, str]:
+    secret = encryption.decrypt(
+        bytes(hook.sealed), hook.seal_row(), encryption.load_key_ring()
+    ).decode()
+    key = base64.b64decode(secret.removeprefix(SIGNING_PREFIX))
+    digest = hmac.new(key, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
+    return {
+        "webhook-id": id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
+    }
+
+
+def parse_webhook_url(address: str) -> httpx.URL:
+    """The address, if its form alone does not already rule it out. Raises `Undeliverable`."""
+    try:
+        url = httpx.URL(address)
+    except (httpx.InvalidURL, ValueError):
+        raise Undeliverable(URL_UNREADABLE) from None
+    is_public = (url.scheme, url_port(url)) == ("https", 443)
+    if not url.host or url.userinfo or not (is_public or is_local_demo_url(url)):
+        raise Undeliverable(URL_UNREADABLE)
+    return url
+
+
+def is_local_demo_url(url: httpx.URL) -> bool:
+    """Whether it may be this machine: on the demo alone, and never the sandbox itself."""
+    own = httpx.URL(settings.VIDEO_API_BASE_URL)
+    known = url.scheme in ("http", "https") and bool(url_port(url))
+    return settings.VIDEO_API_IS_SANDBOX and known and url_port(url) != url_port(own)
+
+
+def resolve_webhook_address(url: httpx.URL) -> IPv4Address | IPv6Address:
+    """The address to connect to. One bad address among several is enough to refuse them all."""
+    try:
+        found = socket.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise DeliveryFailed(HOST_NOT_RESOLVED) from None
+    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    if not addresses or not all(is_allowed_webhook_address(url, address) for address in addresses):
+        raise Undeliverable(HOST_NOT_PUBLIC)
+    return addresses[0]
+
+
+def is_allowed_webhook_address(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
+    if is_local_demo_url(url) and address.is_loopback:
+        return True
+    return (url.scheme, url_port(url)) == ("https", 443) and is_public_address(address)

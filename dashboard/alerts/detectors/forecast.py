@@ -1,0 +1,72 @@
+"""What is found about the future: credits that do not last so many days.
+
+Apart from the other looks, for it draws hundreds of futures: it is looked at every quarter of an
+hour, and by tasks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from dashboard.alerts.detectors.accounts import accounts_with_token
+from dashboard.alerts.detectors.finding import AlertFinding, page_url_or_empty, weekly_period
+from dashboard.alerts.evaluate import AlertFinder
+from dashboard.models import AlertKind, AlertRule, Team
+from dashboard.shared.forecast import build_simulated_account, build_top_up_offer, load_credit_packs
+from dashboard.shared.forecast.outlook import AccountForecast, build_account_forecast
+from dashboard.shared.forecast.wording import (
+    lowercase_first_letter,
+    run_out_chance_text,
+    run_out_span_text,
+)
+from proxyapi.models import Account, AutoTopUp
+from proxyapi.top_up import TopUpSetting, infer_top_up_state
+
+
+def find_credits_running_out(
+    team: Team, rules: Sequence[AlertRule], now: datetime
+) -> Iterator[AlertFinding]:
+    """Credits that run out within the threshold, in one of ten futures, before the plan renews."""
+    accounts = accounts_with_token(team).exclude(balance_as_of=None)
+    for account in accounts.select_related("vault", "ledger", "top_up"):
+        outlook = current_outlook(account, now)
+        forecast = outlook.forecast
+        if forecast is None or forecast.early is None:
+            continue
+        if outlook.renews_on is not None and outlook.renews_on <= forecast.early:
+            continue
+        days = (forecast.early - outlook.today).days
+        for rule in rules:
+            if days < rule.threshold:
+                yield AlertFinding(
+                    rule,
+                    str(account.pk),
+                    running_out_title(days),
+                    f"On {account.label} they run out "
+                    f"{lowercase_first_letter(run_out_span_text(forecast))}. "
+                    f"{run_out_chance_text(forecast)}",
+                    "late" if days else "failed",
+                    page_url_or_empty("forecast", f"?account={account.pk}"),
+                    weekly_period(team, now),
+                )
+
+
+def running_out_title(days: int) -> str:
+    if not days:
+        return "The credits may run out today"
+    return f"The credits may last {days} day{'' if days == 1 else 's'}"
+
+
+def current_outlook(account: Account, now: datetime) -> AccountForecast:
+    """As the page of the forecast has it; five queries at most."""
+    row = getattr(account, "top_up", None)
+    known = row if isinstance(row, AutoTopUp) and row.read_at else None
+    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
+    inferred = infer_top_up_state(account, known, now)
+    offer = build_top_up_offer(account, setting, load_credit_packs(account))
+    standing = build_simulated_account(account, known, inferred, account.available_balance(), now)
+    return build_account_forecast(account, standing, offer, inferred, now)
+
+
+FORECAST_FINDERS: Mapping[str, AlertFinder] = {AlertKind.FORECAST: find_credits_running_out}

@@ -1,0 +1,85 @@
+"""Evaluate: every threshold of a team is looked at, and what is new is told, once a period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from dashboard.alerts.delivery.queue import schedule_deliveries
+from dashboard.alerts.detectors import accounts, members
+from dashboard.alerts.detectors.finding import AlertFinding
+from dashboard.models import AlertEvent, AlertKind, AlertRule, Delivery, Team
+from proxyapi.events import EventType, publish_event
+
+AlertFinder = Callable[[Team, Sequence[AlertRule], datetime], Iterator[AlertFinding]]
+ALERT_FINDERS: Mapping[str, AlertFinder] = {
+    AlertKind.BALANCE: accounts.find_low_balances,
+    AlertKind.BUDGET: members.find_budgets_past_limit,
+    AlertKind.APPROVAL_REQUEST: members.find_approval_requests,
+    AlertKind.TOP_UP_FAILED: accounts.find_failed_top_ups,
+    AlertKind.TOP_UP_OFF: accounts.find_disabled_top_ups,
+    AlertKind.UNKNOWN_CHARGE: accounts.find_unknown_charges,
+    AlertKind.RECONCILIATION: accounts.find_ledger_problems,
+}
+
+
+def evaluate_team(
+    team_id: UUID, looks: Mapping[str, AlertFinder] = ALERT_FINDERS
+) -> list[Delivery]:
+    """Tell what is new; answers what is to be delivered. May run twice at once: nobody is told
+    twice. Clock times are told in the team's zone."""
+    team = Team.objects.select_related("vault").get(pk=team_id)
+    with timezone.override(team.vault.zone):
+        found = list(run_alert_finders(team, looks, timezone.now()))
+    known = known_finding_keys(found)
+    new = [finding for finding in found if finding.key not in known]
+    return [delivery for finding in new for delivery in create_alert(team, finding)]
+
+
+def run_alert_finders(
+    team: Team, looks: Mapping[str, AlertFinder], now: datetime
+) -> Iterator[AlertFinding]:
+    rules = AlertRule.objects.filter(team=team, active=True, watch__in=looks)
+    ordered = rules.order_by("watch", "-threshold")
+    for watch, group in groupby(ordered, key=lambda rule: rule.watch):
+        yield from looks[watch](team, list(group), now)
+
+
+def known_finding_keys(found: Sequence[AlertFinding]) -> set[tuple[object, ...]]:
+    """Those of them that were told already; one query."""
+    if not found:
+        return set()
+    events = AlertEvent.objects.filter(
+        rule__in={finding.rule.pk for finding in found},
+        subject__in={finding.subject for finding in found},
+        period__in={finding.period for finding in found},
+    )
+    return set(events.values_list("rule", "subject", "threshold", "period"))
+
+
+def create_alert(team: Team, finding: AlertFinding) -> list[Delivery]:
+    """The event and its deliveries, unless somebody was faster: the constraint decides."""
+    try:
+        with transaction.atomic():
+            event = AlertEvent.objects.create(
+                team=team,
+                rule=finding.rule,
+                subject=finding.subject,
+                threshold=finding.effective_threshold,
+                period=finding.period,
+                member_id=finding.member,
+                for_money=finding.for_money,
+                state=finding.state,
+                title=finding.title[:160],
+                text=finding.text[:400],
+                url=finding.url,
+            )
+            publish_event(team.vault_id, EventType.ALERT, event.pk)
+            return schedule_deliveries(event)
+    except IntegrityError:
+        return []

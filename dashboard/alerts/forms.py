@@ -1,0 +1,173 @@
+"""Forms of the alerts: the rules as one form, one more threshold, where the webhook is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple, Self
+
+from django import forms
+from django.forms import BoundField
+
+from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
+from dashboard.alerts.queries import RULE_SENTENCES
+from dashboard.models import AlertKind, AlertRule
+from dashboard.shared.forms import VERSION_LABEL, PortalForm
+
+
+class ThresholdRange(NamedTuple):
+    """The thresholds that make sense, and their unit."""
+
+    minimum: int
+    maximum: int
+    unit: str
+
+
+# What is watched without a threshold to choose is not in here.
+THRESHOLD_RANGES: Mapping[str, ThresholdRange] = {
+    AlertKind.BALANCE: ThresholdRange(1, 9_999_999, "cr"),
+    AlertKind.FORECAST: ThresholdRange(1, 60, "days"),
+    AlertKind.TOP_UP_FAILED: ThresholdRange(1, 3, "of 3"),
+    AlertKind.UNKNOWN_CHARGE: ThresholdRange(1, 1440, "min"),
+}
+THRESHOLD_OUT_OF_RANGE = "From {least:,} to {most:,}, a whole number."
+RULE_CHECKBOXES = ("active", "by_email", "by_webhook")
+
+
+class ThresholdField(forms.DecimalField):
+    def __init__(self, watch: str, **kwargs: Any) -> None:
+        least, most, self.limit = THRESHOLD_RANGES[watch]
+        sentence = THRESHOLD_OUT_OF_RANGE.format(least=least, most=most)
+        names = ("invalid", "required", "min_value", "max_value", "max_decimal_places")
+        super().__init__(
+            **{"min_value": least, "max_value": most, "decimal_places": 0, **kwargs},
+            error_messages=dict.fromkeys(names, sentence),
+            widget=forms.NumberInput(attrs={"step": "1", "inputmode": "numeric"}),
+        )
+
+
+class AlertRuleRow(NamedTuple):
+    sentence: str
+    version: BoundField
+    threshold: BoundField | None
+    unit: str
+    active: BoundField
+    by_email: BoundField
+    by_webhook: BoundField
+
+
+class AlertRulesForm(PortalForm):
+    """A threshold and three boxes for each rule, and hidden how the rule was `drawn`; one that the
+    form was drawn without stays as it is."""
+
+    def __init__(self, rules: list[AlertRule], data: Any = None) -> None:
+        now = {rule.pk: alert_rule_form_data(rule) for rule in rules}
+        if data is not None:
+            data = {name: data[name] for name in data}
+            for key, drawn in now.items():
+                data |= {} if f"drawn-{key}" in data else drawn
+        initial = {name: value for drawn in now.values() for name, value in drawn.items()}
+        super().__init__(data, initial=initial, use_required_attribute=False)
+        self.rules = rules
+        for rule in rules:
+            self.fields[f"drawn-{rule.pk}"] = forms.CharField(
+                required=False, widget=forms.HiddenInput, label=VERSION_LABEL
+            )
+            for way in RULE_CHECKBOXES:
+                self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
+            if rule.watch in THRESHOLD_RANGES:
+                self.fields[f"threshold-{rule.pk}"] = ThresholdField(rule.watch)
+
+    def with_current_version(self, rules: list[AlertRule]) -> Self:
+        """What was chosen on top of the rules as they are now: a second save means it. Needs a
+        valid form."""
+        chosen = {one.id for one in self.requested_changes() if one.is_changed}
+        data: dict[str, Any] = {}
+        for rule in rules:
+            data |= alert_rule_form_data(rule)
+            if rule.pk in chosen:
+                names = [f"{name}-{rule.pk}" for name in ("threshold", *RULE_CHECKBOXES)]
+                data |= {name: self.data.get(name) for name in names}
+        return type(self)(rules, data)
+
+    def rows(self) -> Iterator[AlertRuleRow]:
+        """The fields of each rule, for its line of the table."""
+        for rule in self.rules:
+            name = f"threshold-{rule.pk}"
+            threshold = self[name] if name in self.fields else None
+            boxes = tuple(self[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES)
+            unit = THRESHOLD_RANGES[rule.watch].unit if rule.watch in THRESHOLD_RANGES else ""
+            drawn = self[f"drawn-{rule.pk}"]
+            yield AlertRuleRow(
+                RULE_SENTENCES[AlertKind(rule.watch)], drawn, threshold, unit, *boxes
+            )
+
+    def requested_changes(self) -> Iterator[AlertRuleChange]:
+        for rule in self.rules:
+            active, by_email, by_webhook = (
+                self.cleaned_data[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES
+            )
+            threshold = self.cleaned_data.get(f"threshold-{rule.pk}", rule.threshold)
+            drawn = self.cleaned_data[f"drawn-{rule.pk}"]
+            yield AlertRuleChange(rule.pk, threshold, active, by_email, by_webhook, drawn)
+
+
+def alert_rule_form_data(rule: AlertRule) -> dict[str, Any]:
+    """What a form that was just drawn would send of this rule."""
+    boxes = {f"{way}-{rule.pk}": getattr(rule, way) for way in RULE_CHECKBOXES}
+    threshold = f"{rule.threshold.normalize():f}"
+    return {
+        **boxes,
+        f"threshold-{rule.pk}": threshold,
+        f"drawn-{rule.pk}": alert_rule_version(rule),
+    }
+
+
+class NewAlertRuleForm(PortalForm):
+    """One more threshold of something that has them."""
+
+    watch = forms.ChoiceField(
+        label="Tell us when",
+        choices=[
+            (AlertKind.BALANCE, "Free credits fall under"),
+            (AlertKind.FORECAST, "The credits last fewer days than"),
+            (AlertKind.TOP_UP_FAILED, "So many top-ups fail in a row"),
+            (AlertKind.UNKNOWN_CHARGE, "A charge is unknown for more minutes than"),
+        ],
+    )
+    threshold = forms.DecimalField(
+        label="How many",
+        help_text="Credits, days, failures or minutes, as the line above says.",
+        decimal_places=0,
+        error_messages={"invalid": "A whole number.", "required": "A whole number."},
+        widget=forms.NumberInput(attrs={"step": "1", "min": "1", "inputmode": "numeric"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False)
+
+    def clean_threshold(self) -> Decimal:
+        threshold = Decimal(self.cleaned_data["threshold"])
+        least, most, _ = THRESHOLD_RANGES.get(
+            self.cleaned_data.get("watch", ""), ThresholdRange(1, 9_999_999, "")
+        )
+        if not least <= threshold <= most:
+            raise forms.ValidationError(THRESHOLD_OUT_OF_RANGE.format(least=least, most=most))
+        return threshold
+
+
+class WebhookForm(PortalForm):
+    url = forms.URLField(
+        label="Address",
+        max_length=500,
+        assume_scheme="https",
+        help_text="A public https address. What is posted there is signed.",
+        error_messages={
+            "required": "Paste the address that alerts are posted to.",
+            "invalid": "This is no address. It begins with https://.",
+        },
+        widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False)

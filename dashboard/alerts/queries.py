@@ -1,0 +1,170 @@
+"""The page of the alerts: what was told to the reader, the rules, the ways, the delivery log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.urls import reverse
+
+from dashboard.models import (
+    AlertEvent,
+    AlertKind,
+    AlertRule,
+    AlertWebhook,
+    Delivery,
+    DeliveryChannel,
+    DeliveryState,
+    Membership,
+)
+from dashboard.shared.access import has_permission
+from dashboard.shared.budget_usage import load_money_managers
+from dashboard.shared.roles import Permission
+from dashboard.templatetags.reelroom import clock
+
+MAX_ALERTS_SHOWN, MAX_DELIVERIES_SHOWN = 20, 15
+RULE_ORDER = {watch.value: place for place, watch in enumerate(AlertKind)}
+RULE_SENTENCES = {
+    AlertKind.BALANCE: "Free credits fall under",
+    AlertKind.FORECAST: "The credits last fewer days than",
+    AlertKind.BUDGET: "A budget is past its alert or at its limit",
+    AlertKind.APPROVAL_REQUEST: "Somebody asks for more, or is answered",
+    AlertKind.TOP_UP_FAILED: "Automatic top-ups fail in a row",
+    AlertKind.TOP_UP_OFF: "Automatic top-up goes off by itself",
+    AlertKind.UNKNOWN_CHARGE: "A charge is unknown for longer than",
+    AlertKind.RECONCILIATION: "The ledger is in trouble",
+}
+DELIVERY_STATE_LABELS = {
+    DeliveryState.DUE: ("waiting", "Waiting"),
+    DeliveryState.DELIVERED: ("completed", "Delivered"),
+    DeliveryState.FAILED: ("failed", "Given up"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AlertHistoryRow:
+    id: UUID
+    state: str
+    title: str
+    text: str
+    url: str
+    happened_at: datetime
+    unread: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryLogRow:
+    """One delivery. `delivery_detail`: at which try it arrived, or why it did not."""
+
+    id: UUID
+    title: str
+    icon: str
+    channel: str
+    address: str
+    state: str
+    word: str
+    detail: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsPage:
+    """`rules`, `log`, `host` and `people` are there for those who may change them."""
+
+    history: tuple[AlertHistoryRow, ...]
+    unread: int
+    may_edit: bool
+    rules: tuple[AlertRule, ...] = ()
+    log: tuple[DeliveryLogRow, ...] = ()
+    host: str = ""
+    people: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        if not self.history:
+            return "Nothing needed telling yet."
+        return f"{self.unread} not read yet." if self.unread else "All of it was read."
+
+
+def build_alerts_page(reader: Membership) -> AlertsPage:
+    """At most six queries."""
+    money = has_permission(reader, Permission.MANAGE_MONEY)
+    events = AlertEvent.objects.visible_to(reader, money=money).order_by("-happened_at", "-pk")
+    told = tuple(build_alert_history_row(event, reader) for event in events[:MAX_ALERTS_SHOWN])
+    unread = sum(one.unread for one in told)
+    if not money:
+        return AlertsPage(told, unread, may_edit=False)
+    hook = AlertWebhook.objects.filter(team=reader.team_id).first()
+    return AlertsPage(
+        told,
+        unread,
+        may_edit=True,
+        rules=tuple(load_alert_rules(reader)),
+        log=build_delivery_log(reader),
+        host=hook.host if hook else "",
+        people=tuple(one.user.first_name for one in load_money_managers(reader.team)),
+    )
+
+
+def build_alert_history_row(event: AlertEvent, reader: Membership) -> AlertHistoryRow:
+    since = reader.notices_read_at or reader.joined_at
+    return AlertHistoryRow(
+        event.pk,
+        event.state,
+        event.title,
+        event.text,
+        accessible_alert_url(event.url, reader),
+        event.happened_at,
+        event.happened_at > since,
+    )
+
+
+def accessible_alert_url(url: str, reader: Membership) -> str:
+    """Where the alert leads; who may not open the top-up reads how long the credits last."""
+    page, closed = urlsplit(url), not has_permission(reader, Permission.MANAGE_MONEY)
+    if closed and page.path == reverse("top-up"):
+        page = page._replace(path=reverse("forecast"))
+    return page.geturl()
+
+
+def load_alert_rules(reader: Membership) -> list[AlertRule]:
+    """In the order of what is watched, high thresholds first."""
+    rules = AlertRule.objects.filter(team=reader.team_id)
+    return sorted(rules, key=lambda rule: (RULE_ORDER[rule.watch], -rule.threshold))
+
+
+def build_delivery_log(reader: Membership) -> tuple[DeliveryLogRow, ...]:
+    rows = Delivery.objects.filter(event__team=reader.team_id).select_related("event")
+    return tuple(
+        build_delivery_log_row(row)
+        for row in rows.order_by("-created_at", "-pk")[:MAX_DELIVERIES_SHOWN]
+    )
+
+
+def build_delivery_log_row(row: Delivery) -> DeliveryLogRow:
+    state, word = DELIVERY_STATE_LABELS[DeliveryState(row.state)]
+    if row.state == DeliveryState.DUE and row.said:
+        state, word = "late", "Trying again"
+    mail = row.channel == DeliveryChannel.EMAIL
+    return DeliveryLogRow(
+        id=row.pk,
+        title=row.event.title,
+        icon="envelope" if mail else "link",
+        channel="E-mail" if mail else "Webhook",
+        address=row.address,
+        state=state,
+        word=word,
+        detail=delivery_detail(row),
+        created_at=row.created_at,
+    )
+
+
+def delivery_detail(row: Delivery) -> str:
+    if row.state == DeliveryState.DELIVERED:
+        return "" if row.tries == 1 else f"{clock(row.delivered_at)}, at try {row.tries}"
+    if row.state == DeliveryState.DUE:
+        return f"{row.said} Next try {clock(row.due_at)}." if row.said else ""
+    times = "once" if row.tries == 1 else f"{row.tries} times"
+    return f"{row.said} Tried {times}."

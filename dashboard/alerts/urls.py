@@ -1,0 +1,18 @@
+"""Addresses of alert rules and of the alert history."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.alerts import views
+
+urlpatterns = [
+    path("alerts/", views.alerts, name="alerts"),
+    path("alerts/rules/", views.update_rules, name="alert-rules"),
+    path("alerts/rules/new/", views.add_rule, name="alert-rule-new"),
+    path("alerts/webhook/", views.set_webhook, name="alert-webhook"),
+    path("alerts/webhook/removals/", views.remove_webhook, name="alert-webhook-removals"),
+    path("alerts/tests/", views.send_test_alerts, name="alert-tests"),
+    path("alerts/unread/", views.unread_badge, name="alerts-unread"),
+    path("alerts/read/", views.mark_alerts_read, name="alerts-read"),
+]

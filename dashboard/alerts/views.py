@@ -1,0 +1,131 @@
+"""Alerts: what was told, which thresholds are watched, and on which ways it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from dashboard.alerts import actions
+from dashboard.alerts.forms import AlertRulesForm, NewAlertRuleForm, WebhookForm
+from dashboard.alerts.queries import build_alerts_page, load_alert_rules
+from dashboard.models import AlertKind
+from dashboard.shared.access import check_permission
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.roles import Permission
+from proxyapi.refusals import Refusal, StaleData
+
+PAGE_TEMPLATE, HISTORY_TEMPLATE = "alerts/page.html", "alerts/_history.html"
+LOG_TEMPLATE, NEW_RULE_TEMPLATE = "alerts/_deliveries.html", "alerts/_new_rule.html"
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def alerts(request: TeamRequest) -> HttpResponse:
+    """The page; for htmx one part of it, what was told or the log."""
+    if not request.htmx:
+        return render_alerts_page(request)
+    part = LOG_TEMPLATE if request.GET.get("part") == "log" else HISTORY_TEMPLATE
+    return render(request, part, {"page": build_alerts_page(request.membership)})
+
+
+@require_safe
+def unread_badge(request: TeamRequest) -> HttpResponse:
+    """How many of the reader's alerts are not read, for the bell."""
+    return render(request, "alerts/_bells.html")
+
+
+@require_POST
+def mark_alerts_read(request: TeamRequest) -> HttpResponse:
+    actions.mark_alerts_read(by=request.membership)
+    return redirect("alerts")
+
+
+@require_POST
+def update_rules(request: TeamRequest) -> HttpResponse:
+    """All rules as one form."""
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    form = AlertRulesForm(load_alert_rules(request.membership), request.POST)
+    if form.is_valid():
+        try:
+            changed = actions.update_alert_rules(
+                by=request.membership, wanted=form.requested_changes()
+            )
+        except StaleData as stale:
+            form = form.with_current_version(load_alert_rules(request.membership))
+            form.add_error(None, stale.sentence)
+        except Refusal as refusal:
+            form.add_error(refusal.field or None, refusal.sentence)
+        else:
+            if changed:
+                messages.success(request, "The alerts are saved.")
+            return redirect("alerts")
+    return render_alerts_page(request, rules=form)
+
+
+@allow_get_or_post
+def add_rule(request: TeamRequest) -> HttpResponse:
+    """One more threshold."""
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    form = NewAlertRuleForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        watch, threshold = AlertKind(form.cleaned_data["watch"]), form.cleaned_data["threshold"]
+        try:
+            actions.add_alert_rule(by=request.membership, watch=watch, threshold=threshold)
+        except Refusal as refusal:
+            form.add_error("threshold", refusal.sentence)
+        else:
+            return redirect("alerts")
+    if request.htmx:
+        return render(request, NEW_RULE_TEMPLATE, {"addition": form, "fragment": True})
+    return render_alerts_page(request, addition=form, dialog=NEW_RULE_TEMPLATE)
+
+
+@never_cache
+@sensitive_variables("secret")
+@require_POST
+def set_webhook(request: TeamRequest) -> HttpResponse:
+    """Where alerts are posted to. The secret stands on this answer and on no other."""
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    form, secret = WebhookForm(request.POST), ""
+    if form.is_valid():
+        try:
+            secret = actions.set_webhook(by=request.membership, url=form.cleaned_data["url"])
+        except Refusal as refusal:
+            form.add_error("url", refusal.sentence)
+    return render_alerts_page(request, webhook=WebhookForm() if secret else form, secret=secret)
+
+
+@require_POST
+def remove_webhook(request: TeamRequest) -> HttpResponse:
+    actions.remove_webhook(by=request.membership)
+    messages.success(request, "Nothing is posted any more.")
+    return redirect("alerts")
+
+
+@require_POST
+def send_test_alerts(request: TeamRequest) -> HttpResponse:
+    """A test on every way; the log says how it went."""
+    try:
+        rows = actions.send_test_alert(by=request.membership)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+        return redirect("alerts")
+    ways = {row.get_channel_display().lower() for row in rows}
+    messages.info(request, f"A test is on its way by {' and '.join(sorted(ways))}. See the log.")
+    return redirect("alerts")
+
+
+def render_alerts_page(request: TeamRequest, **more: Any) -> HttpResponse:
+    page = build_alerts_page(request.membership)
+    context = {"page": page, "webhook": WebhookForm(), "rules": None, **more}
+    context["rules"] = context["rules"] or AlertRulesForm(list(page.rules))
+    forms = (context["rules"], context["webhook"], more.get("addition"))
+    bad = any(form is not None and form.is_bound and form.errors for form in forms)
+    return render(request, PAGE_TEMPLATE, context, status=422 if bad else 200)

@@ -1,0 +1,127 @@
+"""Budgets: set, changed, ended by those who manage the money, each with what it was before."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import IntegrityError, transaction
+
+from dashboard.models import Budget, BudgetPeriod, Membership, User
+from dashboard.shared import enqueue
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.roles import Permission
+from proxyapi.events import EventType, publish_event
+from proxyapi.models.account import amount_text
+from proxyapi.refusals import Refusal, StaleData, format_credits
+
+BUDGET_EXISTS = "There is a budget for that already. Change it instead of adding another one."
+LIMIT_REQUIRED = "Set one of the two limits."
+LIMITS_REVERSED = "The limit that refuses is not below the one that warns."
+LIMIT_NOT_POSITIVE = "A limit is above 0."
+BUDGET_CHANGED_MEANWHILE = (
+    "Somebody changed this budget meanwhile: it is {now} now. Save again to set what is below."
+)
+BUDGET_ENDED_MEANWHILE = "Somebody ended this budget meanwhile. Add it again to set its limits."
+LIMIT_FIELDS = ("soft", "hard")
+
+
+@transaction.atomic
+def add_budget(
+    *,
+    by: Membership,
+    member: User | None,
+    period: BudgetPeriod,
+    soft: Decimal | None,
+    hard: Decimal | None,
+) -> Budget:
+    """A new one, for a member or (None) for the whole team. An ended one begins again."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    check_limits(soft, hard)
+    same = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
+    budget = same.first() or Budget(team=by.team, member=member, period=period, active=False)
+    if budget.active:
+        raise Refusal(BUDGET_EXISTS, field="period")
+    budget.soft, budget.hard, budget.active = soft, hard, True
+    try:
+        with transaction.atomic():
+            budget.save()
+    except IntegrityError:
+        raise Refusal(BUDGET_EXISTS, field="period") from None
+    record_budget_change(by, "budget.add", budget, before={})
+    return budget
+
+
+@transaction.atomic
+def change_budget(
+    *,
+    by: Membership,
+    budget: Budget,
+    soft: Decimal | None,
+    hard: Decimal | None,
+    drawn: str = "",
+) -> bool:
+    """Other limits; False when they are the same. `drawn` names those the form was drawn with,
+    as `Budget.limits_version` does; somebody else's change meanwhile wins once."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    check_limits(soft, hard)
+    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
+    if not row.active:
+        raise StaleData(BUDGET_ENDED_MEANWHILE)
+    if drawn not in ("", row.limits_version):
+        raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
+    if (row.soft, row.hard) == (soft, hard):
+        return False
+    before = budget_audit_limits(row)
+    row.soft, row.hard = soft, hard
+    row.save(update_fields=LIMIT_FIELDS)
+    record_budget_change(by, "budget.change", row, before=before)
+    return True
+
+
+@transaction.atomic
+def end_budget(*, by: Membership, budget: Budget) -> None:
+    """It binds nobody any more. The row stays: what it was is part of the history."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
+    if row.active:
+        row.active = False
+        row.save(update_fields=["active"])
+        record_budget_change(by, "budget.end", row, before=budget_audit_limits(row))
+
+
+def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
+    if soft is None and hard is None:
+        raise Refusal(LIMIT_REQUIRED, field="hard")
+    if any(limit is not None and limit <= 0 for limit in (soft, hard)):
+        raise Refusal(LIMIT_NOT_POSITIVE, field="hard")
+    if soft is not None and hard is not None and hard < soft:
+        raise Refusal(LIMITS_REVERSED, field="hard")
+
+
+def record_budget_change(
+    by: Membership, action: str, budget: Budget, before: dict[str, str]
+) -> None:
+    after = budget_audit_limits(budget) if budget.active else {}
+    whose = str(budget.member) if budget.member else ""
+    record_audit_event(
+        by, action, budget.pk, member=whose, period=budget.period, before=before, after=after
+    )
+    publish_event(by.team.vault_id, EventType.BUDGET, budget.pk)
+    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
+
+
+def budget_audit_limits(budget: Budget) -> dict[str, str]:
+    return {
+        name: amount_text(value)
+        for name in LIMIT_FIELDS
+        if (value := getattr(budget, name)) is not None
+    }
+
+
+def describe_budget_limits(budget: Budget) -> str:
+    """ "2,500 cr at most and an alert at 2,000"."""
+    hard, soft = budget.hard, budget.soft
+    most = "" if hard is None else f"{format_credits(hard)} cr at most"
+    alert = "" if soft is None else f"an alert at {format_credits(soft)}"
+    return " and ".join(filter(None, (most, alert)))

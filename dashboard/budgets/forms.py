@@ -1,0 +1,144 @@
+"""Forms of budgets and of what is answered to an ask. Limits are whole credits."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Self
+
+from django import forms
+
+from dashboard.budgets.queries import ApprovalConfirmation
+from dashboard.models import Budget, BudgetPeriod, Team, User
+from dashboard.shared.forms import VERSION_LABEL, PortalForm
+
+MAX_LIMIT_CREDITS = 9_999_999
+WHOLE_TEAM = "team"
+LIMIT_NOT_A_NUMBER = "A limit is a whole number of credits, from 1 to 9,999,999."
+REFUSAL_BELOW_ALERT = "It is not below the alert: {soft:,.0f}."
+LIMIT_MISSING = "Set one of the two."
+PERIOD_CHOICES = [
+    (BudgetPeriod.DAY, "A day"),
+    (BudgetPeriod.WEEK, "A week, from Monday"),
+    (BudgetPeriod.MONTH, "A month"),
+]
+
+
+class CreditLimitField(forms.DecimalField):
+    """Credits. `limit` stands at the label's end."""
+
+    def __init__(self, limit: str = "cr", **kwargs: Any) -> None:
+        errors = dict.fromkeys(
+            ("invalid", "min_value", "max_value", "max_decimal_places"), LIMIT_NOT_A_NUMBER
+        )
+        attrs = {"step": "1", "inputmode": "numeric"}
+        super().__init__(
+            **{
+                "required": False,
+                "min_value": 1,
+                "max_value": MAX_LIMIT_CREDITS,
+                "decimal_places": 0,
+                **kwargs,
+            },
+            error_messages={**errors, "required": LIMIT_NOT_A_NUMBER},
+            widget=forms.NumberInput(attrs=attrs),
+        )
+        self.limit = limit
+
+
+class BudgetLimitsForm(PortalForm):
+    """The two limits of a budget; `drawn` are those the form was drawn with."""
+
+    hard = CreditLimitField(
+        label="Refuse above", help_text="Nothing is sent that would go over it."
+    )
+    soft = CreditLimitField(
+        label="Warn from", help_text="An alert, once in each period. Empty: no alert."
+    )
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
+
+    def __init__(self, data: Any = None, budget: Budget | None = None) -> None:
+        first = (
+            {"hard": limit_input_value(budget.hard), "soft": limit_input_value(budget.soft)}
+            if budget
+            else {}
+        )
+        drawn = {"drawn": budget.limits_version} if budget else {}
+        super().__init__(data, initial={**first, **drawn}, use_required_attribute=False)
+
+    def clean(self) -> dict[str, Any]:
+        soft, hard = self.cleaned_data.get("soft"), self.cleaned_data.get("hard")
+        if not self.errors and soft is None and hard is None:
+            self.add_error("hard", LIMIT_MISSING)
+        if soft is not None and hard is not None and hard < soft:
+            self.add_error("hard", REFUSAL_BELOW_ALERT.format(soft=soft))
+        return self.cleaned_data
+
+    def with_current_version(self, budget: Budget) -> BudgetLimitsForm:
+        """The same answers on top of the budget as it is now: a second save means it."""
+        data = {name: self.data.get(name, "") for name in self.fields}
+        return BudgetLimitsForm({**data, "drawn": budget.limits_version}, budget)
+
+    def limits(self) -> dict[str, Decimal | None]:
+        return {name: self.cleaned_data[name] for name in ("soft", "hard")}
+
+
+class NewBudgetForm(BudgetLimitsForm):
+    """A new budget, for a member of the team or for all of it."""
+
+    who = forms.ChoiceField(label="For")
+    period = forms.ChoiceField(label="In", choices=PERIOD_CHOICES, initial=BudgetPeriod.MONTH)
+    field_order = ("who", "period", "hard", "soft")
+
+    def __init__(self, team: Team, data: Any = None) -> None:
+        super().__init__(data)
+        rows = team.memberships.select_related("user")
+        self.members = {str(row.user_id): row.user for row in rows}
+        names = [(key, str(user)) for key, user in self.members.items()]
+        who = self.fields["who"]
+        assert isinstance(who, forms.ChoiceField)  # noqa: S101 - declared above
+        who.choices = [(WHOLE_TEAM, "The whole team"), *names]
+
+    @property
+    def member(self) -> User | None:
+        return self.members.get(self.cleaned_data["who"])
+
+
+class ApprovalForm(PortalForm):
+    """Once, or with a higher limit from now on; `drawn`: the budgets that were shown in the way."""
+
+    # With room for it by now, the dialog asks neither.
+    how = forms.ChoiceField(
+        choices=[("once", "This once"), ("raise", "Raise")], initial="once", required=False
+    )
+    hard = CreditLimitField(label="New limit")
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
+
+    def __init__(self, data: Any, answer: ApprovalConfirmation) -> None:
+        initial = {"hard": answer.required_limit, "drawn": answer.drawn}
+        super().__init__(data, initial=initial, use_required_attribute=False)
+
+    def with_current_version(self, answer: ApprovalConfirmation) -> Self:
+        """The same choice on top of what is in the way now; a limit typed for another is not."""
+        typed, drawn = self.data.get("hard", ""), self.data.get("drawn", "")
+        same = budget_ids_of_version(drawn) == budget_ids_of_version(answer.drawn)
+        hard = typed if same else answer.required_limit
+        fresh = {"how": self.data.get("how", ""), "hard": hard, "drawn": answer.drawn}
+        return type(self)(fresh, answer)
+
+    def clean(self) -> dict[str, Any]:
+        raising = self.cleaned_data.get("how") == "raise"
+        if raising and self.cleaned_data.get("hard") is None and "hard" not in self.errors:
+            self.add_error("hard", LIMIT_NOT_A_NUMBER)
+        if not raising:
+            self.errors.pop("hard", None)
+            self.cleaned_data["hard"] = None
+        return self.cleaned_data
+
+
+def budget_ids_of_version(drawn: str) -> list[str]:
+    """Which budgets a form was drawn with, whatever their limits."""
+    return [one.partition("/")[0] for one in drawn.split(" ")]
+
+
+def limit_input_value(limit: Decimal | None) -> str:
+    return "" if limit is None else f"{limit.normalize():f}"

@@ -1,0 +1,183 @@
+"""Asks that wait for a word, as those who may give it see them, and as the asker does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from math import ceil
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.budget_impact import budget_left_text
+from dashboard.shared.budget_usage import (
+    BudgetUsage,
+    budget_usages_version,
+    exceeded_by,
+    load_budget_usages,
+    most_constrained,
+)
+from dashboard.shared.query_params import video_page_url
+from dashboard.shared.roles import Permission
+from dashboard.shared.team_balance import credit_shortfall_text
+from dashboard.shared.videos.labels import operation_label
+from dashboard.templatetags.reelroom import credits
+from proxyapi.models import Account, Charge
+
+ZERO_CREDITS = Decimal(0)
+OPERATION_VERBS = {"render": "render", "retry": "retry", "script": "have a script written for"}
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequestRow:
+    """One ask. `mine`: the reader asked, and may take it back; `may_decide`: the buttons."""
+
+    id: UUID
+    who: str
+    amount: Decimal
+    line: str
+    note: str
+    asked_at: datetime
+    url: str
+    mine: bool
+    may_decide: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedBudget:
+    """What is left of a budget before an approval, and how far above it goes."""
+
+    label: str
+    left: Decimal
+    exceeded_by: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalConfirmation:
+    """The question before an approval. `budgets`: all that it goes above, else the tightest;
+    `raised` is the least limit that it would fit under, where only one is in the way; `drawn`
+    names those that are."""
+
+    id: UUID
+    who: str
+    title: str
+    quote: Decimal | None
+    amount: Decimal
+    free: Decimal
+    note: str
+    budgets: tuple[AffectedBudget, ...]
+    required_limit: int | None
+    drawn: str
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """Why it cannot be sent now; no button then."""
+        return tuple(filter(None, [credit_shortfall_text(self.free, self.amount)]))
+
+
+def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow, ...]:
+    """The oldest first; of those who may not decide, only their own. At most six queries."""
+    asks = select_request_relations(reader.team.asks.pending())
+    decides = has_permission(reader, Permission.MANAGE_MONEY)
+    if not decides:
+        asks = asks.filter(member=reader.user_id)
+    found = list(asks)
+    short = most_constrained_by_member(reader, found)
+    return tuple(
+        build_approval_request_row(ask, reader, short.get(ask.member_id), decides=decides)
+        for ask in found
+    )
+
+
+def select_request_relations(asks: QuerySet[ApprovalRequest]) -> QuerySet[ApprovalRequest]:
+    return asks.select_related("member", "charge__job")
+
+
+def most_constrained_by_member(
+    reader: Membership, asks: Sequence[ApprovalRequest]
+) -> dict[int, BudgetUsage]:
+    """By asker, the budget with the least left."""
+    if not asks:
+        return {}
+    found = load_hard_budget_usage(reader)
+    return {
+        who: short
+        for who in {ask.member_id for ask in asks}
+        if (short := most_constrained(filter_binding_usage(found, who)))
+    }
+
+
+def load_hard_budget_usage(reader: Membership) -> list[BudgetUsage]:
+    """All budgets of the team with a hard limit."""
+    budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
+    return load_budget_usages(reader.team, budgets, timezone.now())
+
+
+def filter_binding_usage(found: Iterable[BudgetUsage], who: int) -> list[BudgetUsage]:
+    return [one for one in found if one.budget.member_id in (None, who)]
+
+
+def build_approval_request_row(
+    ask: ApprovalRequest, reader: Membership, short: BudgetUsage | None, *, decides: bool
+) -> ApprovalRequestRow:
+    mine = ask.member_id == reader.user_id
+    left = f" {budget_left_sentence(short, mine=mine)}" if short else ""
+    return ApprovalRequestRow(
+        id=ask.pk,
+        who="You" if mine else ask.member.first_name,
+        amount=ask.charge.hold,
+        line=f"To {requested_action_text(ask.charge)}.{left}",
+        note=ask.note,
+        asked_at=ask.asked_at,
+        url=video_page_url(ask.charge.job),
+        mine=mine,
+        may_decide=decides,
+    )
+
+
+def requested_action_text(charge: Charge) -> str:
+    """ "render “Who owns the Moon?”"."""
+    done = OPERATION_VERBS.get(operation_label(charge.operation), "make a request")
+    return f"{done} “{charge.job.title}”" if charge.job else done
+
+
+def budget_left_sentence(short: BudgetUsage, *, mine: bool) -> str:
+    """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague's ask is not "you"."""
+    text = budget_left_text(short) if mine else budget_left_text(short).replace("of your", "of the")
+    return f"{text.replace(' left ', ' are left ')}."
+
+
+def build_approval_confirmation(ask: ApprovalRequest) -> ApprovalConfirmation:
+    """What the one who decides reads before it is sent. At most five queries."""
+    asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
+    found = filter_binding_usage(load_hard_budget_usage(asker), ask.member_id) if asker else []
+    hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
+    over, short = exceeded_by(found, hold), most_constrained(found)
+    shown = over or ([short] if short else [])
+    return ApprovalConfirmation(
+        id=ask.pk,
+        who=ask.member.first_name,
+        title=requested_action_text(ask.charge),
+        quote=ask.charge.quote,
+        amount=hold,
+        free=account.available_balance(),
+        note=ask.note,
+        budgets=tuple(build_affected_budget(ask, standing) for standing in shown),
+        required_limit=ceil(over[0].used + hold) if len(over) == 1 else None,
+        drawn=budget_usages_version(over),
+    )
+
+
+def build_affected_budget(ask: ApprovalRequest, standing: BudgetUsage) -> AffectedBudget:
+    whose = f"{ask.member.first_name}’s" if standing.budget.member_id else "the team’s"
+    hard, left = credits(standing.budget.hard), standing.remaining or ZERO_CREDITS
+    return AffectedBudget(
+        label=f"Left of {whose} {hard} until {standing.resets_at_label}",
+        left=left,
+        exceeded_by=max(ask.charge.hold - left, ZERO_CREDITS),
+    )

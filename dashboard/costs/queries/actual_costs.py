@@ -1,0 +1,191 @@
+"""What the team really paid: each feature's costs, and each estimate against its cost.
+
+How often each price was taken is counted by month; the rest is arithmetic on the counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_CEILING, Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Sum
+
+from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
+from proxyapi.models import MonthlyPriceCount
+from proxyapi.rollups.price_counts import PRICE_COLUMNS, TYPE_PRICED_OPERATIONS
+
+APPROXIMATE_OPERATIONS = (
+    "render",
+    "retry",
+    "export",
+)  # their estimates are approximate (spec, Credit charges)
+SCALE_STEP_PERCENT, MIN_SCALE_PERCENT = (
+    10,
+    20,
+)  # percent: the scale of the estimates ends at a round number
+TAIL_SHARE = Decimal("0.05")  # of the charges lie below the span, and as many above
+
+
+class CostCountRow(NamedTuple):
+    operation: str
+    type: str
+    quote: Decimal
+    cost: Decimal
+    times: int
+
+    @property
+    def name(self) -> str:
+        """`Render, AI visuals`: a render's price hangs on its type."""
+        told = feature_label(self.operation)
+        words = (
+            FACELESS_TYPE_LABELS.get(self.type)
+            if self.operation in TYPE_PRICED_OPERATIONS
+            else None
+        )
+        return f"{told}, {words}" if words and words not in told else told
+
+
+@dataclass(frozen=True, slots=True)
+class ActualCost:
+    """Credits of one use. `free`: uses that took none, which no other figure counts."""
+
+    name: str
+    count: int
+    free: int
+    median: Decimal | None
+    low: Decimal | None
+    high: Decimal | None
+    total: Decimal
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.low == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateError:
+    """By how many percent the cost missed the estimate: nine in ten lie between `low` and `high`.
+    `x` and `width` are of the scale, in percent."""
+
+    name: str
+    count: int
+    low: int
+    high: int
+    x: float
+    width: float
+
+    @property
+    def range_text(self) -> str:
+        if self.low == self.high == 0:
+            return "exact"
+        return (
+            f"{signed_percent_text(self.low)} %"
+            if self.low == self.high
+            else (f"{signed_percent_text(self.low)} to {signed_percent_text(self.high)} %")
+        )
+
+
+def load_cost_counts(accounts: Collection[UUID], since: date) -> list[CostCountRow]:
+    """What was paid for from that month on, without what was refunded. One query."""
+    counts = MonthlyPriceCount.objects.filter(account__in=accounts, month__gte=since, times__gt=0)
+    found = counts.order_by().values_list(*PRICE_COLUMNS).annotate(times=Sum("times"))
+    return [CostCountRow(*row) for row in found]
+
+
+def build_actual_costs(rows: Iterable[CostCountRow]) -> Iterator[ActualCost]:
+    """By feature, what took the most first."""
+    costs: dict[str, Counter[Decimal]] = defaultdict(Counter)
+    for row in rows:
+        costs[row.name][row.cost] += row.times
+    found = [build_actual_cost(name, counts) for name, counts in costs.items()]
+    yield from sorted(found, key=lambda one: (-one.total, one.name))
+
+
+def build_actual_cost(name: str, costs: Counter[Decimal]) -> ActualCost:
+    free = costs.pop(Decimal(0), 0)
+    return ActualCost(
+        name=name,
+        count=sum(costs.values()),
+        free=free,
+        median=median_cost(costs),
+        low=min(costs, default=None),
+        high=max(costs, default=None),
+        total=sum((cost * count for cost, count in costs.items()), Decimal(0)),
+    )
+
+
+def median_cost(costs: Counter[Decimal]) -> Decimal | None:
+    """The median; of an even number of them between the two in the middle."""
+    count = sum(costs.values())
+    if not count:
+        return None
+    ordered = sorted(costs)
+    return (
+        nth_counted_value(ordered, costs, (count - 1) // 2)
+        + nth_counted_value(ordered, costs, count // 2)
+    ) / 2
+
+
+def nth_counted_value(ordered: list[Decimal], costs: Counter[Decimal], place: int) -> Decimal:
+    """The value at a place of all of them in ascending order, counted from 0."""
+    for value in ordered:
+        if place < costs[value]:
+            return value
+        place -= costs[value]
+    return ordered[-1]
+
+
+def build_estimate_errors(rows: Iterable[CostCountRow]) -> tuple[tuple[EstimateError, ...], int]:
+    """By feature, the most frequent first; and the percent at which their common scale ends."""
+    misses: dict[str, Counter[Decimal]] = defaultdict(Counter)
+    for row in rows:
+        if row.quote and row.cost and row.operation.rpartition(".")[2] in APPROXIMATE_OPERATIONS:
+            misses[row.name][100 * (row.cost - row.quote) / row.quote] += row.times
+    spans = {name: error_span_percent(counts) for name, counts in misses.items()}
+    ends = round_up_to_scale(max(map(abs, span)) for span in spans.values())
+    found = [
+        EstimateError(
+            name=name,
+            count=sum(misses[name].values()),
+            low=low,
+            high=high,
+            x=min(98.8, 50 + 50 * low / ends),
+            width=max(1.2, 50 * (high - low) / ends),
+        )
+        for name, (low, high) in spans.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.count, one.name))), ends
+
+
+def error_span_percent(misses: Counter[Decimal]) -> tuple[int, int]:
+    """Whole percent between which nine in ten lie, rounded away from 0."""
+    ordered, count = sorted(misses), sum(misses.values())
+    cut = int(count * TAIL_SHARE)
+    low, high = (
+        nth_counted_value(ordered, misses, cut),
+        nth_counted_value(ordered, misses, count - 1 - cut),
+    )
+    return round_away_from_zero(low), round_away_from_zero(high)
+
+
+def round_away_from_zero(percent: Decimal) -> int:
+    whole = int(abs(percent).to_integral_value(rounding=ROUND_CEILING))
+    return whole if percent > 0 else -whole
+
+
+def round_up_to_scale(most: Iterable[int]) -> int:
+    return max(
+        MIN_SCALE_PERCENT, -(-max(most, default=0) // SCALE_STEP_PERCENT) * SCALE_STEP_PERCENT
+    )
+
+
+def signed_percent_text(percent: int) -> str:
+    if percent == 0:
+        return "0"
+    return f"+{percent}" if percent > 0 else f"\N{MINUS SIGN}{-percent}"

@@ -1,0 +1,11 @@
+"""Address of the costs."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.costs import views
+
+urlpatterns = [
+    path("costs/", views.costs, name="costs"),
+]

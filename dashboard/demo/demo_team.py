@@ -1,0 +1,115 @@
+"""The demo: the team Northlight, six people, and accounts in the sandbox that they work with.
+
+Passwords and tokens are random for each installation and stand in `var/demo.json` alone. The tokens
+there are not in the portal yet, so that somebody can try adding one.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+
+from dashboard import private_file
+from dashboard.alerts import default_rules
+from dashboard.demo.sandbox_admin import SandboxAdmin
+from dashboard.models import Membership, Role, Team, User
+from dashboard.tokens.actions import add_member_token
+from proxyapi.models import Vault
+from proxyapi.upstream.secret import Secret
+
+DEMO_TEAM_NAME = "Northlight"
+DEMO_EMAIL_DOMAIN = "northlight.example"
+
+
+class DemoPerson(NamedTuple):
+    name: str
+    role: Role
+    has_token: bool  # of the shared account
+
+    @property
+    def email(self) -> str:
+        return f"{self.name.split()[0].lower()}@{DEMO_EMAIL_DOMAIN}"
+
+
+DEMO_PEOPLE = (
+    DemoPerson("Mira Sandvik", Role.OWNER, has_token=True),
+    DemoPerson("Jonas Weber", Role.ADMIN, has_token=False),
+    DemoPerson("Thea Lindqvist", Role.TREASURER, has_token=False),
+    DemoPerson("Priya Raman", Role.PRODUCER, has_token=True),
+    DemoPerson("Luca Moretti", Role.PRODUCER, has_token=True),
+    DemoPerson("Vera Costa", Role.VIEWER, has_token=False),
+)
+SHARED_ACCOUNT = {
+    "name": "Northlight Studio",
+    "email": f"studio@{DEMO_EMAIL_DOMAIN}",
+    "monthly_credits": 12_000,
+}
+SPARE_ACCOUNT = {
+    "name": "Northlight Shorts",
+    "email": f"shorts@{DEMO_EMAIL_DOMAIN}",
+    "monthly_credits": 4_000,
+}
+TRIAL_ACCOUNT = {
+    "name": "Northlight Trial",
+    "email": f"trial@{DEMO_EMAIL_DOMAIN}",
+    "subscription": "trial",
+    "plan": "Studio trial",
+    "monthly_credits": 100,
+}
+
+
+def create_demo(portal: str, control: SandboxAdmin) -> Path:
+    """Make it all or nothing, and answer the file that says how to sign in.
+
+    Raises `Refusal` when the sandbox does not take a token, `OSError` when it does not answer.
+    """
+    shared, spare, trial = (
+        control.create_account(account)
+        for account in (SHARED_ACCOUNT, SPARE_ACCOUNT, TRIAL_ACCOUNT)
+    )
+    with transaction.atomic():
+        team = Team.objects.create(
+            name=DEMO_TEAM_NAME, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
+        )
+        default_rules.create_default_rules(team)
+        people = [add_demo_member(team, person) for person in DEMO_PEOPLE]
+        for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True):
+            if person.has_token:
+                add_member_token(by=membership, pasted=Secret(control.create_token(shared)))
+        written = {
+            "portal": portal,
+            "sandbox": control.address,
+            "people": people,
+            "accounts": [
+                {"email": account["email"], "token": account["token"]}
+                for account in (shared, spare, trial)
+            ],
+        }
+        return write_demo_file(settings.VAR / "demo.json", written)
+
+
+def add_demo_member(team: Team, person: DemoPerson) -> dict[str, str]:
+    password = secrets.token_urlsafe(12)
+    user = User.objects.create_user(person.email, password, name=person.name)
+    Membership.objects.create(team=team, user=user, role=person.role)
+    signs_in = {"name": person.name, "email": person.email, "password": password}
+    return {**signs_in, "role": person.role.value}
+
+
+def update_demo_addresses(portal: str, sandbox: str) -> None:
+    """Another start may have other ports: keep the addresses in the file true."""
+    path = settings.VAR / "demo.json"
+    if path.is_file():
+        written = json.loads(path.read_text())
+        if (written["portal"], written["sandbox"]) != (portal, sandbox):
+            write_demo_file(path, {**written, "portal": portal, "sandbox": sandbox})
+
+
+def write_demo_file(path: Path, written: dict[str, Any]) -> Path:
+    """The passwords stand nowhere else."""
+    return private_file.write_private_file(path, json.dumps(written, indent=2))

@@ -1,0 +1,11 @@
+"""Address of the forecast."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.forecast import views
+
+urlpatterns = [
+    path("forecast/", views.forecast, name="forecast"),
+]

@@ -1,0 +1,30 @@
+"""When the credits run out, and whether a batch fits; from the portal's own database."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.forecast.forms import BatchForecastForm
+from dashboard.forecast.queries.affordability import BatchInput
+from dashboard.forecast.queries.page import build_forecast_page
+from dashboard.shared.access import fetch_account
+from dashboard.shared.http import TeamRequest
+
+PAGE_TEMPLATE, OUTLOOK_TEMPLATE = "forecast/page.html", "forecast/_outlook.html"
+
+
+@require_safe
+def forecast(request: TeamRequest) -> HttpResponse:
+    """The page; for htmx the part that follows the ledger."""
+    account, accounts = fetch_account(request, request.GET.get("account", ""))
+    if account is None:
+        return render(request, "forecast/no_account.html")
+    asked = not request.htmx and ("n" in request.GET or "each" in request.GET)
+    form = BatchForecastForm(request.GET if asked else None)
+    wish = None
+    if asked and form.is_valid():
+        wish = BatchInput(form.cleaned_data["n"], form.cleaned_data["each"])
+    context = {"page": build_forecast_page(account, accounts, wish), "form": form}
+    return render(request, OUTLOOK_TEMPLATE if request.htmx else PAGE_TEMPLATE, context)

@@ -1,0 +1,299 @@
+"""The charts of the ledger: the balance with what came in, and the shares of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+
+from dashboard.ledger.queries.date_fields import DateFields, build_date_fields
+from dashboard.ledger.queries.feature_shares import FeatureShare, load_feature_shares
+from dashboard.ledger.queries.filters import LedgerFilters
+from dashboard.ledger.queries.granularity import Granularity, choose_granularity
+from dashboard.ledger.queries.notices import LedgerNotice, build_ledger_notices
+from dashboard.ledger.queries.period import build_period_options
+from dashboard.ledger.queries.rows import day_title
+from dashboard.ledger.queries.scope import LedgerScope, load_ledger_scope
+from dashboard.ledger.queries.totals import ZERO_CREDITS
+from dashboard.models import Membership
+from dashboard.shared.charts import AxisTick, build_chart_scale
+from dashboard.shared.charts.scale import GridLine, thin_axis_ticks
+from dashboard.shared.filter_chips import FilterChip, build_filter_chip
+from dashboard.shared.ledger_balance import ledger_end_balance
+from dashboard.templatetags.reelroom import credits
+from proxyapi.models import DailyTotal
+from proxyapi.rollups.daily_totals import CreditSum
+
+MAX_MARKS_PER_KIND = 12  # of each kind; of more only the largest are drawn
+MAX_UNTRIMMED_DAYS = 400  # days; of longer periods the chart begins with the first row
+MAX_DAILY_POINTS = 190  # days that are drawn one by one
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceMark:
+    """Credits that came on a day, in percent. `kind`: in, for what was bought or given | refund."""
+
+    x: float
+    y: float
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceHoverTarget:
+    """One day under the pointer: its column in percent, and what it says."""
+
+    x: float
+    width: float
+    text: str
+
+
+class BalanceTableRow(NamedTuple):
+    """A day, a week or a month as a row of the table."""
+
+    name: str
+    received: Decimal
+    balance: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceChart:
+    """`head`: what a row of the table is: Day | Week | Month."""
+
+    sentence: str
+    grid: tuple[GridLine, ...]
+    ticks: tuple[AxisTick, ...]
+    path: str
+    area: str
+    marks: tuple[BalanceMark, ...]
+    stops: tuple[BalanceHoverTarget, ...]
+    head: str
+    table: tuple[BalanceTableRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerChartsPage:
+    filters: LedgerFilters
+    chips: tuple[FilterChip, ...]
+    dates: DateFields
+    banners: tuple[LedgerNotice, ...]
+    period_label: str
+    balance: BalanceChart | None
+    shares: tuple[FeatureShare, ...]
+    spent: Decimal
+    url: str
+    back_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedCredits:
+    bought: Decimal = ZERO_CREDITS
+    refunded: Decimal = ZERO_CREDITS
+
+    @property
+    def total(self) -> Decimal:
+        return self.bought + self.refunded
+
+
+def build_ledger_charts_page(reader: Membership, filters: LedgerFilters) -> LedgerChartsPage:
+    """Three queries. The balance knows no members and no features: other filters do not count."""
+    kept = LedgerFilters(period=filters.period, dates=filters.dates, account=filters.account)
+    scope = load_ledger_scope(reader.team, kept)
+    shares = load_feature_shares(scope)
+    return LedgerChartsPage(
+        filters=kept,
+        chips=tuple(build_ledger_charts_chips(scope)),
+        dates=build_date_fields("ledger-charts", kept, scope),
+        banners=build_ledger_notices(scope),
+        period_label=scope.period.label,
+        balance=build_ledger_balance_chart(scope),
+        shares=shares,
+        spent=sum((one.amount for one in shares), ZERO_CREDITS),
+        url=f"{kept.url('ledger-charts')}{'&' if kept.period or kept.account else '?'}part=charts",
+        back_url=filters.url(),
+    )
+
+
+def build_ledger_charts_chips(scope: LedgerScope) -> Iterator[FilterChip]:
+    filters = LedgerChartsFilters(scope.filters)
+    yield build_filter_chip(
+        "period",
+        "Period",
+        build_period_options(scope.filters.period, scope.today),
+        filters,
+        plain=True,
+    )
+    if len(scope.accounts) > 1:
+        names = {str(one.pk): one.name or one.email for one in scope.accounts}
+        yield build_filter_chip("account", "Account", {"": "all", **names}, filters)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerChartsFilters:
+    """The filters as this page's address has them."""
+
+    filters: LedgerFilters
+
+    @property
+    def period(self) -> str:
+        return self.filters.period
+
+    @property
+    def account(self) -> object:
+        return self.filters.account
+
+    def url(self, **changes: object) -> str:
+        return self.filters.url("ledger-charts", **changes)
+
+
+# The balance --------------------------------------------------------------------------------------
+def build_ledger_balance_chart(scope: LedgerScope) -> BalanceChart | None:
+    """One query. Walks back from the balance of now; nothing where no row is mirrored."""
+    known = [one for one in scope.accounts if one.pk in scope.ids and one.balance_as_of]
+    nets, came = load_daily_changes(scope, [one.pk for one in known])
+    if not nets:
+        return None
+    now = sum((ledger_end_balance(one) for one in known), ZERO_CREDITS)
+    first = scope.period.first if scope.period.days <= MAX_UNTRIMMED_DAYS else min(nets)
+    ends = compute_day_end_balances(nets, now, first, max(scope.today, max(nets)))
+    days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
+    return draw_balance_chart(scope, {day: ends[day] for day in days}, came) if days else None
+
+
+def load_daily_changes(
+    scope: LedgerScope, ids: Sequence[UUID]
+) -> tuple[dict[date, Decimal], dict[date, ReceivedCredits]]:
+    """What each day since the period's first changed, and what came in on it.
+
+    A refund is a credit that has a charge.
+    """
+    since = DailyTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first)
+    rows = (
+        since.order_by()
+        .values_list("day")
+        .annotate(
+            net=CreditSum("amount"),
+            bought=CreditSum("amount", filter=Q(is_credit=True, is_matched=False)),
+            refunded=CreditSum("amount", filter=Q(is_credit=True, is_matched=True)),
+        )
+    )
+    nets: dict[date, Decimal] = {}
+    came: dict[date, ReceivedCredits] = {}
+    for day, net, bought, refunded in rows:
+        nets[day] = net
+        if bought or refunded:
+            came[day] = ReceivedCredits(bought or ZERO_CREDITS, refunded or ZERO_CREDITS)
+    return nets, came
+
+
+def compute_day_end_balances(
+    nets: Mapping[date, Decimal], now: Decimal, first: date, last: date
+) -> dict[date, Decimal]:
+    """What was left at the end of each day, in the order of days."""
+    left, ends, day = now, {}, last
+    while day >= first:
+        ends[day] = left
+        left -= nets.get(day, ZERO_CREDITS)
+        day -= timedelta(days=1)
+    return dict(reversed(ends.items()))
+
+
+def draw_balance_chart(
+    scope: LedgerScope, ends: Mapping[date, Decimal], came: Mapping[date, ReceivedCredits]
+) -> BalanceChart:
+    days, scale = list(ends), build_chart_scale(max(*ends.values(), ZERO_CREDITS))
+    step = choose_granularity(days[0], days[-1])
+    width = 100 / len(days)
+    place = {day: (number + 0.5) * width for number, day in enumerate(days)}
+    every = max(1, len(days) // MAX_DAILY_POINTS)
+    path = "M" + "L".join(
+        f"{place[day]:.2f} {scale.y(ends[day]):.2f}" for day in [*days[::every], days[-1]]
+    )
+    marks = [
+        BalanceMark(
+            place[day],
+            scale.y(ends[day]),
+            kind,
+            f"{balance_day_title(scope, day)}: {words} {credits(amount)} cr",
+        )
+        for kind, words, day, amount in iter_largest_credits(came, place)
+    ]
+    stops = (
+        BalanceHoverTarget(number * width, width * every, balance_day_text(scope, day, ends, came))
+        for number, day in list(enumerate(days))[::every]
+    )
+    ticks = (
+        AxisTick(place[day], "today" if day == scope.today else step.short_label(day))
+        for day in days
+    )
+    return BalanceChart(
+        sentence=balance_chart_text(scope, ends),
+        grid=scale.grid,
+        ticks=thin_axis_ticks(list(ticks)),
+        path=path,
+        area=f"{path}L{place[days[-1]]:.2f} 100L{place[days[0]]:.2f} 100Z",
+        marks=tuple(marks),
+        stops=tuple(stops),
+        head=step.title(),
+        table=tuple(iter_balance_table_rows(scope, step, ends, came)),
+    )
+
+
+def iter_balance_table_rows(
+    scope: LedgerScope,
+    step: Granularity,
+    ends: Mapping[date, Decimal],
+    came: Mapping[date, ReceivedCredits],
+) -> Iterator[BalanceTableRow]:
+    """The newest first: what came in a step, and what was left at the end of it."""
+    for start, group in groupby(reversed(list(ends)), key=step.first_day):
+        days = list(group)
+        into = sum((came[day].total for day in days if day in came), ZERO_CREDITS)
+        name = balance_day_title(scope, start) if step is Granularity.DAY else step.label(start)
+        yield BalanceTableRow(name, into, ends[days[0]])
+
+
+def iter_largest_credits(
+    came: Mapping[date, ReceivedCredits], place: Mapping[date, float]
+) -> Iterator[tuple[str, str, date, Decimal]]:
+    """Kind, words, day and amount of what is drawn: of each kind the largest."""
+    kinds = (("in", "credits in", "bought"), ("refund", "refunded", "refunded"))
+    for kind, told, name in kinds:
+        amounts = {day: getattr(it, name) for day, it in came.items() if day in place}
+        largest = sorted((day for day in amounts if amounts[day]), key=lambda day: -amounts[day])
+        for day in largest[:MAX_MARKS_PER_KIND]:
+            yield kind, told, day, amounts[day]
+
+
+def balance_day_text(
+    scope: LedgerScope,
+    day: date,
+    ends: Mapping[date, Decimal],
+    came: Mapping[date, ReceivedCredits],
+) -> str:
+    parts = [f"{balance_day_title(scope, day)}: {credits(ends[day])} cr at the end."]
+    it = came.get(day, ReceivedCredits())
+    if it.bought:
+        parts.append(f"{credits(it.bought)} came in.")
+    if it.refunded:
+        parts.append(f"{credits(it.refunded)} were refunded.")
+    return " ".join(parts)
+
+
+def balance_day_title(scope: LedgerScope, day: date) -> str:
+    return day_title(day, scope.today)
+
+
+def balance_chart_text(scope: LedgerScope, ends: Mapping[date, Decimal]) -> str:
+    low, high = min(ends, key=lambda day: ends[day]), max(ends, key=lambda day: ends[day])
+    return (
+        f"{scope.period.label}: the balance ended at {credits(list(ends.values())[-1])} credits. "
+        f"Highest {credits(ends[high])} on {high.day} {high:%b %Y}, lowest {credits(ends[low])} on "
+        f"{low.day} {low:%b %Y}."
+    )

@@ -1,0 +1,194 @@
+"""One ledger row with everything about it: the service's words, and what we found out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+
+from dashboard.ledger.queries.filters import LedgerFilters
+from dashboard.ledger.queries.rows import attribution_labels, belongs_to_other_team
+from dashboard.shared.feature_labels import entry_title, feature_label
+from dashboard.shared.query_params import video_page_url
+from dashboard.templatetags.reelroom import credits
+from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
+
+VIA_API_TEXTS = {
+    True: "Shown among what came through the API.",
+    False: "Not among what came through the API.",
+    None: "Whether it came through the API has not been read yet.",
+}
+NO_CHARGE_TEXT = (
+    "No charge of ours fits it. Somebody on this account used another program or the service's own "
+    "page."
+)
+OTHER_TEAM_CHARGE_TEXT = "A charge of another team of this portal, which uses the same account."
+INCOMING_CREDITS_TEXT = (
+    "Credits that came in, such as a plan, a top-up or a pack, belong to no charge."
+)
+REFUND_TEXT = "It gives back what a charge of ours took."
+CALL_MATCH_WINDOW = timedelta(minutes=5)  # in which a charge's call left after the charge was sent
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFact:
+    """`url` leads to what it is about; `mono`: a code or an id."""
+
+    label: str
+    value: str
+    url: str = ""
+    mono: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRevision:
+    """The row as it was mirrored and as the service shows it now."""
+
+    noticed: str
+    before: str
+    after: str
+    accepted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPage:
+    """`words` are the service's own, `charge`, `call` and `others` what we have to it."""
+
+    title: str
+    amount: Decimal
+    direction: str
+    when: str
+    account: str
+    state: str
+    glyph: str
+    word: str
+    reason: str
+    upstream_facts: tuple[EntryFact, ...]
+    charge: tuple[EntryFact, ...]
+    call: tuple[EntryFact, ...]
+    related_entries: tuple[EntryFact, ...]
+    changes: tuple[EntryRevision, ...]
+    back_url: str
+
+
+def build_entry_page(entry: LedgerEntry) -> EntryPage:
+    """Three queries, for a row that `fetch_entry` found."""
+    zone, charge = entry.account.vault.zone, entry.charge
+    state, glyph, word = attribution_labels(entry)
+    return EntryPage(
+        title=entry_title(entry),
+        amount=entry.amount,
+        direction="in" if entry.amount > 0 else "out",
+        when=format_entry_time(entry.happened_at, zone),
+        account=entry.account.label,
+        state=state,
+        glyph=glyph or "good",
+        word=word or "Credits in",
+        reason=attribution_reason(entry),
+        upstream_facts=tuple(iter_upstream_facts(entry)),
+        charge=tuple(iter_charge_facts(entry, charge, zone)) if charge else (),
+        call=tuple(iter_call_facts(charge, zone)) if charge else (),
+        related_entries=tuple(iter_related_entry_facts(entry, charge)) if charge else (),
+        changes=tuple(iter_entry_revisions(entry, zone)),
+        back_url=LedgerFilters(period=f"{entry.happened_at.astimezone(zone):%Y-%m}").url(),
+    )
+
+
+def attribution_reason(entry: LedgerEntry) -> str:
+    if entry.charge_id:
+        return entry.reason or (REFUND_TEXT if entry.amount > 0 else "")
+    if entry.amount > 0:
+        return INCOMING_CREDITS_TEXT
+    return OTHER_TEAM_CHARGE_TEXT if belongs_to_other_team(entry) else NO_CHARGE_TEXT
+
+
+def iter_upstream_facts(entry: LedgerEntry) -> Iterator[EntryFact]:
+    yield EntryFact("credit_spend", entry.credit_spend, mono=True)
+    yield EntryFact(
+        "label", entry.label or "empty", LedgerFilters(label=entry.label, period="all").url()
+    )
+    yield EntryFact("content_type", entry.content_type or "empty")
+    yield EntryFact("transaction_type", entry.transaction_type or "empty")
+    yield EntryFact("created_at", entry.booked_at or "empty", mono=True)
+    yield EntryFact("Place in the ledger", f"{entry.number:,}")
+    yield EntryFact("Source", VIA_API_TEXTS[entry.via_api])
+
+
+def iter_charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
+    yield EntryFact(
+        "What", feature_label(charge.operation), LedgerFilters(feature=charge.operation).url()
+    )
+    yield EntryFact("Who", str(charge.member), LedgerFilters(member=charge.member_id).url())
+    if entry.job:
+        yield EntryFact("For", entry.job.title, video_page_url(entry.job))
+        everything = LedgerFilters(job=entry.job.pk, period="all").url()
+        yield EntryFact("All of this video", "Its entries", everything)
+    yield EntryFact("State", charge.get_state_display())
+    if charge.quote is not None:
+        yield EntryFact("Price shown before", f"{credits(charge.quote)} cr")
+    if charge.cost is not None:
+        yield EntryFact("What it took", f"{credits(charge.cost)} cr")
+    if charge.sent_at:
+        yield EntryFact("Sent", format_entry_time(charge.sent_at, zone))
+    if charge.settled_at:
+        yield EntryFact("Settled", format_entry_time(charge.settled_at, zone))
+    if charge.decided_by:
+        yield EntryFact("Decided by", str(charge.decided_by))
+    if charge.reason:
+        yield EntryFact("Told", charge.reason)
+    yield EntryFact("Charge", str(charge.pk), mono=True)
+
+
+def iter_call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
+    """The call that sent it: the first of its operation on its token since then."""
+    if charge.sent_at is None:
+        return
+    span = (charge.sent_at - timedelta(seconds=1), charge.sent_at + CALL_MATCH_WINDOW)
+    calls = ApiCall.objects.filter(
+        token=charge.token_id, operation=charge.operation, sent_at__range=span
+    )
+    call = calls.order_by("sent_at").first()
+    if call is None:
+        return
+    yield EntryFact("Operation", call.operation, mono=True)
+    told = f"{call.status} {call.code}".strip() if call.status else call.get_outcome_display()
+    yield EntryFact("Answer", told, mono=bool(call.status))
+    yield EntryFact("Sent", format_entry_time(call.sent_at, zone))
+    yield EntryFact("Took", f"{call.milliseconds:,} ms")
+    token = charge.token
+    yield EntryFact("Token", f"{token.owner.first_name}'s, ending in {token.last_four}")
+
+
+def iter_related_entry_facts(entry: LedgerEntry, charge: Charge) -> Iterator[EntryFact]:
+    """The other row of the same charge: its refund, or the debit that was refunded."""
+    for other in charge.entries.exclude(pk=entry.pk).order_by("position"):
+        label = "Refunded by" if other.amount > 0 else "Gives back"
+        url = reverse("ledger-entry", args=[other.account_id, other.position])
+        yield EntryFact(label, f"{other.label}, {credits(other.amount)}\N{NO-BREAK SPACE}cr", url)
+
+
+def iter_entry_revisions(entry: LedgerEntry, zone: ZoneInfo) -> Iterator[EntryRevision]:
+    found = LedgerConflict.objects.filter(account=entry.account_id, position=entry.position)
+    for one in found.order_by("-noticed_at"):
+        after = revision_text(one.after) if one.after is not None else "It is gone."
+        accepted = one.accepted_at is not None
+        yield EntryRevision(
+            format_entry_time(one.noticed_at, zone), revision_text(one.before), after, accepted
+        )
+
+
+def revision_text(row: object) -> str:
+    return (
+        ", ".join(f"{key} {value}" for key, value in row.items())
+        if isinstance(row, dict)
+        else str(row)
+    )
+
+
+def format_entry_time(at: datetime, zone: ZoneInfo) -> str:
+    local = at.astimezone(zone)
+    return f"{local:%a} {local.day} {local:%b %Y, %H:%M:%S}"

@@ -1,0 +1,116 @@
+"""What the address of a ledger page asks for, and the address that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import MAXYEAR, MINYEAR, datetime
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.utils import timezone
+
+from dashboard.ledger.queries.date_input import DateRangeInput, parse_date_range_input
+from dashboard.ledger.queries.period import is_ledger_period
+from dashboard.shared import query_params
+
+SORT_OPTIONS = {"": "Newest first", "oldest": "Oldest first"}
+DIRECTION_OPTIONS = {"": "any", "out": "out", "in": "in"}
+SOURCE_OPTIONS = {"": "any", "api": "the API", "web": "not the API"}
+MATCH_OPTIONS = {"": "any", "yes": "one of ours", "no": "none of ours"}
+STACK_OPTIONS = {"": "By member", "feature": "By feature"}
+# The account is none of these: what a page leaves of it is whole.
+NARROWING_FIELDS = ("search", "member", "job", "feature", "label", "direction", "source", "match")
+URL_FIELDS = ("account", *NARROWING_FIELDS[1:], "period", "sort", "by", "after")
+
+
+class LedgerCursor(NamedTuple):
+    """Where a page ended: time, account and position of its last row."""
+
+    at: datetime
+    account: UUID
+    position: int
+
+    def __str__(self) -> str:
+        return f"{query_params.format_cursor_time(self.at)}.{self.account.hex}.{self.position}"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFilters:
+    """`dates` are those that were typed in; what they mean is the `period`."""
+
+    search: str = ""
+    period: str = ""
+    dates: DateRangeInput = field(default_factory=DateRangeInput)
+    account: UUID | None = None
+    member: int | None = None
+    job: UUID | None = None
+    feature: str = ""
+    label: str = ""
+    direction: str = ""
+    source: str = ""
+    match: str = ""
+    sort: str = ""
+    by: str = ""
+    after: LedgerCursor | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.account) or self.excludes_rows
+
+    @property
+    def excludes_rows(self) -> bool:
+        """Whether rows of an account are left out among those that are shown."""
+        return any(getattr(self, name) for name in NARROWING_FIELDS)
+
+    @property
+    def oldest_first(self) -> bool:
+        return self.sort == "oldest"
+
+    @property
+    def named(self) -> dict[str, object]:
+        """As they are called in the address."""
+        return {"q": self.search, **{name: getattr(self, name) for name in URL_FIELDS}}
+
+    def url(self, page: str = "ledger", **changes: Any) -> str:
+        """The address with these filters; a changed one starts at its first page."""
+        return query_params.build_page_url(page, replace(self, **{"after": None, **changes}).named)
+
+    def fragment_url(self, part: str, **more: Any) -> str:
+        """Where a part of the page fetches itself again."""
+        url = self.url(after=self.after)
+        return f"{url}{'&' if '?' in url else '?'}{urlencode({'part': part, **more})}"
+
+
+def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:
+    dates, period = parse_date_range_input(query), query.get("period", "")
+    period = period if is_ledger_period(period, timezone.now().date()) else ""
+    return LedgerFilters(
+        search=query_params.parse_search_text(query),
+        period=dates.period or period,
+        dates=dates,
+        account=query_params.parse_uuid(query.get("account", "")),
+        member=query_params.parse_small_int(query.get("member", "")),
+        job=query_params.parse_uuid(query.get("job", "")),
+        feature=query_params.clean_text_param(query, "feature")[:60],
+        label=query_params.clean_text_param(query, "label")[:200],
+        direction=query_params.allowed_or_empty(query.get("direction", ""), DIRECTION_OPTIONS),
+        source=query_params.allowed_or_empty(query.get("source", ""), SOURCE_OPTIONS),
+        match=query_params.allowed_or_empty(query.get("match", ""), MATCH_OPTIONS),
+        sort=query_params.allowed_or_empty(query.get("sort", ""), SORT_OPTIONS),
+        by=query_params.allowed_or_empty(query.get("by", ""), STACK_OPTIONS),
+        after=parse_ledger_cursor(query.get("after", "")),
+    )
+
+
+def parse_ledger_cursor(text: str) -> LedgerCursor | None:
+    try:
+        seconds, fraction, account, position = text.split(".")
+        place = LedgerCursor(
+            query_params.parse_cursor_time(seconds, fraction), UUID(account), int(position)
+        )
+    except (ValueError, OverflowError, OSError):
+        return None
+    # The first and the last year have moments that other zones have no calendar for.
+    return place if MINYEAR < place.at.year < MAXYEAR else None

@@ -1,0 +1,226 @@
+"""The ledger page: filters as chips, totals, the spend as a chart, and one page of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from dashboard.ledger.queries.date_fields import DateFields, build_date_fields
+from dashboard.ledger.queries.filters import (
+    DIRECTION_OPTIONS,
+    MATCH_OPTIONS,
+    SORT_OPTIONS,
+    SOURCE_OPTIONS,
+    STACK_OPTIONS,
+    LedgerFilters,
+)
+from dashboard.ledger.queries.notices import LedgerNotice, build_ledger_notices
+from dashboard.ledger.queries.pending import PendingCharges, load_pending_charges
+from dashboard.ledger.queries.period import ALL_TIME, build_period_options
+from dashboard.ledger.queries.rows import LedgerRowsPage, build_ledger_rows_page
+from dashboard.ledger.queries.scope import LedgerScope, build_ledger_scope, load_ledger_scope
+from dashboard.ledger.queries.search import apply_ledger_search, load_period_names
+from dashboard.ledger.queries.spend_chart import build_spend_chart, build_spend_split
+from dashboard.ledger.queries.totals import CreditTotals, LedgerTotals, load_ledger_totals
+from dashboard.models import Membership
+from dashboard.shared.charts import BarChart
+from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.filter_chips import (
+    FilterChip,
+    FilterSheet,
+    build_filter_chip,
+    build_filter_sheet,
+    build_hidden_params,
+)
+from dashboard.shared.people import TeamPerson, load_team_people
+from proxyapi.models import Account
+
+MAX_LABEL_OPTIONS = 200  # labels that a select offers
+
+
+@dataclass(frozen=True, slots=True)
+class StackOption:
+    """A way to split the chart, as a link."""
+
+    label: str
+    url: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTotalsSection:
+    """What the filters leave, together. `chart` is missing where rows of a job or a search are
+    shown alone."""
+
+    figures: CreditTotals
+    chart: BarChart | None
+    banners: tuple[LedgerNotice, ...]
+    stacks: tuple[StackOption, ...]
+    url: str
+    period_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntriesSection:
+    """`pending` are no rows of the ledger yet. `bare`: there is no row at all in these accounts and
+    days, whatever the filters; `no_account`: the team has none yet."""
+
+    page: LedgerRowsPage
+    pending: PendingCharges
+    rows: int
+    period: str
+    url: str
+    sort_url: str
+    sorted: str
+    clear_url: str
+    whole_url: str
+    is_empty: bool
+    no_account: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPage:
+    """`build_hidden_params`: what the form of the chips sends besides; `build_filter_sheet`: all of
+    them on a phone."""
+
+    filters: LedgerFilters
+    chips: tuple[FilterChip, ...]
+    job: FilterChip | None
+    hidden_params: tuple[tuple[str, str], ...]
+    sheet: FilterSheet
+    dates: DateFields
+    totals: LedgerTotalsSection
+    entries: LedgerEntriesSection
+    export_url: str
+    charts_url: str
+
+
+def build_ledger_page(
+    reader: Membership, filters: LedgerFilters, accounts: Sequence[Account] | None = None
+) -> LedgerPage:
+    """Six queries at most; `accounts` are those of `ledgered`, else there is one more."""
+    team = reader.team
+    scope = (
+        load_ledger_scope(team, filters)
+        if accounts is None
+        else build_ledger_scope(team, filters, accounts)
+    )
+    people = load_team_people(reader.team)
+    scope = apply_ledger_search(scope, people)
+    books = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
+    entries, chips = build_entries_section(scope, books), tuple(build_ledger_chips(scope, people))
+    return LedgerPage(
+        filters=filters,
+        chips=chips,
+        hidden_params=build_hidden_params(filters, "q", *(one.name for one in chips)),
+        sheet=build_filter_sheet(
+            LedgerFilters().url(),
+            [*chips, build_filter_chip("sort", "", SORT_OPTIONS, filters)],
+            filters,
+        ),
+        dates=build_date_fields("ledger", filters, scope),
+        job=build_video_chip(filters, entries.page) if filters.job else None,
+        totals=build_totals_section(scope, books, people),
+        entries=entries,
+        export_url=filters.url("ledger-export"),
+        charts_url=filters.url("ledger-charts", sort=""),
+    )
+
+
+def load_totals_section(reader: Membership, filters: LedgerFilters) -> LedgerTotalsSection:
+    scope, people = load_ledger_scope(reader.team, filters), load_team_people(reader.team)
+    scope = apply_ledger_search(scope, people)
+    books = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
+    return build_totals_section(scope, books, people)
+
+
+def load_entries_section(
+    reader: Membership, filters: LedgerFilters, known: int | None
+) -> LedgerEntriesSection:
+    """`known`: the newest row that the reader has; what came after it is marked."""
+    scope = load_ledger_scope(reader.team, filters)
+    if filters.search:
+        scope = apply_ledger_search(scope, load_team_people(reader.team))
+    return build_entries_section(scope, load_ledger_totals(scope), known)
+
+
+def build_totals_section(
+    scope: LedgerScope, books: LedgerTotals, people: Sequence[TeamPerson]
+) -> LedgerTotalsSection:
+    filters = scope.filters
+    return LedgerTotalsSection(
+        figures=books.total,
+        chart=None if filters.job or filters.search else build_spend_chart(scope, books, people),
+        banners=build_ledger_notices(scope),
+        stacks=build_stack_options(filters),
+        url=filters.fragment_url("totals"),
+        period_label=scope.period.label,
+    )
+
+
+def build_entries_section(
+    scope: LedgerScope, books: LedgerTotals, known: int | None = None
+) -> LedgerEntriesSection:
+    filters, page = scope.filters, build_ledger_rows_page(scope, books, known)
+    return LedgerEntriesSection(
+        page=page,
+        pending=load_pending_charges(scope),
+        rows=books.total.rows,
+        period=scope.period.label_in_sentence,
+        url=filters.fragment_url("entries", known=page.newest_key),
+        sort_url=filters.url(sort="" if filters.oldest_first else "oldest"),
+        sorted="ascending" if filters.oldest_first else "descending",
+        clear_url=LedgerFilters(period=filters.period).url(),
+        whole_url="" if filters.period == ALL_TIME else LedgerFilters(period=ALL_TIME).url(),
+        is_empty=not filters.is_narrowed and not books.total.rows,
+        no_account=not scope.accounts,
+    )
+
+
+def build_stack_options(filters: LedgerFilters) -> tuple[StackOption, ...]:
+    return tuple(
+        StackOption(label, filters.url(by=value), value == filters.by)
+        for value, label in STACK_OPTIONS.items()
+    )
+
+
+def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
+    """One query: the features and labels of these days, whatever else is asked for."""
+    filters = scope.filters
+    yield build_filter_chip(
+        "period", "Period", build_period_options(filters.period, scope.today), filters, plain=True
+    )
+    if len(scope.accounts) > 1:
+        accounts = {str(one.pk): one.name or one.email for one in scope.accounts}
+        yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
+    members = {str(one.id): one.name for one in people}
+    yield build_filter_chip("member", "Member", {"": "everyone", **members}, filters)
+    names = scope.found.names if scope.found else load_period_names(scope)
+    features = {one: feature_label(one) for one in names.operations}
+    yield build_filter_chip(
+        "feature",
+        "Feature",
+        {"": "any", **include_chosen_option(filters.feature, features)},
+        filters,
+    )
+    labels = {label: label for label in sorted(names.labels)[:MAX_LABEL_OPTIONS]}
+    yield build_filter_chip(
+        "label", "Label", {"": "any", **include_chosen_option(filters.label, labels)}, filters
+    )
+    yield build_filter_chip("direction", "Credits", DIRECTION_OPTIONS, filters)
+    yield build_filter_chip("source", "Via", SOURCE_OPTIONS, filters)
+    yield build_filter_chip("match", "Charge", MATCH_OPTIONS, filters)
+
+
+def include_chosen_option(value: str, options: dict[str, str]) -> dict[str, str]:
+    """The options by name, and a choice that these days do not have: it can be taken off."""
+    if value and value not in options:
+        options[value] = feature_label(value) if "." in value else value
+    return dict(sorted(options.items(), key=itemgetter(1)))
+
+
+def build_video_chip(filters: LedgerFilters, page: LedgerRowsPage) -> FilterChip:
+    """A job is chosen by a link, not from a hundred thousand; its rows know its title."""
+    says = next((row.job for day in page.days for row in day.rows), "no entry here")
+    return FilterChip("job", "Video", says, (), filters.url(job=None))

@@ -1,0 +1,132 @@
+"""Charges that the ledger does not show yet: held, sent, in doubt, or told and not booked.
+
+They stand above the newest rows and count nowhere: neither in the sums nor in the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from dashboard.ledger.queries.filters import LedgerFilters
+from dashboard.ledger.queries.scope import LedgerScope
+from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.query_params import video_page_url
+from dashboard.shared.videos.cost import CreditAmount, charge_amount
+from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
+from proxyapi.models import Charge, ChargeState
+
+MAX_PENDING_CHARGES = 20  # that are listed; who has more is told so
+# Glyph, word, and what it means.
+PENDING_STATE_LABELS: dict[str, tuple[str, str, str]] = {
+    ChargeState.HELD: ("waiting", "Held", "not sent yet"),
+    ChargeState.SENDING: ("running", "Sent", "no answer yet"),
+    ChargeState.UNKNOWN: ("unknown", "Unknown", "the answer got lost"),
+}
+CHARGED_LABEL = ("waiting", "Charged", "not booked yet")
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChargeRow:
+    """One charge as a row. `state` is the look's data-state, `note` what its word means."""
+
+    when: str
+    what: str
+    kind: str
+    who: str
+    initials: str
+    job: str
+    job_url: str
+    state: str
+    word: str
+    note: str
+    amount: CreditAmount
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCharges:
+    rows: tuple[PendingChargeRow, ...] = ()
+    has_more: bool = False  # than are listed
+
+    @property
+    def count_text(self) -> str:
+        if self.has_more:
+            return f"the newest {MAX_PENDING_CHARGES} charges"
+        return "1 charge" if len(self.rows) == 1 else f"{len(self.rows)} charges"
+
+
+def load_pending_charges(scope: LedgerScope) -> PendingCharges:
+    """One query; none below the newest rows, and where the filters leave no charge of ours."""
+    if not has_newest_rows(scope) or not can_include_charges(scope.filters):
+        return PendingCharges()
+    found = list(pending_charges_query(scope)[: MAX_PENDING_CHARGES + 1])
+    now = timezone.now()
+    rows = tuple(
+        build_pending_charge_row(charge, scope, now) for charge in found[:MAX_PENDING_CHARGES]
+    )
+    return PendingCharges(rows, len(found) > MAX_PENDING_CHARGES)
+
+
+def has_newest_rows(scope: LedgerScope) -> bool:
+    filters = scope.filters
+    return not filters.after and not filters.oldest_first and scope.period.last >= scope.today
+
+
+def can_include_charges(filters: LedgerFilters) -> bool:
+    """A charge has no label of the service, and a search looks in the ledger alone."""
+    theirs = filters.direction == "in" or filters.match == "no" or filters.source == "web"
+    return not (theirs or filters.label or filters.search)
+
+
+def pending_charges_query(scope: LedgerScope) -> QuerySet[Charge]:
+    """The newest first; of a charge that was sent its sending counts."""
+    ours = Charge.objects.filter(account_id__in=scope.ids)
+    # Each half has an index of its own, and few rows.
+    unbooked = ours.holding().values("pk").union(ours.without_debit().values("pk"), all=True)
+    start, end = scope.period.time_bounds(scope.zone)
+    rows = Charge.objects.filter(pk__in=unbooked).annotate(at=Coalesce("sent_at", "created_at"))
+    rows = rows.filter(charge_filters_q(scope), at__gte=start, at__lt=end).order_by("-at", "pk")
+    return rows.select_related("member", "job")
+
+
+def charge_filters_q(scope: LedgerScope) -> Q:
+    filters = scope.filters
+    wanted = {"member": filters.member, "job": filters.job, "operation": filters.feature}
+    return Q(**{name: value for name, value in wanted.items() if value})
+
+
+def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) -> PendingChargeRow:
+    job, (state, word, note) = charge.job, pending_state_label(charge, scope, now)
+    amount = charge_amount(charge)
+    return PendingChargeRow(
+        when=time_or_day(charge.sent_at or charge.created_at, scope),
+        what=feature_label(charge.operation),
+        kind=str(job.wanted.get("type", "")) if job else "",
+        who=str(charge.member),
+        initials=charge.member.initials,
+        job=job.title if job else "",
+        job_url=video_page_url(job),
+        state=state,
+        word=word,
+        note=note,
+        amount=CreditAmount(-amount.value, "out") if charge.is_charged else amount,
+    )
+
+
+def pending_state_label(charge: Charge, scope: LedgerScope, now: datetime) -> tuple[str, str, str]:
+    if not charge.is_charged:
+        return PENDING_STATE_LABELS[charge.state]
+    since = charge.settled_at
+    if since is None or now - since <= MATCH_BOOKING_DELAY:
+        return CHARGED_LABEL
+    return "late", "Charged", f"not booked since {time_or_day(since, scope)}"
+
+
+def time_or_day(moment: datetime, scope: LedgerScope) -> str:
+    """Of today the time, else the day."""
+    at = moment.astimezone(scope.zone)
+    return f"{at:%H:%M}" if at.date() == scope.today else f"{at.day} {at:%b}"

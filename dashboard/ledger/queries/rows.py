@@ -1,0 +1,261 @@
+"""One page of ledger rows, by key: the sums tell in which days they lie, so no page is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import TypeAlias
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from dashboard.ledger.queries.filters import LedgerCursor
+from dashboard.ledger.queries.row_balances import load_running_balances
+from dashboard.ledger.queries.scope import LedgerScope
+from dashboard.ledger.queries.search_result import LedgerSearchResult
+from dashboard.ledger.queries.totals import CreditTotals, LedgerTotals
+from dashboard.shared.feature_labels import (
+    CONFIDENCE_LABELS,
+    OTHER_TEAM_LABEL,
+    OUTSIDE_LABEL,
+    entry_title,
+)
+from dashboard.shared.query_params import video_page_url
+from proxyapi.models import LedgerEntry
+from proxyapi.models.ledger_entry import is_charged_by_another_team
+from proxyapi.rollups.daily_totals import day_bounds
+
+TimeSpan: TypeAlias = tuple[datetime, datetime]  # from the first moment on, until before the second
+LEDGER_PAGE_SIZE = 50
+ONE_MICROSECOND = timedelta(microseconds=1)
+ROW_ORDER = ("happened_at", "account_id", "position")
+ROW_FIELDS = (
+    *("account_id", "position", "label", "content_type", "amount", "happened_at", "operation"),
+    *("charge_id", "confidence", "reason", "member__name", "member__email"),
+    *("job__title", "job__hidden_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """`state` is that of the row: outside, or nothing; `glyph`, `word` and `reason` tell how sure
+    the attribution is. `balance`: after it, where that is known. `is_new`: it came since the page
+    was made."""
+
+    url: str
+    clock: str
+    what: str
+    kind: str
+    who: str
+    initials: str
+    job: str
+    job_url: str
+    state: str
+    glyph: str
+    word: str
+    reason: str
+    amount: Decimal
+    balance: Decimal | None
+    is_new: bool
+
+    @property
+    def direction(self) -> str:
+        return "in" if self.amount > 0 else "out"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerDay:
+    """`net` is what all rows of the day add up to that the filters leave, not only those shown."""
+
+    title: str
+    net: Decimal
+    rows: tuple[LedgerRow, ...]
+
+    @property
+    def direction(self) -> str:
+        return "in" if self.net > 0 else "out"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRowsPage:
+    """`newest` is the key of the row that came last, for the next look to tell what is new."""
+
+    days: tuple[LedgerDay, ...]
+    row_count: int
+    newest_key: int
+    next_url: str
+    first_url: str
+    has_balances: bool
+
+
+def build_ledger_rows_page(
+    scope: LedgerScope, books: LedgerTotals, known: int | None = None
+) -> LedgerRowsPage:
+    """Two queries. `known`: keys above it are new to the reader; None: nothing is."""
+    found = list(query_listed_rows(scope, books))
+    listed, filters = found[:LEDGER_PAGE_SIZE], scope.filters
+    more = len(found) > LEDGER_PAGE_SIZE
+    balances = load_running_balances(scope, listed[::-1] if filters.oldest_first else listed)
+    return LedgerRowsPage(
+        days=tuple(group_rows_by_day(listed, scope, books, balances, known)),
+        row_count=len(listed),
+        newest_key=max((entry.pk for entry in listed), default=known or 0),
+        next_url=filters.url(after=cursor_of_entry(listed[-1])) if more else "",
+        first_url=filters.url() if filters.after else "",
+        has_balances=bool(balances),
+    )
+
+
+def query_listed_rows(scope: LedgerScope, books: LedgerTotals) -> QuerySet[LedgerEntry]:
+    rows = query_next_rows(scope, books, scope.filters.after, LEDGER_PAGE_SIZE + 1)
+    rows = rows.annotate(is_another_teams=is_charged_by_another_team())
+    return rows.select_related("member", "job").only(*ROW_FIELDS)
+
+
+def query_next_rows(
+    scope: LedgerScope, books: LedgerTotals, after: LedgerCursor | None, count: int
+) -> QuerySet[LedgerEntry]:
+    """The next rows, ready to be joined: only these are, and not all that are sorted."""
+    ids = slice_next_rows(scope, books, after, count).values("pk")
+    return LedgerEntry.objects.filter(pk__in=ids).order_by(*row_ordering(scope))
+
+
+def slice_next_rows(
+    scope: LedgerScope, books: LedgerTotals, after: LedgerCursor | None, count: int
+) -> QuerySet[LedgerEntry]:
+    """The next rows in order, so many at most."""
+    span = next_rows_span(scope, books, after, count)
+    if span is None:
+        return LedgerEntry.objects.none()
+    rows = scope.entries(span)
+    if scope.found:
+        rows = filter_found_rows(rows, scope.found, span)
+    if after:
+        rows = rows.filter(rows_after_cursor_q(after, oldest=scope.filters.oldest_first))
+    return rows.order_by(*row_ordering(scope))[:count]
+
+
+def filter_found_rows(
+    rows: QuerySet[LedgerEntry], found: LedgerSearchResult, span: TimeSpan
+) -> QuerySet[LedgerEntry]:
+    """Each way along its own index: these days have few rows of any."""
+    ways = [rows.filter(way).values("pk") for way in found.iter_indexed_conditions()]
+    keys = [row.key for row in found.rows if span[0] <= row.at < span[1]]
+    ways.append(LedgerEntry.objects.filter(pk__in=keys).values("pk"))
+    return LedgerEntry.objects.filter(pk__in=ways[0].union(*ways[1:]))
+
+
+def row_ordering(scope: LedgerScope) -> list[str]:
+    """Of one account the position alone breaks a tie: that is the order of an index."""
+    names = ("happened_at", "position") if len(scope.ids) == 1 else ROW_ORDER
+    return [name if scope.filters.oldest_first else f"-{name}" for name in names]
+
+
+def next_rows_span(
+    scope: LedgerScope, books: LedgerTotals, after: LedgerCursor | None, count: int
+) -> TimeSpan | None:
+    """Where the next rows lie, so that a rare label is found without a search: the days that the
+    sums tell of, from the place on; of the whole period while these are days of another zone."""
+    oldest, zone = scope.filters.oldest_first, scope.zone
+    if scope.is_recounting:
+        return clip_span(scope.period.time_bounds(zone), after, oldest=oldest)
+    days = sorted((day for day, it in books.days.items() if it.rows), reverse=not oldest)
+    if after:
+        # How many rows of its day were listed is not known: perhaps all.
+        on = after.at.astimezone(zone).date()
+        days = [day for day in days if (day >= on if oldest else day <= on)]
+        count += books.days[on].rows if on in books.days else 0
+    needed: list[date] = []
+    for day in days:
+        needed.append(day)
+        count -= books.days[day].rows
+        if count <= 0:
+            break
+    if not needed:
+        return None
+    return clip_span(
+        (day_bounds(min(needed), zone)[0], day_bounds(max(needed), zone)[1]), after, oldest=oldest
+    )
+
+
+def clip_span(span: TimeSpan, after: LedgerCursor | None, *, oldest: bool) -> TimeSpan:
+    start, end = span
+    if after and oldest:
+        return max(start, after.at), end
+    return (start, min(end, after.at + ONE_MICROSECOND)) if after else (start, end)
+
+
+def rows_after_cursor_q(place: LedgerCursor, *, oldest: bool) -> Q:
+    """What comes after a row, of those from its time on."""
+    past = "gt" if oldest else "lt"
+    later = Q(**{f"happened_at__{past}": place.at})
+    same_account = Q(account_id=place.account, **{f"position__{past}": place.position})
+    return later | Q(**{f"account_id__{past}": place.account}) | same_account
+
+
+def cursor_of_entry(entry: LedgerEntry) -> LedgerCursor:
+    return LedgerCursor(entry.happened_at, entry.account_id, entry.position)
+
+
+def group_rows_by_day(
+    entries: Iterable[LedgerEntry],
+    scope: LedgerScope,
+    books: LedgerTotals,
+    balances: Mapping[int, Decimal],
+    known: int | None,
+) -> Iterable[LedgerDay]:
+    days: dict[date, list[LedgerRow]] = {}
+    for entry in entries:
+        at, left = entry.happened_at.astimezone(scope.zone), balances.get(entry.pk)
+        days.setdefault(at.date(), []).append(build_ledger_row(entry, at, left, known))
+    for day, rows in days.items():
+        yield LedgerDay(
+            day_title(day, scope.today), books.days.get(day, CreditTotals()).net, tuple(rows)
+        )
+
+
+def build_ledger_row(
+    entry: LedgerEntry, at: datetime, balance: Decimal | None, known: int | None
+) -> LedgerRow:
+    state, glyph, word = attribution_labels(entry)
+    job = entry.job
+    return LedgerRow(
+        url=reverse("ledger-entry", args=[entry.account_id, entry.position]),
+        clock=f"{at:%H:%M}",
+        what=entry_title(entry),
+        kind=entry.content_type,
+        who=str(entry.member) if entry.member else "",
+        initials=entry.member.initials if entry.member else "",
+        job=job.title if job else "",
+        job_url=video_page_url(job),
+        state=state,
+        glyph=glyph,
+        word=word,
+        reason=entry.reason,
+        amount=entry.amount,
+        balance=balance,
+        is_new=known is not None and entry.pk > known,
+    )
+
+
+def attribution_labels(entry: LedgerEntry) -> tuple[str, str, str]:
+    """The row's state, and glyph and word of the attribution; credits that came need none.
+
+    Of another team's (`belongs_to_other_team`, annotated) that is all that is told.
+    """
+    if entry.charge_id:
+        return "", *CONFIDENCE_LABELS[entry.confidence]
+    whose = OTHER_TEAM_LABEL if belongs_to_other_team(entry) else OUTSIDE_LABEL
+    return ("", "", "") if entry.amount > 0 else ("outside", "outside", whose)
+
+
+def belongs_to_other_team(entry: LedgerEntry) -> bool:
+    return bool(getattr(entry, "is_another_teams", False))
+
+
+def day_title(day: date, today: date) -> str:
+    """ "Today, Fri 20 Nov", "Wed 18 Nov", "Wed 18 Nov 2024"."""
+    said = f"{day:%a} {day.day} {day:%b}{'' if day.year == today.year else f' {day.year}'}"
+    return {0: f"Today, {said}", 1: f"Yesterday, {said}"}.get((today - day).days, said)

@@ -1,0 +1,116 @@
+"""Spend per day as a chart, by member or by feature; of long periods per week or month."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from dashboard.ledger.queries.feature_sums import iter_feature_sums
+from dashboard.ledger.queries.granularity import Granularity, TruncToGranularity
+from dashboard.ledger.queries.scope import LedgerScope
+from dashboard.ledger.queries.totals import ZERO_CREDITS, LedgerTotals, SplitQueries
+from dashboard.shared.charts import (
+    OTHERS_TONE,
+    OUTSIDE_TONE,
+    BarChart,
+    BarColumn,
+    BarSeries,
+    assign_member_tones,
+    build_bar_chart,
+)
+from dashboard.shared.charts.series_colors import SERIES_TONES
+from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.people import TeamPerson
+from dashboard.templatetags.reelroom import credits
+
+REST_SERIES = (
+    BarSeries("others", "Others", OTHERS_TONE),
+    BarSeries("outside", "Outside the portal", OUTSIDE_TONE),
+)
+
+
+def build_spend_split(scope: LedgerScope, people: Sequence[TeamPerson]) -> SplitQueries:
+    """What the books are asked besides: who, or what, spent how much in each step."""
+    debits = {"is_credit": False, "is_matched": True}
+    if not scope.filters.by:
+        sums = scope.sums("member").filter(**debits, member__in=member_tones(people))
+        return (sums.annotate(key=F("member_id"), start=TruncToGranularity("day", scope.step)),)
+    if scope.step is Granularity.MONTH:
+        parts: Iterable[QuerySet[Any]] = iter_feature_sums(scope)
+    else:
+        parts = (scope.sums("operation").annotate(start=TruncToGranularity("day", scope.step)),)
+    return tuple(part.filter(**debits).annotate(key=F("operation")) for part in parts)
+
+
+def build_spend_chart(
+    scope: LedgerScope, books: LedgerTotals, people: Sequence[TeamPerson]
+) -> BarChart:
+    """The chart of books that were asked for the split."""
+    stacks = build_feature_series(books) if scope.filters.by else build_member_series(people)
+    told, start = {one.key for one in stacks}, cache(scope.step.first_day)
+    amounts: dict[date, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
+    for (begun, key), amount in books.parts.items():
+        amounts[begun][key if key in told else "others"] += amount
+    for day, figures in books.days.items():
+        amounts[start(day)]["outside"] += figures.outside
+        amounts[start(day)]["whole"] += figures.spent
+    for split in amounts.values():
+        # Of members only the first few were asked for.
+        rest = split.pop("whole", ZERO_CREDITS) - sum(split.values(), ZERO_CREDITS)
+        split["others"] += max(ZERO_CREDITS, rest)
+    columns = tuple(iter_spend_columns(scope, amounts))
+    return build_bar_chart((*stacks, *REST_SERIES), columns, spend_chart_text(scope, books))
+
+
+def member_tones(people: Sequence[TeamPerson]) -> dict[int, str]:
+    """Members with a colour of their own, in the order of joining; the others have one together."""
+    told = assign_member_tones(one.id for one in people)
+    return {key: tone for key, tone in told.items() if tone != OTHERS_TONE}
+
+
+def build_member_series(people: Sequence[TeamPerson]) -> tuple[BarSeries, ...]:
+    names = {one.id: one.first_name for one in people}
+    return tuple(
+        BarSeries(str(key), names[key], tone) for key, tone in member_tones(people).items()
+    )
+
+
+def build_feature_series(books: LedgerTotals) -> tuple[BarSeries, ...]:
+    whole: dict[str, Decimal] = defaultdict(Decimal)
+    for (_, operation), amount in books.parts.items():
+        whole[operation] += amount
+    largest = sorted(whole, key=lambda name: (-whole[name], name))
+    return tuple(
+        BarSeries(one, feature_label(one), tone)
+        for one, tone in zip(largest, SERIES_TONES, strict=False)
+    )
+
+
+def iter_spend_columns(
+    scope: LedgerScope, amounts: Mapping[date, Mapping[str, Decimal]]
+) -> Iterator[BarColumn]:
+    step, (first, last) = scope.step, scope.charted_days
+    now = step.first_day(scope.today)
+    days = (first + timedelta(days=number) for number in range((last - first).days + 1))
+    for start in dict.fromkeys(map(step.first_day, days)):
+        is_now = start == now
+        short = "today" if is_now and step is Granularity.DAY else step.short_label(start)
+        yield BarColumn(step.label(start), short, amounts.get(start, {}), is_now=is_now)
+
+
+def spend_chart_text(scope: LedgerScope, books: LedgerTotals) -> str:
+    spent = books.total.spent
+    if not spent:
+        return f"{scope.period.label}: nothing was spent."
+    most = max(books.days, key=lambda day: books.days[day].spent)
+    return (
+        f"{scope.period.label}: {credits(spent)} credits were spent, the most on {most:%a} "
+        f"{most.day} {most:%b %Y}, {credits(books.days[most].spent)}. "
+        f"{credits(books.total.outside)} of them outside the portal."
+    )

@@ -1,0 +1,158 @@
+"""What the filtered rows add up to, for each day and together. Amounts are credits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, TypeAlias, cast
+
+from django.db.models import CharField, DecimalField, Field, Q, QuerySet, Sum, Value
+from django.db.models.functions import Cast
+
+from dashboard.ledger.queries.scope import LedgerScope
+from dashboard.ledger.queries.search_result import LedgerSearchResult
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS
+from proxyapi.rollups.daily_totals import CreditSum
+
+ZERO_CREDITS = Decimal(0)
+
+
+@dataclass(slots=True)
+class CreditTotals:
+    """`spent` and `outside` are positive; `outside` is the part of it that no charge explains."""
+
+    spent: Decimal = ZERO_CREDITS
+    received: Decimal = ZERO_CREDITS
+    outside: Decimal = ZERO_CREDITS
+    rows: int = 0
+
+    @property
+    def net(self) -> Decimal:
+        return self.received - self.spent
+
+    @property
+    def spent_kind(self) -> str:
+        return "out" if self.spent else "exact"
+
+    @property
+    def received_kind(self) -> str:
+        return "in" if self.received else "exact"
+
+    @property
+    def explained_percent(self) -> str:
+        """How much of what was spent has a charge of ours, such as "97.8 %"; empty without any."""
+        if not self.spent:
+            return ""
+        share = 100 * (self.spent - self.outside) / self.spent
+        return f"{share:.1f}".removesuffix(".0") + " %"
+
+    def add(
+        self, out: Decimal | None, came: Decimal | None, outside: Decimal | None, rows: int
+    ) -> None:
+        """Sums as the database has them: signed, and nothing where there is no such row."""
+        self.spent -= out or ZERO_CREDITS
+        self.received += came or ZERO_CREDITS
+        self.outside -= outside or ZERO_CREDITS
+        self.rows += rows
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTotals:
+    """`parts`: what was spent for one key of a split, by the first day of a step."""
+
+    total: CreditTotals = field(default_factory=CreditTotals)
+    days: Mapping[date, CreditTotals] = field(default_factory=dict)
+    parts: Mapping[tuple[date, str], Decimal] = field(default_factory=dict)
+
+
+SplitQueries: TypeAlias = tuple[QuerySet[Any], ...]
+UNSPLIT_KEY = None  # the key of what is not split
+IS_DEBIT, CREDITS_FIELD = Q(is_credit=False), DecimalField(**CREDIT_FIELD_OPTIONS)
+
+
+def load_ledger_totals(scope: LedgerScope, split: SplitQueries = ()) -> LedgerTotals:
+    """One query, the parts of a `split` by its `start` and `key` included.
+
+    Of one job the rows themselves are added, for they are few and indexed.
+    """
+    whole: CreditTotals = CreditTotals()
+    days: dict[date, CreditTotals] = {}
+    parts: dict[tuple[date, str], Decimal] = {}
+    for day, key, out, *figures in load_total_rows(scope, split):
+        if key is not UNSPLIT_KEY:
+            parts[day, str(key)] = -out
+            continue
+        for sums in (whole, days.setdefault(day, CreditTotals())):
+            sums.add(out, *figures)
+    return LedgerTotals(whole, days, parts)
+
+
+def load_total_rows(scope: LedgerScope, split: SplitQueries) -> Iterable[tuple[Any, ...]]:
+    if scope.found:
+        return iter_search_total_rows(scope, scope.found)
+    if scope.filters.job:
+        return iter_entry_total_rows(scope, scope.entries())
+    if not split:
+        return sum_by_day(scope.sums())
+    key = split[0].query.annotations["key"].output_field
+    return sum_by_day(scope.sums(), key).union(*map(sum_split_debits, split), all=True)
+
+
+def sum_by_day(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> QuerySet[Any]:
+    """A row a day: no key, debits, credits, debits that no charge explains, and the entries."""
+    whole = Cast(Value(UNSPLIT_KEY), key or CharField())
+    rows = sums.order_by().annotate(key=whole).values_list("day", "key")
+    figures = {
+        "out": CreditSum("amount", filter=IS_DEBIT),
+        "came": CreditSum("amount", filter=Q(is_credit=True)),
+        "outside": CreditSum("amount", filter=IS_DEBIT & Q(is_matched=False)),
+    }
+    return cast("QuerySet[Any]", rows.annotate(**figures, rows=Sum("entries")))
+
+
+def sum_split_debits(split: QuerySet[Any]) -> QuerySet[Any]:
+    """The same columns; of a part only its debits are asked for."""
+    rows, none = split.order_by().values_list("start", "key"), Cast(Value(None), CREDITS_FIELD)
+    parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=Value(0))
+    return cast("QuerySet[Any]", parts)
+
+
+def iter_search_total_rows(
+    scope: LedgerScope, found: LedgerSearchResult
+) -> Iterator[tuple[Any, ...]]:
+    """Of what a search found; one query where it found a name."""
+    for row in found.rows:
+        yield build_total_row(scope, row.at, row.amount, row.is_matched)
+    if scope.filters.job:
+        yield from iter_entry_total_rows(scope, scope.entries().filter(found.any_name_q))
+        return
+    sums = [sum_by_day(part) for part in iter_search_sums(scope, found)]
+    if sums:
+        yield from sums[0].union(*sums[1:], all=True)
+
+
+def iter_search_sums(scope: LedgerScope, found: LedgerSearchResult) -> Iterator[QuerySet[Any]]:
+    """Of labels and features, and of people besides: no row is in both."""
+    words = bool(found.labels or found.operations)
+    if words:
+        yield scope.sums("operation", "label").filter(found.label_or_operation_q)
+    if found.members:
+        beside = ("operation", "label") if words else ()
+        theirs = scope.sums("member", *beside).filter(member__in=found.members)
+        yield theirs.exclude(found.label_or_operation_q) if words else theirs
+
+
+def iter_entry_total_rows(scope: LedgerScope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:
+    for at, amount, charge in rows.values_list("happened_at", "amount", "charge_id"):
+        yield build_total_row(scope, at, amount, charge is not None)
+
+
+def build_total_row(
+    scope: LedgerScope, at: datetime, amount: Decimal, is_matched: bool
+) -> tuple[Any, ...]:
+    day = at.astimezone(scope.zone).date()
+    if amount > 0:
+        return day, UNSPLIT_KEY, None, amount, None, 1
+    return day, UNSPLIT_KEY, amount, None, None if is_matched else amount, 1

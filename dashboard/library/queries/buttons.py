@@ -1,0 +1,135 @@
+"""What one reader may do with a video, as buttons: shown or not, disabled with the reason, priced.
+
+This is the one part that depends on the reader; it is never pushed, only fetched by their session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import ApprovalRequest, Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.roles import Permission
+from dashboard.shared.videos.status_text import is_long_unknown
+from proxyapi import pricing
+from proxyapi.models import Charge, ChargeState, Job, TokenState
+
+UNUSABLE_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
+ACCOUNT_UNUSABLE_TEXT = "The token it was made with does not work any more."
+
+
+@dataclass(frozen=True, slots=True)
+class ActionButton:
+    """`price` in credits: a button with one charges; about that much unless `exact`. `dialog`: it
+    asks first. `why`: disabled. `post`: it is done by the press itself, and asks nothing."""
+
+    label: str
+    url: str
+    icon: str = ""
+    kind: str = ""
+    price: Decimal | None = None
+    disabled: bool = False
+    disabled_reason: str = ""
+    dialog: bool = False
+    exact: bool = False
+    post: bool = False
+
+
+def video_card_actions(
+    job: Job, charges: Sequence[Charge], state: str, reader: Membership
+) -> tuple[ActionButton, ...]:
+    """The few acts that stand on a card."""
+    if not has_permission(reader, Permission.RENDER):
+        return ()
+    if job.hidden_at is not None:
+        url = reverse("video-restorations", args=[job.pk])
+        return (ActionButton("Show again", url, "eye", post=True),)
+    if state == "failed":
+        return (retry_button(job),)
+    return (edit_button(job),) if state == "draft" else ()
+
+
+def video_page_actions(
+    job: Job, charges: Sequence[Charge], state: str, reader: Membership
+) -> tuple[ActionButton, ...]:
+    """The acts in the head of the video's page; one of them at most is the blue one."""
+    buttons = []
+    if state == "completed" and job.media_url:
+        url = f"{reverse('video-media', args=[job.pk])}?download=1"
+        buttons.append(ActionButton("Download", url, "arrow-down-tray", "fold"))
+    buttons += approval_actions(charges, reader)
+    if has_permission(reader, Permission.RECHECK) and needs_manual_check(job, charges, state):
+        url = reverse("video-checks", args=[job.pk])
+        buttons.append(ActionButton("Look again", url, "eye", post=True))
+    if has_permission(reader, Permission.RENDER):
+        if state == "failed":
+            buttons.append(retry_button(job, kind="primary"))
+        elif state == "draft":
+            buttons.append(edit_button(job, kind="primary"))
+        elif (
+            state == "paused"
+            and job.token.state in UNUSABLE_TOKEN_STATES
+            and job.member_id == reader.user_id
+        ):
+            buttons.append(ActionButton("Add a new token", reverse("tokens"), "key", "primary"))
+        hiding = reverse("video-hide", args=[job.pk])
+        buttons.append(
+            ActionButton("Hide from the library", hiding, "eye-slash", "square", dialog=True)
+        )
+    return tuple(buttons)
+
+
+def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:
+    """Whether nobody looks by themselves any more, or seldom, or the last look told nothing."""
+    if job.token.state != TokenState.WORKING or job.account.pause_reason:
+        return False
+    if state in ("running", "late"):
+        return state == "late" or job.is_polling_stopped or bool(job.look_error)
+    return state == "unknown" and any(is_long_unknown(charge, timezone.now()) for charge in charges)
+
+
+def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[ActionButton]:
+    """What there is to do about a charge that waits for a word; one query where one does."""
+    asked = [charge for charge in charges if charge.state == ChargeState.DRAFT]
+    ask = ApprovalRequest.objects.pending().filter(charge__in=asked).first() if asked else None
+    if ask is None:
+        return []
+    buttons = []
+    if has_permission(reader, Permission.MANAGE_MONEY):
+        yes, no = (reverse(f"ask-{name}", args=[ask.pk]) for name in ("approvals", "refusals"))
+        buttons.append(ActionButton("Decline", no, "x-mark", "quiet", dialog=True))
+        price = asked[-1].hold
+        buttons.append(
+            ActionButton("Approve", yes, "check", "primary", price, dialog=True, exact=True)
+        )
+    if ask.member_id == reader.user_id:
+        back = reverse("approval-request-withdrawals", args=[ask.pk])
+        buttons.append(ActionButton("Take it back", back, "arrow-uturn-left", dialog=True))
+    return buttons
+
+
+def retry_button(job: Job, kind: str = "") -> ActionButton:
+    why = job.account.pause_reason
+    if job.token.state != TokenState.WORKING:
+        why = ACCOUNT_UNUSABLE_TEXT
+    return ActionButton(
+        label="Retry",
+        url=reverse("video-retries", args=[job.pk]),
+        icon="arrow-path",
+        kind=kind,
+        price=pricing.estimate_retry_price(job),
+        disabled=bool(why),
+        disabled_reason=why,
+        dialog=True,
+    )
+
+
+def edit_button(job: Job, kind: str = "") -> ActionButton:
+    """Of a draft alone: the studio is closed to what was sent, a failed one among it."""
+    url = reverse("studio-step", args=[job.pk, "script"])
+    return ActionButton("Continue", url, "pencil-square", kind)

@@ -1,0 +1,95 @@
+"""What the address of the library asks for: state, search, member, format, order, page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from dashboard.shared import query_params
+
+HIDDEN_TAB = "hidden"
+LIBRARY_TABS = {  # slug in the URL: label, glyph
+    "": ("All", ""),
+    "rendering": ("Rendering", "running"),
+    "completed": ("Completed", ""),
+    "failed": ("Failed", "failed"),
+    "unknown": ("Unknown", "unknown"),
+    "waiting": ("Waiting", "waiting"),
+    "drafts": ("Drafts", "draft"),
+    HIDDEN_TAB: ("Hidden", ""),
+}
+ACTIVE_TABS = ("rendering", "unknown", "waiting")
+SORT_LABELS = {"": "Newest first", "oldest": "Oldest first"}
+FORMAT_LABELS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
+
+
+class LibraryCursor(NamedTuple):
+    """Where a page ended: how its last card ranked, when it was made, and its id."""
+
+    rank: int
+    made_at: datetime
+    id: UUID
+
+    def __str__(self) -> str:
+        return f"{self.rank}.{query_params.format_cursor_time(self.made_at)}.{self.id.hex}"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFilters:
+    """What the URL asks for."""
+
+    state: str = ""
+    search: str = ""
+    member: int | None = None
+    format: str = ""
+    sort: str = ""
+    before: LibraryCursor | None = None
+
+    @property
+    def shows_hidden(self) -> bool:
+        """Whether it is the list of hidden videos, which are in no other one."""
+        return self.state == HIDDEN_TAB
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.search or self.member or self.format)
+
+    @property
+    def named(self) -> dict[str, object]:
+        """As they are called in the address."""
+        return {
+            "state": self.state,
+            "q": self.search,
+            "member": self.member,
+            "format": self.format,
+            "sort": self.sort,
+            "before": self.before,
+        }
+
+    def url(self, **changes: Any) -> str:
+        """The address of the library with these filters; a changed one starts at its first page."""
+        return query_params.build_page_url(
+            "library", replace(self, **{"before": None, **changes}).named
+        )
+
+
+def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:
+    return LibraryFilters(
+        state=query_params.allowed_or_empty(query.get("state", ""), LIBRARY_TABS),
+        search=query_params.parse_search_text(query),
+        member=query_params.parse_small_int(query.get("member", "")),
+        format=query_params.allowed_or_empty(query.get("format", ""), FORMAT_LABELS),
+        sort=query_params.allowed_or_empty(query.get("sort", ""), SORT_LABELS),
+        before=parse_library_cursor(query.get("before", "")),
+    )
+
+
+def parse_library_cursor(text: str) -> LibraryCursor | None:
+    try:
+        rank, seconds, fraction, id = text.split(".")
+        return LibraryCursor(int(rank), query_params.parse_cursor_time(seconds, fraction), UUID(id))
+    except (ValueError, OverflowError, OSError):
+        return None

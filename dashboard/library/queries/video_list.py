@@ -1,0 +1,228 @@
+"""The library: tabs with counts, filters that live in the URL, groups by when, pages by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypedDict
+from uuid import UUID
+
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.utils import timezone
+
+from dashboard.library.queries.buttons import ActionButton
+from dashboard.library.queries.filters import (
+    ACTIVE_TABS,
+    FORMAT_LABELS,
+    HIDDEN_TAB,
+    LIBRARY_TABS,
+    SORT_LABELS,
+    LibraryCursor,
+    LibraryFilters,
+)
+from dashboard.library.queries.video_page import actions_for_reader
+from dashboard.models import Membership
+from dashboard.shared.filter_chips import (
+    FilterChip,
+    FilterSheet,
+    build_filter_chip,
+    build_filter_sheet,
+)
+from dashboard.shared.people import load_team_people
+from dashboard.shared.videos.cards import (
+    VideoCard,
+    build_video_card,
+    build_video_context,
+    with_card_relations,
+)
+from dashboard.shared.videos.typical_durations import load_usual_durations
+from proxyapi.models import Charge, ChargeState, Job, JobState
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class TabAnnotations(TypedDict):
+        """What `annotate_tabs` adds to a job."""
+
+        shelf: str
+        rank: int
+
+    JobWithTab = WithAnnotations[Job, TabAnnotations]
+
+LIBRARY_PAGE_SIZE = 48
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryTab:
+    label: str
+    glyph: str
+    count: int
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CardWithActions:
+    """A card with the acts of this reader."""
+
+    card: VideoCard
+    actions: tuple[ActionButton, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CardGroup:
+    title: str
+    cards: tuple[CardWithActions, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPage:
+    filters: LibraryFilters
+    url: str
+    tabs: tuple[LibraryTab, ...]
+    chips: tuple[FilterChip, ...]
+    sort: FilterChip
+    sheet: FilterSheet
+    groups: tuple[CardGroup, ...]
+    older_url: str
+    newest_url: str
+    clear_url: str
+    is_empty: bool  # the team has no video at all
+
+
+def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
+    """Five queries, whatever the number of videos."""
+    vault_id = reader.team.vault_id
+    shelved = annotate_tabs(apply_library_filters(Job.objects.filter(vault_id=vault_id), filters))
+    counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
+    page = list(with_card_relations(select_library_jobs(shelved, filters))[: LIBRARY_PAGE_SIZE + 1])
+    usual, now = load_usual_durations(vault_id), timezone.now()
+    seats = []
+    for job in page[:LIBRARY_PAGE_SIZE]:
+        told = build_video_context(job, usual, now)
+        seats.append(
+            CardWithActions(
+                build_video_card(told, usual), actions_for_reader(told, reader, head=False)
+            )
+        )
+    more = len(page) > LIBRARY_PAGE_SIZE
+    chips = (
+        member_chip(reader, filters),
+        build_filter_chip("format", "Format", FORMAT_LABELS, filters),
+    )
+    sort = build_filter_chip("sort", "", SORT_LABELS, filters)
+    return LibraryPage(
+        filters=filters,
+        url=filters.url(before=filters.before),
+        tabs=build_library_tabs(counts, filters),
+        chips=chips,
+        sort=sort,
+        sheet=build_filter_sheet(LibraryFilters().url(), [*chips, sort], filters),
+        groups=group_by_recency(seats, now),
+        older_url=filters.url(before=cursor_for_job(page[LIBRARY_PAGE_SIZE - 1])) if more else "",
+        newest_url=filters.url() if filters.before else "",
+        clear_url=LibraryFilters().url(),
+        is_empty=not (
+            seats or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
+        ),
+    )
+
+
+def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> QuerySet[Job]:
+    if filters.search:
+        text = filters.search
+        jobs = jobs.filter(Q(title__icontains=text) | Q(wanted__script__icontains=text))
+    if filters.member:
+        jobs = jobs.filter(member_id=filters.member)
+    return jobs.filter(wanted__aspect_ratio=filters.format) if filters.format else jobs
+
+
+def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:
+    """Put each job on its shelf: the states of `states.py`, as far as SQL can tell them."""
+
+    def charging(*states: ChargeState) -> Exists:
+        return Exists(Charge.objects.filter(job=OuterRef("pk"), state__in=states))
+
+    shelf = Case(
+        When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),
+        When(charging(ChargeState.UNKNOWN), then=Value("unknown")),
+        When(charging(ChargeState.SENDING), then=Value("rendering")),
+        When(charging(ChargeState.HELD, ChargeState.DRAFT), then=Value("waiting")),
+        When(state=JobState.RUNNING, then=Value("rendering")),
+        When(state=JobState.COMPLETED, then=Value("completed")),
+        When(state=JobState.FAILED, then=Value("failed")),
+        default=Value("drafts"),
+    )
+    shelved = jobs.annotate(shelf=shelf)
+    return shelved.annotate(rank=Case(When(shelf__in=ACTIVE_TABS, then=Value(0)), default=Value(1)))
+
+
+def select_library_jobs(
+    shelved: QuerySet[JobWithTab], filters: LibraryFilters
+) -> QuerySet[JobWithTab]:
+    """What moves comes first, then the newest; `before` goes on after the row it names."""
+    shelved = shelved.filter(hidden_at__isnull=not filters.shows_hidden)
+    jobs = shelved.filter(shelf=filters.state) if filters.state else shelved
+    oldest = filters.sort == "oldest"
+    if filters.before:
+        jobs = jobs.filter(after_cursor_q(*filters.before, oldest=oldest))
+    when = ("created_at", "pk") if oldest else ("-created_at", "-pk")
+    return jobs.order_by("rank", *when)
+
+
+def cursor_for_job(job: JobWithTab) -> LibraryCursor:
+    return LibraryCursor(job.rank, job.created_at, job.pk)
+
+
+def after_cursor_q(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:
+    past = "gt" if oldest else "lt"
+    same = Q(created_at=created_at) & Q(**{f"pk__{past}": pk})
+    return Q(rank__gt=rank) | Q(rank=rank) & (Q(**{f"created_at__{past}": created_at}) | same)
+
+
+def build_library_tabs(
+    counts: Mapping[str, int], filters: LibraryFilters
+) -> tuple[LibraryTab, ...]:
+    """A count of nothing keeps its tab: what is missing is said, not hidden."""
+    everything = visible_video_count(counts)
+    return tuple(
+        LibraryTab(
+            label,
+            glyph,
+            counts.get(slug, 0) if slug else everything,
+            filters.url(state=slug),
+            slug == filters.state,
+        )
+        for slug, (label, glyph) in LIBRARY_TABS.items()
+    )
+
+
+def visible_video_count(counts: Mapping[str, int]) -> int:
+    """How many videos there are, but for the hidden ones."""
+    return sum(counts.values()) - counts.get(HIDDEN_TAB, 0)
+
+
+def member_chip(reader: Membership, filters: LibraryFilters) -> FilterChip:
+    people = {"": "everyone"}
+    people |= {str(person.id): person.first_name for person in load_team_people(reader.team)}
+    return build_filter_chip("member", "Member", people, filters)
+
+
+def group_by_recency(seats: Iterable[CardWithActions], now: datetime) -> tuple[CardGroup, ...]:
+    """What moves, then by the day it was made; the order of the seats is kept."""
+    groups: dict[str, list[CardWithActions]] = {}
+    for seat in seats:
+        groups.setdefault(recency_title(seat.card, now), []).append(seat)
+    return tuple(CardGroup(title, tuple(members)) for title, members in groups.items())
+
+
+def recency_title(card: VideoCard, now: datetime) -> str:
+    if card.state.is_active:
+        return "Moving now"
+    today = timezone.localtime(now).date()
+    made = timezone.localtime(card.created_at).date()
+    if made >= today:
+        return "Today"
+    monday = today - timedelta(days=today.weekday())
+    return "Earlier this week" if made >= monday else "Earlier"

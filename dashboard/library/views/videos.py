@@ -1,0 +1,168 @@
+"""The library and one video's page, their live parts, and what is done with a video."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import push_url
+
+from dashboard.library.queries.filters import parse_library_filters
+from dashboard.library.queries.retry_dialog import build_retry_confirmation
+from dashboard.library.queries.video_list import load_library_page
+from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
+from dashboard.shared.access import fetch_hidden_job, fetch_job
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
+from dashboard.shared.roles import Permission
+from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.studio import actions
+from proxyapi.models import Job
+from proxyapi.refusals import Refusal
+
+LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
+DIALOG_PAGE_TEMPLATE = "library/video/dialog_page.html"
+RETRY_TEMPLATE, HIDING_TEMPLATE = "library/video/_retry.html", "library/video/_hide.html"
+FILTER_FORM_ID = "library-filters"
+VIDEO_HIDDEN_TEXT = "“{title}” is hidden."
+CHECK_QUEUED_TEXT = (
+    "It is looked at as soon as its token has a request to spare. What is seen shows here."
+)
+INVISIBLE_CHARACTER_TEXT = (
+    "A character that cannot be seen is in your message. Type it anew; nothing was sent."
+)
+
+
+class RetryForm(PortalForm):
+    """`price`: the one that was shown. `note` comes with the button that asks for it instead."""
+
+    hidden_field_names = {"nonce": "its own number", "price": "the price"}
+    nonce = forms.UUIDField()
+    price = forms.DecimalField(max_digits=14)
+    note = forms.CharField(
+        required=False, error_messages={"null_characters_not_allowed": INVISIBLE_CHARACTER_TEXT}
+    )
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def library(request: TeamRequest) -> HttpResponse:
+    filters = parse_library_filters(request.GET.dict())
+    part = request.htmx and not request.htmx.history_restore_request
+    template = "library/updated.html" if part else LIST_TEMPLATE
+    answer = render(request, template, {"library": load_library_page(request.membership, filters)})
+    # Only what a person chose becomes the address of the page, not a list that looked again.
+    return push_url(answer, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else answer
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """The page; `?part=news` is what a push of it would bring, for a page without a stream."""
+    job = fetch_job(request, job_id)
+    if request.GET.get("part") == "news":
+        return render(request, "library/video/updated.html", {"videos": [load_video_page(job)]})
+    return render(request, PAGE_TEMPLATE, video_page_context(request, job))
+
+
+@require_safe
+def video_actions(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """The reader's own buttons; a pushed card has only the place for them."""
+    job, head = fetch_job(request, job_id), request.GET.get("at") == "head"
+    video, buttons = load_video_page_with_actions(job, request.membership, head=head)
+    context = {"video": video, "card": video.card, "acts": buttons}
+    name = "library/video/_head_actions.html" if head else "library/_card_actions.html"
+    return render(request, name, context)
+
+
+@allow_get_or_post
+def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Ask with the price; a POST retries once for each drawing of the form."""
+    job = fetch_job(request, job_id, Permission.RENDER)
+    if request.method != "POST":
+        return render_video_dialog(
+            request,
+            job,
+            RETRY_TEMPLATE,
+            {"retry": build_retry_confirmation(job, request.membership)},
+        )
+    form = RetryForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refusal(form.first_error())
+        words = form.cleaned_data["note"] if "ask" in request.POST else None
+        actions.retry_video(
+            by=request.membership,
+            job=job,
+            nonce=form.cleaned_data["nonce"],
+            seen=form.cleaned_data["price"],
+            failed_at=request.POST.get("failed_at", ""),  # compared, never read
+            words=words,
+        )
+    except Refusal as refusal:
+        fresh = fetch_job(request, job_id)
+        retry = build_retry_confirmation(fresh, request.membership, refusal.sentence)
+        return render_video_dialog(request, fresh, RETRY_TEMPLATE, {"retry": retry})
+    return redirect_to(request, "video", job.pk)
+
+
+@allow_get_or_post
+def hide_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    job = fetch_job(request, job_id, Permission.RENDER)
+    if request.method != "POST":
+        return render_video_dialog(
+            request, job, HIDING_TEMPLATE, {"card": load_video_page(job).card, "url": request.path}
+        )
+    actions.hide_video(by=request.membership, job=job)
+    undo_url = reverse("video-restorations", args=[job.pk])
+    # It stays until it is closed: what undoes it stands in it.
+    messages.info(request, VIDEO_HIDDEN_TEXT.format(title=job.title), extra_tags=undo_url)
+    return redirect("library")
+
+
+@require_POST
+def restore_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Show a hidden video again."""
+    job = fetch_hidden_job(request, job_id)
+    actions.unhide_video(by=request.membership, job=job)
+    messages.success(request, f"“{job.title}” is in the library again.")
+    return redirect(safe_return_path(request, request.headers.get("Referer", "")))
+
+
+@require_POST
+def check_video_now(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Have the service asked once more, now; it asks nobody first, for it costs no credits."""
+    job = fetch_job(request, job_id, Permission.RECHECK)
+    try:
+        doubts = recheck_job(by=request.membership, job=job)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.info(request, RECHECK_STARTED if doubts else CHECK_QUEUED_TEXT)
+    return redirect("video", job.pk)
+
+
+def render_video_dialog(
+    request: TeamRequest, job: Job, dialog: str, context: dict[str, Any]
+) -> HttpResponse:
+    """A dialog alone for htmx; without script the page with the dialog open on it."""
+    if request.htmx:
+        return render(request, dialog, {**context, "fragment": True})
+    return render(
+        request,
+        DIALOG_PAGE_TEMPLATE,
+        {**video_page_context(request, job), **context, "dialog": dialog},
+    )
+
+
+def video_page_context(request: TeamRequest, job: Job) -> dict[str, Any]:
+    video, buttons = load_video_page_with_actions(job, request.membership, head=True)
+    return {"video": video, "acts": buttons}

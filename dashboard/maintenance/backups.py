@@ -1,0 +1,243 @@
+"""Backup and restore of the database, with the tools that come with it.
+
+A backup is a zip file of two members: `manifest.json`, and the database as an SQLite file or as
+the SQL that `pg_dump` writes. Sealing keys are never in it, only their names: who finds a backup
+cannot open a token.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+
+from dashboard.up.install_paths import try_lock
+from proxyapi.checks import encrypted_models
+from proxyapi.credentials import encryption
+
+BACKUP_FORMAT = 1
+MANIFEST_NAME = "manifest.json"
+DATABASE_MEMBERS = {"sqlite": "database.sqlite3", "postgresql": "database.sql"}
+
+
+class BackupError(Exception):
+    """Why a backup was not made or not restored, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupManifest:
+    """What a backup says of itself; `keys` are the names of the sealing keys that it needs."""
+
+    format: int
+    vendor: str
+    taken_at: str
+    keys: list[str]
+
+
+def create_backup(path: Path) -> BackupManifest:
+    """Write a backup while the portal works: as of one moment, as a whole or not at all.
+
+    Raises `BackupError`.
+    """
+    manifest = BackupManifest(
+        BACKUP_FORMAT, connection.vendor, datetime.now(UTC).isoformat(), used_sealing_keys()
+    )
+    with temporary_folder(path.parent) as folder:
+        database, fresh = folder / DATABASE_MEMBERS[connection.vendor], folder / "backup.zip"
+        dump_sqlite(database) if connection.vendor == "sqlite" else dump_postgresql(database)
+        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(MANIFEST_NAME, json.dumps(asdict(manifest), indent=2))
+            archive.write(database, database.name)
+        fresh.chmod(0o600)
+        with fresh.open("rb") as written:
+            os.fsync(written.fileno())
+        fresh.replace(path)
+    return manifest
+
+
+def read_manifest(path: Path) -> BackupManifest:
+    """Raises `BackupError` for what is no backup, or one that cannot be restored here."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+            manifest = BackupManifest(**json.loads(archive.read(MANIFEST_NAME)))
+    except FileNotFoundError:
+        raise BackupError(f"There is no file {path}.") from None
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError):
+        raise BackupError(f"{path} is no backup, or is damaged.") from None
+    if damaged:
+        raise BackupError(f"{path} is damaged: {damaged} cannot be read.")
+    if manifest.format != BACKUP_FORMAT:
+        raise BackupError(f"{path} was made by another release of Reelroom, which can restore it.")
+    if manifest.vendor != connection.vendor:
+        raise BackupError(
+            f"{path} is of {manifest.vendor}, and DATABASE_URL names {connection.vendor}."
+        )
+    if missing := sorted(set(manifest.keys) - set(encryption.load_key_ring().keys)):
+        names = ", ".join(missing)
+        raise BackupError(f"SEALING_KEYS does not hold {names}, which sealed the tokens in {path}.")
+    return manifest
+
+
+def restore_backup(path: Path) -> Path | None:
+    """Put the backup in the place of the database; answers where SQLite's file of before is kept.
+
+    Raises `BackupError`; the database is as before then.
+    """
+    manifest = read_manifest(path)
+    with temporary_folder(path.parent) as folder, zipfile.ZipFile(path) as archive:
+        database = Path(archive.extract(DATABASE_MEMBERS[manifest.vendor], folder))
+        if manifest.vendor == "sqlite":
+            return restore_sqlite(database)
+        restore_postgresql(database)
+    return None
+
+
+def is_database_empty() -> bool:
+    """Whether nobody works in this database yet."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        if "dashboard_team" not in tables:
+            return True
+        cursor.execute("SELECT count(*) FROM dashboard_team")
+        return not cursor.fetchone()[0]
+
+
+def check_not_in_use() -> None:
+    """Raises `BackupError` while `make run` runs here, or others are connected to PostgreSQL."""
+    lock = settings.VAR / "lock"
+    if lock.exists():
+        with lock.open() as file:
+            if not try_lock(file):
+                raise BackupError(f"Reelroom runs in {settings.VAR}. Stop it first.")
+    if others := count_other_connections():
+        raise BackupError(
+            f"{others} other connections to the database are open. Stop the web servers, workers "
+            "and beats first."
+        )
+
+
+def count_other_connections() -> int:
+    """To PostgreSQL; SQLite knows of none."""
+    if connection.vendor != "postgresql":
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def used_sealing_keys() -> list[str]:
+    """The names of the keys that sealed anything in this database."""
+    blobs = [
+        bytes(blob)
+        for model in encrypted_models()
+        for blob in model._default_manager.values_list("sealed", flat=True).iterator()
+    ]
+    return sorted({name for name in map(encryption.envelope_key_id_or_blank, blobs) if name})
+
+
+def dump_sqlite(database: Path) -> None:
+    connection.ensure_connection()
+    with closing(sqlite3.connect(database)) as copy:
+        connection.connection.backup(copy)
+    check_sqlite(database)
+
+
+def restore_sqlite(database: Path) -> Path | None:
+    """Raises `BackupError` while another process writes."""
+    check_sqlite(database)
+    current = Path(str(connection.settings_dict["NAME"]))
+    kept = current.with_name(f"{current.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    connection.close()
+    # The copy comes first: a full disk must not leave the portal without a database.
+    fresh = current.with_name(f"{current.name}.restored")
+    try:
+        shutil.copyfile(database, fresh)
+        fresh.chmod(0o600)
+        if current.exists() and checkpoint_sqlite(current):
+            current.replace(kept)
+        fresh.replace(current)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return kept if kept.exists() else None
+
+
+def checkpoint_sqlite(database: Path) -> bool:
+    """Bring SQLite's log into its file, so that the file is whole, and see that nobody uses it;
+    whether there is anything in it."""
+    with closing(sqlite3.connect(database, timeout=1)) as last:
+        try:
+            last.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            last.execute("PRAGMA journal_mode=DELETE")
+            return bool(last.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        except sqlite3.OperationalError:
+            raise BackupError("The database is in use. Stop Reelroom first.") from None
+
+
+def check_sqlite(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as copy:
+        try:
+            found = copy.execute("PRAGMA quick_check").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+    if found != "ok":
+        raise BackupError(f"The SQLite file is damaged: {found}.")
+
+
+def dump_postgresql(database: Path) -> None:
+    run_tool("pg_dump", "--no-owner", "--no-privileges", "--file", str(database))
+
+
+def restore_postgresql(database: Path) -> None:
+    """Everything of before goes in the same transaction that brings the backup."""
+    command = ["--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1", "--no-psqlrc"]
+    command += ["--command", "DROP SCHEMA public CASCADE; CREATE SCHEMA public"]
+    connection.close()
+    run_tool("psql", *command, "--file", str(database))
+
+
+def run_tool(program: str, *arguments: str) -> None:
+    """One of PostgreSQL's own programs, with the password in its environment alone. Raises
+    `BackupError`."""
+    named = connection.settings_dict
+    (_, *to_database), env = connection.client.settings_to_cmd_args_env(named, [])
+    *options, name = to_database
+    command = [program, *options, *arguments, f"--dbname={name}"]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own words and the settings'
+            command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise BackupError(
+            f"{program} is not installed here. It comes with PostgreSQL's client; docs/backup.md "
+            "tells the commands for a container."
+        ) from None
+    if done.returncode != 0:
+        said = "; ".join(done.stderr.strip().splitlines()[:2]) or "no reason was given"
+        raise BackupError(f"{program} failed: {said}")
+
+
+@contextmanager
+def temporary_folder(beside: Path) -> Iterator[Path]:
+    """Beside the backup: a copy of the database must not fill another disk. Raises
+    `BackupError`."""
+    try:
+        with tempfile.TemporaryDirectory(dir=beside, prefix=".reelroom-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise BackupError(f"{beside} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,141 @@
+"""Pages of the documentation that are read off the code: `manage.py document` writes them.
+
+`make check` compares them, so a table in docs/reference never tells of yesterday's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dashboard.models import Role
+from dashboard.shared.roles import (
+    ROLE_DESCRIPTIONS,
+    ROLE_PERMISSIONS,
+    Permission,
+    assignable_roles,
+    grantable_roles,
+)
+from proxyapi.charges import evidence
+from proxyapi.charges.job_effects import OPERATIONS_WITH_KEPT_RESULT
+from proxyapi.models.charge import CHARGE_TRANSITIONS, CREATE_OPERATIONS, HOLDING_STATES
+from proxyapi.upstream.catalog import CATALOG
+from proxyapi.upstream.operation import Operation
+
+GENERATED_NOTICE = "<!-- Written by `manage.py document`; change the code instead. -->"
+
+
+def build_reference_pages() -> dict[str, str]:
+    """The text of every page, by its path from the root of the repository."""
+    return {
+        "docs/reference/charges.md": charge_states_page(),
+        "docs/reference/endpoints.md": endpoints_page(),
+        "docs/reference/evidence.md": evidence_page(),
+        "docs/reference/roles.md": roles_page(),
+    }
+
+
+def charge_states_page() -> str:
+    arrows = [
+        f"    {start} --> {end}"
+        for start, ends in CHARGE_TRANSITIONS.items()
+        for end in sorted(ends)
+    ]
+    last = [f"    {state} --> [*]" for state, ends in CHARGE_TRANSITIONS.items() if not ends]
+    holding = ", ".join(f"`{state}`" for state in HOLDING_STATES)
+    return markdown_page(
+        "The states of a charge",
+        f"The table is `TRANSITIONS` in `proxyapi/models/charge.py`. {holding} reserve credits.",
+        "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> draft", *arrows, *last, "```"]),
+    )
+
+
+def endpoints_page() -> str:
+    rows = [
+        (
+            f"`{row.name}`",
+            f"{row.method} `{row.path}`" + ("" if row.method_documented else " (method assumed)"),
+            "yes" if row.charging else "",
+            row.retry,
+            "" if row.evidence == "none" else row.evidence,
+            f"{row.timeout:g} s",
+        )
+        for row in list_operations()
+    ]
+    heads = ("name", "endpoint", "charges", "repeating", "proof of a lost answer", "waits")
+    return markdown_page(
+        "What is ever sent to the service",
+        f"{len(rows)} rows of `proxyapi/upstream/catalog.py`. Nothing else leaves the portal.",
+        markdown_table(heads, rows),
+    )
+
+
+# What is read for a charge besides the resource that it is about.
+EVIDENCE_READS = {"ideas": "`ideas.list`", "slots": "`voice_clones.slots`"}
+
+
+def evidence_page() -> str:
+    rows = [
+        (
+            f"`{row.name}`",
+            ""
+            if row.name in CREATE_OPERATIONS and row.evidence == "ledger"
+            else EVIDENCE_READS.get(row.evidence, "itself"),
+            evidence.PROBES[row.evidence].description,
+            "kept" if row.name in OPERATIONS_WITH_KEPT_RESULT else "",
+            "lost: an orphan" if row.name in CREATE_OPERATIONS else "",
+        )
+        for row in list_operations()
+        if row.charging
+    ]
+    heads = ("operation", "read before and after", "proves it", "its answer", "its id")
+    lead = (
+        "The table is `TABLE` in `proxyapi/charges/evidence.py`: what becomes of a charge whose "
+        "answer got lost. Its cost is always its debit's."
+    )
+    return markdown_page("What proves a charge", lead, markdown_table(heads, rows))
+
+
+def list_operations() -> Iterable[Operation]:
+    return CATALOG.values()
+
+
+def roles_page() -> str:
+    rows = [
+        (role.value, *("yes" if one in may else "" for one in Permission), ROLE_DESCRIPTIONS[role])
+        for role, may in ROLE_PERMISSIONS.items()
+    ]
+    heads = ("role", *(one.value.replace("_", " ") for one in Permission), "in words")
+    lead = "The table is `ROLE_PERMISSIONS` in `dashboard/shared/roles.py`."
+    return markdown_page(
+        "Who may do what", lead, f"{markdown_table(heads, rows)}\n\n{role_grants_section()}"
+    )
+
+
+def role_grants_section() -> str:
+    rows = [
+        (
+            actor.value,
+            *(", ".join(ordered_role_names(assignable_roles(actor, current))) for current in Role),
+        )
+        for actor in Role
+        if grantable_roles(actor)
+    ]
+    heads = ("", *(f"a member who is {current.value}" for current in Role))
+    lead = (
+        "A role is given only by who has all of its permissions, and only to a member who has no "
+        "permission that the giver lacks. The last owner stays owner. The owners get a notice."
+    )
+    return f"## Who may give which role\n\n{lead}\n\n{markdown_table(heads, rows)}"
+
+
+def ordered_role_names(some: frozenset[Role]) -> list[str]:
+    """In the order of the table."""
+    return [role.value for role in Role if role in some]
+
+
+def markdown_page(title: str, lead: str, body: str) -> str:
+    return f"{GENERATED_NOTICE}\n\n# {title}\n\n{lead}\n\n{body}\n"
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows])

@@ -1,0 +1,25 @@
+"""The forms about a team as a whole."""
+
+from __future__ import annotations
+
+from zoneinfo import available_timezones
+
+from django import forms
+
+from dashboard.shared.forms import PortalForm
+
+TIME_ZONE_HELP = (
+    "Its days are the days of budgets, sums and the forecast. The service counts in UTC days."
+)
+
+
+def time_zone_choices() -> list[tuple[str, str]]:
+    """Places by their IANA names, UTC first; not the old names and not the fixed offsets."""
+    places = sorted(name for name in available_timezones() if "/" in name and name[:3] != "Etc")
+    return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in places)]
+
+
+class TimeZoneForm(PortalForm):
+    time_zone = forms.ChoiceField(
+        label="Time zone", help_text=TIME_ZONE_HELP, choices=time_zone_choices
+    )

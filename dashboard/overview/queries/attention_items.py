@@ -1,0 +1,314 @@
+"""What needs a person, in the voice of look §11: the greatest risk first, of one kind the oldest.
+
+Everybody of the team reads the same sentences; who may act finds the act behind the link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.ledger.queries.filters import LedgerFilters
+from dashboard.overview.queries.attention_rows import KINDS_BY_RISK, AttentionRow
+from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.videos.cost import CreditAmount
+from dashboard.shared.videos.labels import quote_text
+from dashboard.shared.videos.progress import seconds_until
+from dashboard.shared.videos.status_text import NO_TRIALS_TEXT, STILL_READABLE_TEXT
+from dashboard.templatetags.reelroom import clock, credits, day
+from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES
+from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror
+from proxyapi.top_up import is_stopped_by_failures
+
+MAX_VISIBLE_ITEMS = 6  # that stand open; the others unfold
+AUTO_TOP_UP_DISABLED_TEXT = (
+    "The service switched it off after three failed payments. Switching it on again does not "
+    "clear the count. Check the payment method first."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """`text` may go on with an `amount` and `after`. `next`: seconds to the next look."""
+
+    kind: str
+    state: str
+    title: str
+    text: str
+    link_label: str
+    url: str
+    amount: CreditAmount | None = None
+    text_after_amount: str = ""
+    next_check_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionList:
+    shown: tuple[AttentionItem, ...]
+    more: tuple[AttentionItem, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.shown) + len(self.more)
+
+
+def build_attention_list(
+    accounts: Sequence[Account], concerns: Sequence[AttentionRow], now: datetime, *, top_up: bool
+) -> AttentionList:
+    """`top_up`: whether the reader may open it; else they are shown how long the credits last."""
+    found = [ITEM_BUILDERS[concern.kind](concern, now) for concern in concerns]
+    stopped = not any(concern.kind == "rewrite" for concern in concerns)
+    found += [ask for account in accounts for ask in build_account_items(account, stopped, top_up)]
+    found.sort(key=lambda ask: KINDS_BY_RISK.index(ask.kind))
+    return AttentionList(tuple(found[:MAX_VISIBLE_ITEMS]), tuple(found[MAX_VISIBLE_ITEMS:]))
+
+
+def unknown_charge_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    return AttentionItem(
+        kind="unknown",
+        state="unknown",
+        title=f"A charge of {member_first_name(one)} is unknown",
+        text=f"{describe_operation(one)}, sent {clock(one.since)}, got no answer. It costs",
+        amount=CreditAmount(one.amount, "unknown"),
+        text_after_amount="; it was not sent again.",
+        link_label="Follow it",
+        url=concern_reconciliation_url(one, f"charge-{one.id}"),
+        next_check_s=seconds_until(one.next_check_at, now),
+    )
+
+
+def unidentified_resource_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    return AttentionItem(
+        kind="orphan",
+        state="unknown",
+        title=f"{credits(one.amount)} cr went for something that never came",
+        text=f"{describe_operation(one)} was charged at {clock(one.since)}, and its number never "
+        "reached us. "
+        "The service has no list of these. Write to its support with the time and the amount.",
+        link_label="See the charge",
+        url=concern_reconciliation_url(one, f"charge-{one.id}"),
+    )
+
+
+def owed_refund_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    return AttentionItem(
+        kind="refund",
+        state="late",
+        title=f"The service owes {credits(one.amount)} cr back",
+        text=f"{describe_operation(one)} failed. The refund is not in the ledger yet, since "
+        f"{clock(one.since)}.",
+        link_label="See what is owed",
+        url=concern_reconciliation_url(one, "refunds"),
+    )
+
+
+def approval_request_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    title = f" {quote_text(one.subject)}" if one.subject else ""
+    return AttentionItem(
+        kind="ask",
+        state="waiting",
+        title=f"{member_first_name(one)} asks for {credits(one.amount)} cr",
+        text=f"{feature_label(one.operation_or_plan)}{title}, asked {clock(one.since)}.",
+        link_label="Approve or decline",
+        url=reverse("budgets"),
+    )
+
+
+def revoked_token_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    name = member_first_name(one)
+    renders = {0: "Nothing runs on it.", 1: "One render goes on at the service; Reelroom sees it"}
+    said = renders.get(
+        one.item_count, f"{one.item_count} renders go on at the service; Reelroom sees them"
+    )
+    again = f" again when {name} adds a new token." if one.item_count else ""
+    return AttentionItem(
+        kind="token",
+        state="paused",
+        title=f"{name}’s token stopped working",
+        text=f"Token …{one.subject}, at {clock(one.since)}. {said}{again}",
+        link_label="See the tokens",
+        url=reverse("tokens"),
+    )
+
+
+def inactive_plan_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    """A plan that lapsed, or a trial, which never had one."""
+    trial, name = one.operation_or_plan == AccountPlan.TRIAL, one.subject or "the account"
+    return AttentionItem(
+        kind="plan",
+        state="paused",
+        title=f"{name[:1].upper()}{name[1:]} is on a trial"
+        if trial
+        else f"The plan of {name} lapsed {on_date_text(one.since)}",
+        text=f"{NO_TRIALS_TEXT} {STILL_READABLE_TEXT}"
+        if trial
+        else "Nothing is lost: videos stay here, watching is paused and goes on by itself when "
+        "the plan is paid.",
+        link_label="See the tokens",
+        url=reverse("tokens"),
+    )
+
+
+def ledger_conflict_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    rows = (
+        "One row of the ledger reads"
+        if one.item_count == 1
+        else f"{one.item_count} rows of the ledger read"
+    )
+    return AttentionItem(
+        kind="rewrite",
+        state="unknown",
+        title=f"{rows} differently now",
+        text=f"Noticed at {clock(one.since)}. Nothing more is read of it until somebody has "
+        "looked at both versions.",
+        link_label="Compare them",
+        url=concern_reconciliation_url(one, "rewrites"),
+    )
+
+
+def unpolled_job_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    return AttentionItem(
+        kind="left_alone",
+        state="paused",
+        title=f"Nobody looks at {quote_text(one.subject)} any more",
+        text=f"{member_first_name(one)}’s render goes on at the service; Reelroom stopped looking "
+        f"{date_and_time_text(one.since)}. It is not failed; its page has “Look again”.",
+        link_label="Open it",
+        url=reverse("video", args=[one.id]),
+    )
+
+
+def failed_jobs_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    single = one.item_count == 1
+    return AttentionItem(
+        kind="failed",
+        state="failed",
+        title="One render failed" if single else f"{one.item_count} renders failed",
+        text=f"{quote_text(one.subject)} of {member_first_name(one)}, {clock(one.since)}. It was "
+        "charged."
+        if single
+        else f"The last one {clock(one.since)}. They were charged; the service does not refund "
+        "renders by itself.",
+        link_label="Open it" if single else "See them",
+        url=reverse("video", args=[one.id]) if single else f"{reverse('library')}?state=failed",
+    )
+
+
+def outside_spend_item(one: AttentionRow, now: datetime) -> AttentionItem:
+    entries = "One entry" if one.item_count == 1 else f"{one.item_count:,} entries"
+    return AttentionItem(
+        kind="outside",
+        state="outside",
+        title=f"{credits(one.amount)} cr spent outside the portal",
+        text=f"{entries} this month, the last one {date_and_time_text(one.since)}.",
+        link_label="See the entries",
+        url=LedgerFilters(
+            account=UUID(one.account),
+            match="no",
+            direction="out",
+            period=f"{timezone.localtime(one.since):%Y-%m}",
+        ).url(),
+    )
+
+
+ITEM_BUILDERS: Mapping[str, Callable[[AttentionRow, datetime], AttentionItem]] = {
+    "unknown": unknown_charge_item,
+    "orphan": unidentified_resource_item,
+    "refund": owed_refund_item,
+    "ask": approval_request_item,
+    "token": revoked_token_item,
+    "plan": inactive_plan_item,
+    "rewrite": ledger_conflict_item,
+    "left_alone": unpolled_job_item,
+    "failed": failed_jobs_item,
+    "outside": outside_spend_item,
+}
+
+
+def build_account_items(account: Account, stopped: bool, may_open: bool) -> Iterator[AttentionItem]:
+    """What the account's own rows say: a mirror that stopped, a top-up that does not work."""
+    ledger = related_or_none(account, "ledger")
+    if stopped and isinstance(ledger, LedgerMirror) and ledger.problem:
+        yield AttentionItem(
+            "problem",
+            "paused",
+            "The ledger is not read on",
+            ledger.problem,
+            "See why",
+            reconciliation_section_url(account.pk),
+        )
+    top_up = related_or_none(account, "top_up")
+    if isinstance(top_up, AutoTopUp) and (said := top_up_problem(top_up)):
+        state, title, text = said
+        page, act = ("top-up", "Open top-up") if may_open else ("forecast", "See the forecast")
+        yield AttentionItem(
+            "top_up", state, title, text, act, f"{reverse(page)}?account={account.pk}"
+        )
+
+
+def top_up_problem(top_up: AutoTopUp) -> tuple[str, str, str] | None:
+    failures = top_up.consecutive_failures
+    if is_stopped_by_failures(top_up):
+        return (
+            "failed",
+            "The automatic top-up is switched off",
+            AUTO_TOP_UP_DISABLED_TEXT,
+        )
+    if top_up.is_disabled_elsewhere:
+        return (
+            "late",
+            "The automatic top-up is off",
+            (
+                f"It was found off {on_date_text(top_up.found_off_at)}, and nobody here switched "
+                "it off."
+            ),
+        )
+    if failures and top_up.enabled:
+        return (
+            "late",
+            "An automatic top-up failed",
+            f"{failures} of {MAX_TOP_UP_FAILURES}. At the third the service switches it off.",
+        )
+    return None
+
+
+def related_or_none(account: Account, name: str) -> object | None:
+    try:
+        row: object = getattr(account, name)
+    except ObjectDoesNotExist:
+        return None
+    return row
+
+
+def concern_reconciliation_url(one: AttentionRow, place: str) -> str:
+    return reconciliation_section_url(UUID(one.account), place)
+
+
+def reconciliation_section_url(account: UUID, place: str = "") -> str:
+    return f"{reverse('reconciliation')}?account={account}{f'#{place}' if place else ''}"
+
+
+def describe_operation(one: AttentionRow) -> str:
+    """`Luca’s render “Night trains are back”`"""
+    title = f" {quote_text(one.subject)}" if one.subject else ""
+    return f"{member_first_name(one)}’s {feature_label(one.operation_or_plan).lower()}{title}"
+
+
+def member_first_name(one: AttentionRow) -> str:
+    return one.member_name.split()[0] if one.member_name.strip() else "Somebody"
+
+
+def on_date_text(moment: datetime | None) -> str:
+    said = day(moment)
+    return said if said in ("today", "") else f"on {said}"
+
+
+def date_and_time_text(moment: datetime) -> str:
+    """`today at 11:47`, `on 18 Nov at 14:21`"""
+    return f"{on_date_text(moment)} at {clock(moment).rpartition(' ')[2]}"

@@ -1,0 +1,126 @@
+"""The overview of one reader, whole, and each part of it alone for a page that stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+
+from django.utils import timezone
+
+from dashboard.costs.queries import EstimateAccuracy, load_estimate_accuracy
+from dashboard.forecast.queries.page import build_forecast_page as forecast_of
+from dashboard.models import Membership
+from dashboard.overview.queries.attention_items import AttentionList, build_attention_list
+from dashboard.overview.queries.attention_rows import load_attention_rows
+from dashboard.overview.queries.credits import (
+    CreditsOverview,
+    accounts_with_ledger,
+    build_credits_overview,
+)
+from dashboard.overview.queries.date_range import ReportWindow, window_for_span
+from dashboard.overview.queries.running_videos import RunningRenders, load_running_renders
+from dashboard.overview.queries.spend import SpendOverview, build_spend_overview
+from dashboard.overview.queries.sums import OverviewSums, load_overview_sums
+from dashboard.shared.access import has_permission
+from dashboard.shared.forecast.wording import RunOutRange
+from dashboard.shared.roles import Permission
+from dashboard.shared.shell import AppShell
+from dashboard.shared.team_balance import ActivityCounts, build_team_balance, load_holds_and_counts
+from proxyapi.models import Account
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A part that was not asked for is None."""
+
+    window: ReportWindow
+    credits: CreditsOverview | None = None
+    asks: AttentionList | None = None
+    spend: SpendOverview | None = None
+    running: RunningRenders | None = None
+    forecast: RunOutRange | None = None
+    estimate_accuracy: EstimateAccuracy | None = None
+
+
+def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
+    """The whole page: five queries beside the shell's, two while nothing renders."""
+    window = reader_window(reader, span)
+    accounts, sums = shell.accounts, load_reader_sums(reader, shell.accounts, window)
+    return Overview(
+        window=window,
+        credits=build_credits_overview(accounts, shell.team_balance, shell.counts, sums),
+        asks=load_attention_list(reader, accounts),
+        spend=build_spend_overview(sums),
+        running=load_running_renders(reader.team.vault_id, shell.counts.running),
+    )
+
+
+def build_credits_part(reader: Membership, span: str) -> Overview:
+    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.vault))
+    held, counts = load_holds_and_counts(reader.team.vault)
+    sums = load_reader_sums(reader, accounts, window)
+    return Overview(
+        window,
+        credits=build_credits_overview(accounts, build_team_balance(accounts, held), counts, sums),
+    )
+
+
+def build_attention_part(reader: Membership, span: str) -> Overview:
+    accounts = tuple(accounts_with_ledger(reader.team.vault))
+    return Overview(reader_window(reader, span), asks=load_attention_list(reader, accounts))
+
+
+def build_spend_part(reader: Membership, span: str) -> Overview:
+    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.vault))
+    return Overview(window, spend=build_spend_overview(load_reader_sums(reader, accounts, window)))
+
+
+def build_running_part(reader: Membership, span: str) -> Overview:
+    counts: ActivityCounts = load_holds_and_counts(reader.team.vault)[1]
+    running = load_running_renders(reader.team.vault_id, counts.running)
+    return Overview(reader_window(reader, span), running=running)
+
+
+def build_forecast_part(reader: Membership, span: str) -> Overview:
+    """Of a team with one account; each of several has its own forecast."""
+    accounts = tuple(accounts_with_ledger(reader.team.vault).select_related("vault"))
+    told = forecast_of(accounts[0], accounts).range if len(accounts) == 1 else None
+    return Overview(reader_window(reader, span), forecast=told)
+
+
+def build_estimates_part(reader: Membership, span: str) -> Overview:
+    accounts = tuple(accounts_with_ledger(reader.team.vault))
+    return Overview(reader_window(reader, span), estimate_accuracy=load_estimate_accuracy(accounts))
+
+
+PART_BUILDERS: Mapping[str, Callable[[Membership, str], Overview]] = {
+    "credits": build_credits_part,
+    "asks": build_attention_part,
+    "spend": build_spend_part,
+    "spenders": build_spend_part,
+    "running": build_running_part,
+    # What is worth a page of its own comes after the page.
+    "forecast": build_forecast_part,
+    "estimates": build_estimates_part,
+}
+
+
+def reader_window(reader: Membership, span: str) -> ReportWindow:
+    return window_for_span(span, reader.team.vault.zone, timezone.now())
+
+
+def load_reader_sums(
+    reader: Membership, accounts: Sequence[Account], window: ReportWindow
+) -> OverviewSums:
+    return load_overview_sums(reader.team, [account.pk for account in accounts], window)
+
+
+def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> AttentionList:
+    now, zone = timezone.now(), reader.team.vault.zone
+    first = now.astimezone(zone).date().replace(day=1)
+    month = datetime.combine(first, time.min, zone)
+    concerns = load_attention_rows(reader.team, [account.pk for account in accounts], month, now)
+    return build_attention_list(
+        accounts, concerns, now, top_up=has_permission(reader, Permission.MANAGE_MONEY)
+    )

@@ -1,0 +1,11 @@
+"""Address of the overview."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.overview import views
+
+urlpatterns = [
+    path("", views.overview, name="overview"),
+]

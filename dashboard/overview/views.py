@@ -1,0 +1,29 @@
+"""The overview of the team's credits, renders and open questions; each part of it alone, too."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.overview.queries import PART_BUILDERS, build_overview
+from dashboard.overview.queries.credits import accounts_with_ledger
+from dashboard.shared.access import check_permission
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission
+from dashboard.shared.shell import build_app_shell
+
+PAGE_TEMPLATE = "overview/page.html"
+
+
+@require_safe
+def overview(request: TeamRequest) -> HttpResponse:
+    """`?span=month` looks back on this month; `?part=` answers one part, for its own place."""
+    check_permission(request.membership, Permission.VIEW)
+    part, span = request.GET.get("part", ""), request.GET.get("span", "")
+    if part in PART_BUILDERS:
+        context = PART_BUILDERS[part](request.membership, span)
+        return render(request, f"overview/_{part}.html", {"overview": context})
+    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.vault))
+    overview = build_overview(request.membership, shell, span)
+    return render(request, PAGE_TEMPLATE, {"overview": overview, "shell": shell})

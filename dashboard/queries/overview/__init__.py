@@ -1,7 +1,0 @@
-"""The overview: what the team has, what it spent, what runs, and what waits for a person."""
-
-from __future__ import annotations
-
-from dashboard.queries.overview.page import PART_BUILDERS, Overview, build_overview
-
-__all__ = ["PART_BUILDERS", "Overview", "build_overview"]

@@ -1,0 +1,26 @@
+"""Reconciliation: balance, ledger and charges held against each other, and what to do about it."""
+
+from __future__ import annotations
+
+from dashboard.reconciliation.queries.accepted_differences import load_accepted_differences
+from dashboard.reconciliation.queries.decision_dialogs import (
+    accepted_conflicts_text,
+    build_all_conflicts_question,
+    build_conflict_question,
+    build_match_dialog,
+    build_rebase_dialog,
+    build_write_off_question,
+)
+from dashboard.reconciliation.queries.page import ReconciliationPage, build_reconciliation_page
+
+__all__ = [
+    "ReconciliationPage",
+    "accepted_conflicts_text",
+    "build_all_conflicts_question",
+    "build_conflict_question",
+    "build_match_dialog",
+    "build_rebase_dialog",
+    "build_reconciliation_page",
+    "build_write_off_question",
+    "load_accepted_differences",
+]

@@ -1,0 +1,269 @@
+"""What does not add up, each with its age and what to do, the gravest first (look §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.urls import reverse
+
+from dashboard.models import Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.query_params import video_page_url
+from dashboard.shared.roles import Permission
+from dashboard.shared.videos.cost import CreditAmount
+from dashboard.shared.videos.labels import quote_text
+from dashboard.shared.videos.status_text import SETTLEMENT_DEADLINE, is_long_unknown
+from dashboard.templatetags.reelroom import clock, credits, day, duration
+from proxyapi.ledger.differences import balance_difference, charges_missing_debit
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
+
+MAX_ODD_ENTRIES = 60  # rows that are odd; there are never so many unless something is very wrong
+MAX_OPEN_CHARGES = (
+    1000  # a batch of a script may fail as a whole: their sum is what the service owes
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceAction:
+    """A link that opens a dialog; `post`: a button that is done by the press, and asks nothing."""
+
+    label: str
+    url: str
+    post: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceItem:
+    """`age`: since when, in words. `id` is its place in the page."""
+
+    id: str
+    state: str
+    title: str
+    text: str
+    age: str
+    amount: CreditAmount | None = None
+    actions: tuple[DifferenceAction, ...] = ()
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwedRefund:
+    """A refund that the service owes."""
+
+    id: str
+    what: str
+    who: str
+    amount: Decimal
+    since: datetime
+    age: str
+    url: str
+
+
+def load_differing_charges(account: Account, ledger: LedgerMirror) -> list[Charge]:
+    """Charges of unknown outcome, those that a refund is owed for, and those that took credits
+    without a row of the ledger that fits. One query, of three parts with an index each."""
+    unknown = Charge.objects.filter(state=ChargeState.UNKNOWN)
+    owed = Charge.objects.filter(
+        vault=account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
+    )
+    parts = [unknown, owed, charges_missing_debit(ledger).filter(refund_owed_at__isnull=True)]
+    first, *others = (
+        part.filter(account=account)
+        .select_related("job", "member", "token", "account")
+        .defer("token__sealed", "account__costs", "account__options")
+        .order_by()
+        for part in parts
+    )
+    # Put in order here: in order of the database, SQLite would go through all charges for it.
+    found = first.union(*others, all=True)[:MAX_OPEN_CHARGES]
+    return sorted(found, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
+
+
+def load_differing_entries(account: Account) -> list[LedgerEntry]:
+    """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
+    rows = LedgerEntry.objects.filter(account=account).order_by()
+    # Each along its own index: asked for both at once, SQLite goes through the whole ledger.
+    parts = rows.filter(off__isnull=False), rows.filter(trouble__gt="")
+    first, second = (part.values("pk") for part in parts)
+    found = LedgerEntry.objects.filter(pk__in=first.union(second))
+    return list(found.select_related("charge").order_by("position")[:MAX_ODD_ENTRIES])
+
+
+def iter_difference_items(
+    ledger: LedgerMirror,
+    charges: Iterable[Charge],
+    entries: Iterable[LedgerEntry],
+    now: datetime,
+    reader: Membership,
+) -> Iterator[DifferenceItem]:
+    yield from iter_ledger_items(
+        ledger, now, may_act=has_permission(reader, Permission.MANAGE_MONEY)
+    )
+    for charge in charges:
+        if charge.state == ChargeState.UNKNOWN:
+            yield build_unknown_charge_item(charge, now, reader)
+        elif charge.refund_owed_at is None or charge.refunded_at is not None:
+            yield build_missing_entry_item(charge, now)
+    for entry in entries:
+        if entry.trouble:
+            yield build_unreadable_entry_item(entry, now)
+        elif entry.charge and entry.off is not None:
+            yield build_amount_mismatch_item(entry, entry.charge, now)
+
+
+def iter_ledger_items(
+    ledger: LedgerMirror, now: datetime, *, may_act: bool
+) -> Iterator[DifferenceItem]:
+    if ledger.problem:
+        yield DifferenceItem(
+            "problem",
+            "paused",
+            "The ledger is not read on",
+            "Compare both versions above. Take the service’s, or ask the service why it changed.",
+            age_text(ledger.read_at, now),
+        )
+    if gap := balance_difference(ledger):
+        anchors = reverse("account-opening-balances", args=[ledger.pk])
+        yield DifferenceItem(
+            "balance",
+            "unknown",
+            f"{credits(abs(gap))} cr {'came' if gap > 0 else 'went'} without an entry",
+            "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
+            "or set the opening balance anew, with a reason.",
+            age_text(ledger.anchor_at, now),
+            CreditAmount(gap),
+            (DifferenceAction("Set the opening balance anew", anchors),) if may_act else (),
+        )
+    if ledger.api_problem:
+        text = f"{ledger.api_problem} It is tried again at least every hour."
+        yield DifferenceItem("api", "late", "What came through the API is not told apart", text, "")
+
+
+def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership) -> DifferenceItem:
+    sent = charge.sent_at or charge.created_at
+    if paused := charge.account.pause_reason:
+        text = f"The answer got lost. {paused} Then it is read back."
+    elif is_long_unknown(charge, now):
+        text = (
+            "The answer got lost, and no entry of the ledger fits for certain. Say which one it "
+            "is, or write it off."
+        )
+        text += (
+            ""
+            if has_permission(reader, Permission.MANAGE_MONEY)
+            else " The treasurer or the owner decides."
+        )
+    else:
+        until = clock(sent + SETTLEMENT_DEADLINE)
+        text = f"The answer got lost. The ledger decides, at the latest by {until}."
+    return DifferenceItem(
+        f"charge-{charge.pk}",
+        "unknown",
+        f"{charge_title(charge)}, sent {clock(sent)}",
+        text,
+        age_text(sent, now),
+        CreditAmount(charge.price, "unknown"),
+        build_unknown_charge_actions(charge, now, reader),
+        video_page_url(charge.job),
+    )
+
+
+def build_unknown_charge_actions(
+    charge: Charge, now: datetime, reader: Membership
+) -> tuple[DifferenceAction, ...]:
+    """None while it is looked for every few seconds."""
+    if not is_long_unknown(charge, now):
+        return ()
+    acts = []
+    works = charge.token.state == TokenState.WORKING and charge.account.is_of_current_upstream
+    if has_permission(reader, Permission.RECHECK) and works:
+        acts.append(
+            DifferenceAction("Look again", reverse("charge-checks", args=[charge.pk]), post=True)
+        )
+    if has_permission(reader, Permission.MANAGE_MONEY):
+        acts += [
+            DifferenceAction("This entry is it", reverse("charge-matches", args=[charge.pk])),
+            DifferenceAction("Write it off", reverse("charge-write-offs", args=[charge.pk])),
+        ]
+    return tuple(acts)
+
+
+def build_missing_entry_item(charge: Charge, now: datetime) -> DifferenceItem:
+    return DifferenceItem(
+        f"charge-{charge.pk}",
+        "late",
+        f"{charge_title(charge)} has no entry",
+        f"The service told {credits(charge.cost)} cr, and no row of the ledger fits. It may be "
+        "booked later. If it stays so, the service told a cost that it never took.",
+        age_text(charge.settled_at, now),
+        CreditAmount(charge.cost or Decimal(0)),
+        url=video_page_url(charge.job),
+    )
+
+
+def build_amount_mismatch_item(entry: LedgerEntry, charge: Charge, now: datetime) -> DifferenceItem:
+    return DifferenceItem(
+        f"entry-{entry.position}",
+        "late",
+        f"{feature_label(entry.operation)} was booked otherwise than told",
+        f"The service told {credits(charge.cost)} cr and booked {credits(-entry.amount)}. The "
+        "balance follows the ledger. Ask the service about it.",
+        age_text(entry.happened_at, now),
+        CreditAmount(-(entry.off or Decimal(0))),
+        url=ledger_entry_url(entry),
+    )
+
+
+def build_unreadable_entry_item(entry: LedgerEntry, now: datetime) -> DifferenceItem:
+    return DifferenceItem(
+        f"entry-{entry.position}",
+        "late",
+        f"Row {entry.number:,} of the ledger cannot be read",
+        f"{quote_text(f'{entry.credit_spend} {entry.label}')}: {entry.trouble} Ask the service "
+        "what "
+        "it means.",
+        age_text(entry.happened_at, now),
+        url=ledger_entry_url(entry),
+    )
+
+
+def iter_owed_refunds(charges: Iterable[Charge], now: datetime) -> Iterator[OwedRefund]:
+    """The refunds that have not come, the oldest first."""
+    owed = [one for one in charges if one.refund_owed_at and not one.refunded_at]
+    for charge in sorted(owed, key=lambda one: one.refund_owed_at or now):
+        since = charge.refund_owed_at or now
+        yield OwedRefund(
+            id=f"charge-{charge.pk}",
+            what=charge.job.title if charge.job else feature_label(charge.operation),
+            who=charge.member.first_name,
+            amount=charge.cost or Decimal(0),
+            since=since,
+            age=age_text(since, now),
+            url=video_page_url(charge.job),
+        )
+
+
+def charge_title(charge: Charge) -> str:
+    """`Luca’s render “Night trains are back”`"""
+    title = f" {quote_text(charge.job.title)}" if charge.job else ""
+    return f"{charge.member.first_name}’s {feature_label(charge.operation).lower()}{title}"
+
+
+def ledger_entry_url(entry: LedgerEntry) -> str:
+    return reverse("ledger-entry", args=[entry.account_id, entry.position])
+
+
+def age_text(since: datetime | None, now: datetime) -> str:
+    """`since today, 6 min`, `since 18 Nov, 2 days`"""
+    if since is None:
+        return ""
+    passed = max(timedelta(0), now - since)
+    if passed >= timedelta(days=1):
+        days = passed.days
+        return f"since {day(since)}, {days} day{'' if days == 1 else 's'}"
+    minutes = timedelta(minutes=passed.total_seconds() // 60)
+    return f"for {duration(minutes)}" if minutes else "just now"

@@ -1,0 +1,228 @@
+"""Reconciliation, and what a person decides there: each asks once, naming the amount."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from dashboard.overview.queries.credits import accounts_with_ledger
+from dashboard.reconciliation import actions, queries
+from dashboard.shared.access import (
+    check_permission,
+    fetch_account,
+    fetch_ledger_conflict,
+    fetch_unknown_charge,
+)
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.query_params import clean_text_param, parse_credits, parse_small_int
+from dashboard.shared.recheck import RECHECK_STARTED, recheck_charge
+from dashboard.shared.roles import Permission
+from dashboard.shared.shell import build_app_shell
+from dashboard.templatetags.reelroom import credits as shown
+from proxyapi.models import Account
+from proxyapi.refusals import Refusal
+
+PAGE_TEMPLATE, BODY_TEMPLATE = (
+    "reconciliation/page.html",
+    "reconciliation/_body.html",
+)
+ACCEPTED_DIFFERENCES_TEMPLATE = "reconciliation/_accepted_differences.html"
+TEMPLATE_DIR = "reconciliation"
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def reconciliation(request: TeamRequest) -> HttpResponse:
+    """`?account=` names one; `?part=body` is what changes of the page, `let-go` comes after it."""
+    check_permission(request.membership, Permission.VIEW)
+    wanted = request.GET.get("account", "")
+    if request.GET.get("part") == "body":
+        accounts = tuple(accounts_with_ledger(request.team.vault))
+        return render(
+            request, BODY_TEMPLATE, {"page": load_account_page(request, accounts, wanted)}
+        )
+    if request.GET.get("part") == "let-go":
+        account, _ = fetch_account(request, wanted)
+        found = queries.load_accepted_differences(request.team, account) if account else ()
+        return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"let_go": found})
+    return render(request, PAGE_TEMPLATE, full_page_context(request, wanted))
+
+
+@require_POST
+def check_charge_now(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    """Look for what became of a charge, now; it asks nobody first, for it costs no credits."""
+    charge = fetch_unknown_charge(request, charge_id, Permission.RECHECK)
+    try:
+        recheck_charge(by=request.membership, charge=charge)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.info(request, RECHECK_STARTED)
+    return redirect_to_account(charge.account_id)
+
+
+@allow_get_or_post
+def write_off_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge, words, error = (
+        fetch_unknown_charge(request, charge_id),
+        clean_text_param(request.POST, "reason"),
+        "",
+    )
+    if request.method == "POST":
+        try:
+            charge = actions.write_off_unknown_charge(
+                by=request.membership, charge=charge, reason=words
+            )
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            held = shown(charge.hold)
+            messages.success(request, f"Written off. The {held} cr held are free again.")
+            return redirect_to_account(charge.account_id)
+    context = {"question": queries.build_write_off_question(charge), "words": words, "error": error}
+    return render_reconciliation_dialog(
+        request, "_write_off", charge.account_id, context, bad=bool(error)
+    )
+
+
+@allow_get_or_post
+def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge, error = fetch_unknown_charge(request, charge_id), ""
+    if request.method == "POST":
+        position, _, seen = request.POST.get("entry", "").partition(" ")
+        try:
+            charge = actions.match_charge_to_entry(
+                by=request.membership,
+                charge=charge,
+                position=parse_small_int(position),
+                seen=parse_credits(seen),
+            )
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            messages.success(request, f"Settled: it was charged {shown(charge.cost)} cr.")
+            return redirect_to_account(charge.account_id)
+    context = {"matching": queries.build_match_dialog(charge), "error": error}
+    return render_reconciliation_dialog(
+        request, "_match", charge.account_id, context, bad=bool(error)
+    )
+
+
+@allow_get_or_post
+def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse:
+    rewrite, error = fetch_ledger_conflict(request, rewrite_id), ""
+    if request.method == "POST":
+        try:
+            actions.accept_ledger_conflict(by=request.membership, rewrite=rewrite)
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            messages.success(request, f"Row {rewrite.number:,} reads as the service shows it.")
+            return redirect_to_account(rewrite.account_id)
+    context = {
+        "question": queries.build_conflict_question(rewrite),
+        "act": "Take this version",
+        "error": error,
+    }
+    return render_reconciliation_dialog(
+        request, "_question", rewrite.account_id, context, bad=bool(error)
+    )
+
+
+@allow_get_or_post
+def accept_all_ledger_versions(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account, error = fetch_managed_account(request, account_id), ""
+    if request.method == "POST":
+        seen = clean_text_param(request.POST, "seen")
+        try:
+            taken = actions.accept_ledger_conflicts(
+                by=request.membership, account=account, seen=seen
+            )
+        except Refusal as refusal:
+            error = refusal.sentence
+        else:
+            messages.success(request, queries.accepted_conflicts_text(taken))
+            return redirect_to_account(account.pk)
+    context = {
+        "question": queries.build_all_conflicts_question(account),
+        "act": "Take them all",
+        "error": error,
+    }
+    return render_reconciliation_dialog(request, "_question", account.pk, context, bad=bool(error))
+
+
+@allow_get_or_post
+def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account = fetch_managed_account(request, account_id)
+    context: dict[str, Any] = {"words": clean_text_param(request.POST, "reason")}
+    if request.method == "POST":
+        seen = parse_credits(request.POST.get("difference", ""))
+        try:
+            actions.rebase_opening_balance(
+                by=request.membership, account=account, seen=seen, reason=context["words"]
+            )
+        except Refusal as refusal:
+            context["reason_error" if refusal.field else "error"] = refusal.sentence
+        else:
+            messages.success(request, f"Set anew. {shown(abs(seen or Decimal(0)))} cr are let go.")
+            return redirect_to_account(account.pk)
+    bad = "error" in context or "reason_error" in context
+    context["anchoring"] = queries.build_rebase_dialog(account)
+    return render_reconciliation_dialog(request, "_anchor", account.pk, context, bad=bad)
+
+
+def fetch_managed_account(request: TeamRequest, account_id: UUID) -> Account:
+    """One whose books the reader may decide about."""
+    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
+    if account is None:
+        raise Http404
+    return account
+
+
+def render_reconciliation_dialog(
+    request: TeamRequest,
+    dialog: str,
+    account: UUID,
+    context: Mapping[str, Any],
+    *,
+    bad: bool = False,
+) -> HttpResponse:
+    """The dialog alone for htmx, the account's page with the dialog on it without script."""
+    name, status = f"{TEMPLATE_DIR}/{dialog}.html", 422 if bad else 200
+    given = {**context, "action": request.path, "fragment": bool(request.htmx)}
+    given["back"] = account_reconciliation_url(account)
+    if request.htmx:
+        return render(request, name, given, status=status)
+    page = full_page_context(request, str(account))
+    return render(request, PAGE_TEMPLATE, {**page, **given, "dialog": name}, status=status)
+
+
+def full_page_context(request: TeamRequest, wanted: str) -> dict[str, Any]:
+    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.vault))
+    return {"page": load_account_page(request, shell.accounts, wanted), "shell": shell}
+
+
+def load_account_page(
+    request: TeamRequest, accounts: Sequence[Account], wanted: str
+) -> queries.ReconciliationPage | None:
+    if wanted and all(str(account.pk) != wanted for account in accounts):
+        # One that no token opens any more keeps its books.
+        accounts = fetch_account(request, wanted)[1]
+    return queries.build_reconciliation_page(request.membership, accounts, wanted)
+
+
+def redirect_to_account(account: UUID) -> HttpResponse:
+    return redirect(account_reconciliation_url(account))
+
+
+def account_reconciliation_url(account: UUID) -> str:
+    return f"{reverse('reconciliation')}?account={account}"

@@ -1,0 +1,199 @@
+"""Fetch with permission: what a member may not see does not exist (404), what they may see but not
+do is refused (403). Both are decided here and nowhere else (law 8)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef
+from django.http import Http404
+
+from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission, assignable_roles, grantable_roles, role_allows
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    CreditPack,
+    Job,
+    LedgerConflict,
+    LedgerEntry,
+    Token,
+)
+from proxyapi.models.ledger_entry import is_charged_by_another_team
+
+PERMISSION_MESSAGES: dict[Permission, str] = {
+    Permission.VIEW: "Only members of the team see this.",
+    Permission.RENDER: (
+        "Your role looks at videos and does not make them. An owner or admin can change that."
+    ),
+    Permission.RECHECK: (
+        "Your role looks, and asks the service nothing. An owner or admin can change that."
+    ),
+    Permission.KEEP_TOKEN: "Your role keeps no token. An owner or admin can change that.",
+    Permission.MANAGE_MONEY: "Only the treasurer and the owner change money settings.",
+    Permission.MANAGE_MEMBERS: "Only owners and admins manage members.",
+    Permission.MANAGE_TEAM: "Only the owner changes the team.",
+}
+
+TARGET_HAS_MORE_PERMISSIONS = (
+    "This member has permissions that you do not have, so you cannot change their role."
+)
+
+
+def check_permission(membership: Membership, permission: Permission) -> None:
+    """Raise with the sentence a person reads when the role does not allow it."""
+    if not role_allows(membership.role, permission):
+        raise PermissionDenied(PERMISSION_MESSAGES[permission])
+
+
+def has_permission(membership: Membership, permission: Permission) -> bool:
+    return role_allows(membership.role, permission)
+
+
+def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
+    jobs = Job.objects.visible().filter(vault=request.team.vault)
+    job = jobs.select_related("member", "account", "token").filter(pk=job_id).first()
+    if job is None:
+        raise Http404("There is no such video in this team.")
+    check_permission(request.membership, permission)
+    return job
+
+
+def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
+    """One to be shown again. It may be shown by now: somebody was faster."""
+    job = Job.objects.filter(vault=request.team.vault, pk=job_id).first()
+    if job is None:
+        raise Http404("There is no such video in this team.")
+    check_permission(request.membership, Permission.RENDER)
+    return job
+
+
+def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
+    """One that the reader may remove: their own, whatever their role is now, or as a manager of
+    members anybody's."""
+    tokens = Token.objects.not_removed().filter(vault=request.team.vault, pk=token_id)
+    token = tokens.select_related("owner", "account").first()
+    if token is None:
+        raise Http404("There is no such token in this team.")
+    if token.owner_id != request.user.pk and not has_permission(
+        request.membership, Permission.MANAGE_MEMBERS
+    ):
+        raise PermissionDenied("Only its member, an owner or an admin removes a token.")
+    return token
+
+
+def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
+    membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("There is no such member in this team.")
+    check_can_change_role(request.membership, membership.role)
+    return membership
+
+
+def check_can_change_role(by: Membership, current: str) -> None:
+    """Raise unless `by` may give a member with the role `current` some other role."""
+    if not grantable_roles(by.role):
+        raise PermissionDenied(PERMISSION_MESSAGES[Permission.MANAGE_MEMBERS])
+    if not assignable_roles(by.role, current):
+        raise PermissionDenied(TARGET_HAS_MORE_PERMISSIONS)
+
+
+def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
+    """One that binds somebody, to be changed."""
+    budgets = Budget.objects.filter(team=request.team, active=True).select_related("member")
+    budget = budgets.filter(pk=budget_id).first()
+    if budget is None:
+        raise Http404("There is no such budget in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return budget
+
+
+def fetch_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
+    """One to decide about."""
+    ask = find_approval_request(request, ask_id)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return ask
+
+
+def fetch_own_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
+    ask = find_approval_request(request, ask_id)
+    if ask.member_id != request.user.pk:
+        raise PermissionDenied("An ask is taken back by the member who made it.")
+    return ask
+
+
+def find_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
+    ask = request.team.asks.select_related("member", "charge__job").filter(pk=ask_id).first()
+    if ask is None:
+        raise Http404("There is no such ask in this team.")
+    return ask
+
+
+def fetch_account(
+    request: TeamRequest, account_id: str, permission: Permission = Permission.VIEW
+) -> tuple[Account | None, list[Account]]:
+    """The account that an address names, and all of the team. Without a name it is the first, None
+    where the team has none. `is_reachable`: a token opens it."""
+    check_permission(request.membership, permission)
+    opens = Token.objects.usable().filter(account=OuterRef("pk"))
+    accounts = Account.objects.filter(vault=request.team.vault).defer("costs", "options")
+    accounts = accounts.annotate(is_reachable=Exists(opens))
+    accounts = accounts.select_related("vault", "ledger", "top_up").order_by("created_at", "pk")
+    rows: list[Account] = list(accounts)
+    if not account_id:
+        return (rows[0] if rows else None), rows
+    chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)
+    if chosen is None:
+        raise Http404("There is no such account in this team.")
+    return chosen, rows
+
+
+def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
+    pack = CreditPack.objects.filter(vault=request.team.vault, pk=pack_id).first()
+    if pack is None:
+        raise Http404("There is no such credit pack in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return pack
+
+
+def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
+    """A ledger row with its charge, its job and the people of both."""
+    entries = LedgerEntry.objects.filter(account__vault=request.team.vault, account_id=account_id)
+    entries = entries.annotate(is_another_teams=is_charged_by_another_team())
+    entries = entries.select_related("account", "member", "job", "charge__member")
+    entry = (
+        entries.select_related("charge__token__owner", "charge__decided_by")
+        .filter(position=position)
+        .first()
+    )
+    if entry is None:
+        raise Http404("There is no such ledger entry in this team.")
+    check_permission(request.membership, Permission.VIEW)
+    return entry
+
+
+def fetch_unknown_charge(
+    request: TeamRequest, charge_id: UUID, permission: Permission = Permission.MANAGE_MONEY
+) -> Charge:
+    """One of unknown outcome, to be decided about or looked for again."""
+    charges = Charge.objects.filter(vault=request.team.vault, state=ChargeState.UNKNOWN)
+    charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
+    if charge is None:
+        raise Http404("There is no such open charge in this team.")
+    check_permission(request.membership, permission)
+    return charge
+
+
+def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
+    """A row of the ledger that reads differently now, to be accepted."""
+    rewrites = LedgerConflict.objects.filter(
+        account__vault=request.team.vault, accepted_at__isnull=True
+    )
+    rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
+    if rewrite is None:
+        raise Http404("There is no such row to compare in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return rewrite

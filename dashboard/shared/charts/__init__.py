@@ -1,0 +1,33 @@
+"""Charts as the server draws them: lengths in percent, so that one drawing fits every width (look
+§8, §10.17). The templates are components/chart_*.html; the colours are classes."""
+
+from __future__ import annotations
+
+from dashboard.shared.charts.bars import BarChart, BarColumn, BarSeries, build_bar_chart
+from dashboard.shared.charts.line import (
+    ChartMark,
+    HoverTarget,
+    LineChart,
+    LinePoint,
+    build_line_chart,
+)
+from dashboard.shared.charts.scale import AxisTick, ChartScale, build_chart_scale
+from dashboard.shared.charts.series_colors import OTHERS_TONE, OUTSIDE_TONE, assign_member_tones
+
+__all__ = [
+    "OTHERS_TONE",
+    "OUTSIDE_TONE",
+    "AxisTick",
+    "BarChart",
+    "BarColumn",
+    "BarSeries",
+    "ChartMark",
+    "ChartScale",
+    "HoverTarget",
+    "LineChart",
+    "LinePoint",
+    "assign_member_tones",
+    "build_bar_chart",
+    "build_chart_scale",
+    "build_line_chart",
+]

@@ -1,0 +1,98 @@
+"""The words for what is wrong with a field, where the field has none of its own: one place for all
+forms, so that none of Django's stands beside ours. No sentence repeats what was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.forms.utils import pretty_name
+
+from dashboard.shared.text_validation import INVISIBLE_CHARACTER
+
+TOO_LONG = "At most %(limit_value)d characters fit here, these are %(show_value)d."
+CHOOSE_FROM_LIST = "Choose one of the list."
+VERSION_LABEL = "the mark of what it was drawn from"
+# Of what nobody typed: only a new page has it right.
+HIDDEN_FIELD_DAMAGED = (
+    "Nothing was saved or sent: {what} in this form is missing or damaged. Reload the page and "
+    "try again."
+)
+ERROR_MESSAGES = {
+    "invalid_choice": CHOOSE_FROM_LIST,
+    "invalid_list": CHOOSE_FROM_LIST,
+    "max_length": TOO_LONG,
+    "min_length": "At least %(limit_value)d characters are needed, these are %(show_value)d.",
+    "min_value": "The least is %(limit_value)s.",
+    "max_value": "The most is %(limit_value)s.",
+    "max_digits": "At most %(max)s digits fit here.",
+    "max_decimal_places": "At most %(max)s digits after the point fit here.",
+    "max_whole_digits": "At most %(max)s digits before the point fit here.",
+    "null_characters_not_allowed": INVISIBLE_CHARACTER,
+}
+INVALID_MESSAGES: Mapping[type[forms.Field], str] = {
+    forms.IntegerField: "Enter a whole number.",
+    forms.DecimalField: "Enter a number.",
+    forms.URLField: "Enter an address that begins with https://.",
+    forms.EmailField: "Enter an e-mail address, such as name@example.com.",
+}
+
+
+class PortalForm(forms.Form):
+    """A form with these words. What is wrong with a hidden field stands above the form."""
+
+    # Fields that a template draws as hidden ones by hand, and what people call them.
+    hidden_field_names: ClassVar[Mapping[str, str]] = {}
+
+    def full_clean(self) -> None:
+        for name, field in self.fields.items():
+            replace_default_messages(field, self.messages_for_field(name, field))
+        super().full_clean()
+        for name in [name for name in self.errors if self.is_hidden(name)]:
+            for sentence in self.errors.pop(name):
+                self.add_error(None, sentence)
+
+    def is_hidden(self, name: str) -> bool:
+        return name in self.hidden_field_names or (name in self.fields and self[name].is_hidden)
+
+    def messages_for_field(self, name: str, field: forms.Field) -> dict[str, str]:
+        if self.is_hidden(name):
+            what = self.hidden_field_names.get(name) or field.label or "a hidden field"
+            return dict.fromkeys(
+                [*ERROR_MESSAGES, "required", "invalid"], HIDDEN_FIELD_DAMAGED.format(what=what)
+            )
+        invalid = next(
+            (INVALID_MESSAGES[kind] for kind in INVALID_MESSAGES if isinstance(field, kind)), ""
+        )
+        return {
+            **ERROR_MESSAGES,
+            "required": required_message(name, field),
+            "invalid": invalid or INVISIBLE_CHARACTER,
+        }
+
+    def first_error(self) -> str:
+        """The first sentence of what is wrong; empty for a valid form."""
+        return next((str(sentences[0]) for sentences in self.errors.values()), "")
+
+    def form_error(self) -> str:
+        """What is wrong with the form as a whole, or with what is hidden in it."""
+        return " ".join(str(sentence) for sentence in self.non_field_errors())
+
+
+def required_message(name: str, field: forms.Field) -> str:
+    if isinstance(field, forms.ChoiceField):
+        return CHOOSE_FROM_LIST
+    noun = (field.label or pretty_name(name)).lower()
+    return f"Enter {'an' if noun[0] in 'aeiou' else 'a'} {noun}."
+
+
+def replace_default_messages(field: forms.Field, words: Mapping[str, str]) -> None:
+    """Replace the messages that are Django's own; those that a field was given stay."""
+    own: dict[str, Any] = {}
+    for kind in reversed(type(field).__mro__):
+        own |= getattr(kind, "default_error_messages", {})
+    for code, sentence in words.items():
+        if field.error_messages.get(code) == own.get(code):
+            field.error_messages[code] = sentence

@@ -1,0 +1,69 @@
+"""What a push carries: the fragments that show what changed, rendered once for the whole team.
+
+Only whole-team truth goes in. A place for what depends on the reader is left empty and fills itself
+under the reader's own session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dashboard.library.queries.video_page import build_video_page
+from dashboard.shared.service_status import load_service_availability
+from dashboard.shared.team_balance import load_holds_and_counts, load_team_balance
+from dashboard.shared.videos.cards import build_video_context, with_card_relations
+from dashboard.shared.videos.typical_durations import load_usual_durations
+from dashboard.studio.queries import build_draft_price
+from proxyapi.events import ChangeEvent, EventType
+from proxyapi.models import Job, JobState, Vault
+
+MAX_VIDEOS_PER_PUSH = 48  # videos in one bundle
+
+
+class TooManyChanges(Exception):
+    """News of more videos than a bundle holds: pages look at everything again."""
+
+
+def render_tenant_changes(vault_id: UUID, news: Collection[ChangeEvent]) -> str:
+    """The HTML of everything that this news changes. Eight queries, and two more a draft.
+
+    Raises `TooManyChanges`.
+    """
+    vault = Vault.objects.get(pk=vault_id)
+    with timezone.override(vault.zone):
+        return render_changes(vault, news)
+
+
+def render_changes(vault: Vault, news: Collection[ChangeEvent]) -> str:
+    vault_id = vault.pk
+    usual, now = load_usual_durations(vault_id), timezone.now()
+    jobs = list(with_card_relations(changed_jobs(vault_id, news)))
+    if len(jobs) > MAX_VIDEOS_PER_PUSH:
+        raise TooManyChanges
+    context = {
+        "videos": [build_video_page(build_video_context(job, usual, now), usual) for job in jobs],
+        "prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT],
+        "purse": load_team_balance(vault),
+        "counts": load_holds_and_counts(vault)[1],
+        "service": load_service_availability(vault),
+    }
+    return render_to_string("live/changes.html", context)
+
+
+def changed_jobs(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
+    ids: dict[EventType, set[UUID]] = {event: set() for event in EventType}
+    for one in news:
+        ids[one.event_type].add(one.id)
+    touched = Q(pk__in=ids[EventType.JOB]) | Q(charges__in=ids[EventType.CHARGE])
+    # A token that stops or works again changes what is known of all that runs on it.
+    touched |= Q(token__in=ids[EventType.TOKEN], state=JobState.RUNNING)
+    return (
+        Job.objects.visible()
+        .filter(touched, vault_id=vault_id)
+        .distinct()[: MAX_VIDEOS_PER_PUSH + 1]
+    )

@@ -1,0 +1,144 @@
+"""What stands around every page: the team, the purse, what moves, whether the service answers.
+
+`TeamBalance`, `ActivityCounts` (queries/purse.py) and `ServiceAvailability` (queries/service.py)
+may be pushed to everybody; `ReaderRateLimit` is the reader's own. `build_app_shell` takes four
+queries and one look into Redis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from dashboard.models import AlertEvent, Membership
+from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.service_status import (
+    ReaderRateLimit,
+    ServiceAvailability,
+    load_reader_rate_limit,
+    load_service_availability,
+)
+from dashboard.shared.team_balance import (
+    ActivityCounts,
+    TeamBalance,
+    build_team_balance,
+    load_holds_and_counts,
+    reachable_accounts,
+)
+from proxyapi.models import Account, Token
+
+
+@dataclass(frozen=True, slots=True)
+class TeamChoice:
+    id: UUID
+    name: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeChoice:
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AppShell:
+    """`teams` is empty unless the person can choose between several. `accounts`: those that the
+    purse is of, for a page that tells more of them."""
+
+    team: str
+    environment: str
+    team_balance: TeamBalance
+    counts: ActivityCounts
+    service: ServiceAvailability
+    rate_limit: ReaderRateLimit | None
+    person: str
+    email: str
+    initials: str
+    role: str
+    may_render: bool
+    may_manage_money: bool
+    unread: int  # alerts, of the reader
+    teams: tuple[TeamChoice, ...]
+    themes: tuple[ThemeChoice, ...]
+    accounts: tuple[Account, ...]
+
+    @property
+    def paused_upstreams(self) -> str:
+        """The addresses of accounts that belong to another upstream; empty where all are in use."""
+        paused = {it.environment for it in self.accounts if not it.is_of_current_upstream}
+        return ", ".join(sorted(paused))
+
+
+def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = None) -> AppShell:
+    """`rows`: `reachable_accounts` or `known_accounts_of` the vault, with what else the page
+    wants."""
+    user, vault = membership.user, membership.team.vault
+    held, counts = load_holds_and_counts(vault)
+    wanted = reachable_accounts(vault) if rows is None else rows
+    accounts = list(wanted.annotate(own=own_bucket_subquery(membership)))
+    teams, unread = load_team_choices(membership)
+    own = next((account.own for account in accounts if account.own), None)
+    return AppShell(
+        team=membership.team.name,
+        environment=environment_label(),
+        team_balance=build_team_balance(accounts, held),
+        counts=counts,
+        service=load_service_availability(vault),
+        rate_limit=load_reader_rate_limit(own),
+        person=str(user),
+        email=user.email,
+        initials=user.initials,
+        role=membership.get_role_display(),
+        may_render=role_allows(membership.role, Permission.RENDER),
+        may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
+        unread=unread,
+        teams=teams,
+        themes=build_theme_choices(user.theme),
+        accounts=tuple(accounts),
+    )
+
+
+def own_bucket_subquery(membership: Membership) -> Subquery:
+    """The name of an allowance, that of a token of the member's."""
+    mine = Token.objects.usable().filter(account=OuterRef("pk"), owner=membership.user_id)
+    return Subquery(mine.values("fingerprint")[:1])
+
+
+def load_own_rate_limit(membership: Membership) -> ReaderRateLimit | None:
+    """The same as in the shell, alone: one query."""
+    rows = reachable_accounts(membership.team.vault).annotate(own=own_bucket_subquery(membership))
+    return load_reader_rate_limit(
+        next((own for own in rows.values_list("own", flat=True) if own), None)
+    )
+
+
+def environment_label() -> str:
+    return "Reelroom, sandbox" if settings.VIDEO_API_IS_SANDBOX else "Reelroom, live account"
+
+
+def load_team_choices(membership: Membership) -> tuple[tuple[TeamChoice, ...], int]:
+    """The teams to choose from, and how many alerts of this one are not read: one query."""
+    rows = Membership.objects.filter(user_id=membership.user_id)
+    rows = rows.annotate(unread=Coalesce(unread_alerts_subquery(membership), 0))
+    mine = rows.values_list("team_id", "team__name", "unread")
+    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, _ in mine)
+    unread = sum(count for pk, _, count in mine if pk == membership.team_id)
+    return teams if len(teams) > 1 else (), unread
+
+
+def unread_alerts_subquery(reader: Membership) -> Subquery:
+    money = role_allows(reader.role, Permission.MANAGE_MONEY)
+    since = reader.notices_read_at or reader.joined_at
+    events = AlertEvent.objects.visible_to(reader, money=money).filter(happened_at__gt=since)
+    return Subquery(events.order_by().values("team").annotate(n=Count("pk")).values("n"))
+
+
+def build_theme_choices(chosen: str) -> tuple[ThemeChoice, ...]:
+    labels = {"": "System", "light": "Light", "dark": "Dark"}
+    return tuple(ThemeChoice(value, label, value == chosen) for value, label in labels.items())

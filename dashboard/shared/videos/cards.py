@@ -1,0 +1,131 @@
+"""A video as a card shows it. All of it is the same for every member, so it can be pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.urls import reverse
+
+from dashboard.models import Membership
+from dashboard.shared.videos.cost import CreditAmount, video_cost
+from dashboard.shared.videos.display_state import DisplayState, display_state, select_open_charge
+from dashboard.shared.videos.labels import job_type_label
+from dashboard.shared.videos.progress import (
+    Freshness,
+    RenderProgressBar,
+    build_freshness,
+    build_progress_bar,
+    render_elapsed_s,
+)
+from dashboard.shared.videos.status_text import (
+    VideoContext,
+    completion_announcement,
+    status_summary,
+)
+from dashboard.shared.videos.typical_durations import RenderClass, UsualDuration, job_render_class
+from dashboard.templatetags.reelroom import playtime
+from proxyapi import pricing
+from proxyapi.models import Charge, Job, JobState
+
+JobT = TypeVar("JobT", bound=Job)
+ACTIONABLE_STATES = frozenset(
+    {"failed", "draft"}
+)  # states in which some member has something to do
+
+
+@dataclass(frozen=True, slots=True)
+class VideoCard:
+    """`length` is the film's, as 1:02; `tall` stands on its own ground; `said` is read out. A
+    hidden one has no `url`: its page is closed."""
+
+    id: UUID
+    url: str
+    title: str
+    state: DisplayState
+    subtitle: str
+    cost: CreditAmount
+    status_text: str
+    bar: RenderProgressBar | None
+    freshness: Freshness | None
+    length: str
+    is_portrait: bool
+    still_url: str
+    actionable: bool
+    announcement: str
+    created_at: datetime
+
+    @property
+    def actions_url(self) -> str:
+        return reverse("video-actions", args=[self.id])
+
+
+def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
+    """The jobs with all that a card or a page reads: two queries, whatever their number."""
+    charges = Charge.objects.order_by("created_at", "pk")
+    owner = Membership.objects.filter(team__vault=OuterRef("vault"), user=OuterRef("token__owner"))
+    return (
+        jobs.select_related("member", "account", "token", "token__owner")  # type: ignore[return-value]
+        .annotate(token_owner_left=~Exists(owner))
+        .defer("account__costs", "token__sealed")
+        .prefetch_related(Prefetch("charges", queryset=charges))
+    )
+
+
+def build_video_context(
+    job: Job, usuals: Mapping[RenderClass, UsualDuration], now: datetime
+) -> VideoContext:
+    """Everything known about one of the `with_card_relations`, judged as of now."""
+    charges = list(job.charges.all())
+    standing = select_open_charge(charges)
+    late = job.state == JobState.RUNNING and usuals[job_render_class(job)].is_late(
+        render_elapsed_s(job, now)
+    )
+    state = display_state(job, standing, job.token, late=late)
+    return VideoContext(
+        job=job,
+        token=job.token,
+        token_owner_left=job.token_owner_left,  # type: ignore[attr-defined]  # see `with_card_relations`
+        state=state,
+        charges=charges,
+        open_charge=standing,
+        retry_price=pricing.estimate_retry_price(job),
+        now=now,
+    )
+
+
+def build_video_card(told: VideoContext, usuals: Mapping[RenderClass, UsualDuration]) -> VideoCard:
+    job = told.job
+    return VideoCard(
+        id=job.pk,
+        url=reverse("video", args=[job.pk]) if job.hidden_at is None else "",
+        title=job.title,
+        state=told.state,
+        subtitle=f"{job_type_label(job)}, {job.member.first_name}",
+        cost=video_cost(told.charges, told.open_charge),
+        status_text=status_summary(told),
+        bar=build_progress_bar(job, told.state, usuals[job_render_class(job)], told.now),
+        freshness=build_freshness(job, told.state, told.open_charge, told.now),
+        length=playtime(job.seconds) if job.seconds else "",
+        is_portrait=is_portrait_ratio(str(job.wanted.get("aspect_ratio") or "")),
+        still_url=still_url(job, told.state),
+        actionable=told.state.name in ACTIONABLE_STATES or job.hidden_at is not None,
+        announcement=completion_announcement(told),
+        created_at=job.created_at,
+    )
+
+
+def still_url(job: Job, state: DisplayState) -> str:
+    """Where the card's picture comes from: a moment of the film; the service has no posters."""
+    if state.name != "completed" or not job.media_url or job.hidden_at is not None:
+        return ""
+    return f"{reverse('video-media', args=[job.pk])}?still=1#t=1.2"
+
+
+def is_portrait_ratio(ratio: str) -> bool:
+    wide, _, high = ratio.replace("x", ":").partition(":")
+    return wide.isdigit() and high.isdigit() and int(high) > int(wide)

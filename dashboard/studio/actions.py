@@ -1,0 +1,240 @@
+"""What people do in the studio: start a draft, save a step, have a script written, render,
+retry."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.charging import charge_or_request_approval
+from dashboard.shared.roles import Permission
+from proxyapi import drafts, pricing, tasks
+from proxyapi.charges import ChargeIntent, find_submitted_charge
+from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import Charge, Job, JobKind, JobState, Token
+from proxyapi.refusals import NotReady, StaleData, TokenRefused, format_credits
+
+ADD_ONE_FIRST = "You have no token here yet. Add yours, then everything you make runs on it."
+PRICE_MISSING = "There is no price for it as it stands. Ask for the price first; nothing was sent."
+PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
+DRAFT_CHANGED_REASON = ": the draft was changed or priced again meanwhile."
+FAILURE_NOT_LATEST = (
+    "Not sent. The failure you were asked about is not the last one of this video. "
+    "Nothing was charged; the last one stands above."
+)
+RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was sent twice."
+MISSING_FIELD_MESSAGES = {
+    "script": "A script is needed before rendering.",
+    "voice_id": "A voice is needed before rendering.",
+    "genre_id": "A genre is needed before rendering AI visuals.",
+}
+
+
+@transaction.atomic
+def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
+    """A new draft on the member's own token. It costs nothing and lives here until it is priced."""
+    check_permission(by, Permission.RENDER)
+    token = require_member_token(by)
+    job = Job.objects.create(
+        vault=by.team.vault,
+        account=token.account,
+        token=token,
+        member=by.user,
+        kind=JobKind.FACELESS,
+        title=title,
+        wanted={**wanted, "title": title},
+    )
+    record_audit_event(by, "draft.start", job.pk)
+    return job
+
+
+def require_member_token(by: Membership) -> Token:
+    mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
+    token = token_vault.first_decryptable(mine.select_related("account").best_first())
+    if token is None:
+        stored = Token.objects.not_removed().filter(vault=by.team.vault, owner=by.user)
+        paused = (it.account.pause_reason for it in stored.select_related("account"))
+        raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
+    return token
+
+
+@transaction.atomic
+def save_draft_step(
+    *, by: Membership, job: Job, changes: dict[str, Any], edited_at: str = ""
+) -> Job:
+    """Keep what was chosen. `edited_at` is what the form was drawn from; another writer wins
+    once."""
+    check_permission(by, Permission.RENDER)
+    job = Job.objects.select_for_update().get(pk=job.pk)
+    if changes == {name: job.wanted.get(name) for name in changes}:
+        return job
+    if edited_at and edited_at != job.edited_at.isoformat():
+        raise StaleData(
+            "Somebody changed this draft meanwhile. Your words are below; look and save again."
+        )
+    # A render that is on its way was priced as it stands: what is changed now would be charged too.
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
+        raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
+    job.wanted = {**job.wanted, **changes}
+    job.title = str(job.wanted.get("title") or job.title)[:200]
+    job.estimate, job.quote_error, job.edited_at = None, "", timezone.now()
+    job.save()
+    record_audit_event(by, "draft.save", job.pk, fields=sorted(changes))
+    request_draft_price(by=by, job=job)
+    return job
+
+
+def request_draft_price(*, by: Membership, job: Job) -> None:
+    """Have the price asked in the background, if all that the service needs is there.
+
+    A price that an approver was shown stays until another is there: without one the approval
+    would end as if the video had changed.
+    """
+    check_permission(by, Permission.RENDER)
+    if not drafts.missing_render_fields(job.wanted) or drafts.has_unread_script(job):
+        due_at = timezone.now() + tasks.TICK_DELAY
+        keeps = job.has_current_estimate and drafts.awaits_approval(job)
+        gone = {} if keeps else {"estimate": None}
+        Job.objects.filter(pk=job.pk).update(quote_error="", quote_due_at=due_at, **gone)
+        tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
+
+
+@transaction.atomic
+def write_script(
+    *,
+    by: Membership,
+    job: Job,
+    nonce: UUID,
+    seen: Decimal,
+    topic: str,
+    duration: int,
+    style: str,
+    tone: str,
+    language: str,
+    words: str | None = None,
+) -> Charge:
+    """Have the service write the script. It charges the same each time (spec, Credit charges).
+
+    `seen`, here and below, is the price that was shown, in credits: at another one nothing is sent.
+    With `words`, here and below, it is asked for instead: the budget has no room for it.
+    """
+    check_permission(by, Permission.RENDER)
+    chosen = {
+        "topic": topic,
+        "duration": duration,
+        "style": style,
+        "tone": tone,
+        "language": language,
+    }
+    body = {name: value for name, value in chosen.items() if value not in ("", None)}
+    if sent := find_submitted_charge(job, "faceless.scripts", nonce, body):
+        return sent
+    require_job_state(
+        job,
+        JobState.DRAFT,
+        "This video was rendered already. Start a new one for a new script.",
+    )
+    price = pricing.script_credits(job.account)
+    require_shown_price(seen, price)
+    intent = ChargeIntent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
+    return charge_or_request_approval(by, intent, words)
+
+
+@transaction.atomic
+def render_video(
+    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+) -> Charge:
+    """Render the draft at its estimate, with a hold a little above it."""
+    check_permission(by, Permission.RENDER)
+    if sent := find_submitted_charge(job, "faceless.render", nonce, {}):
+        return sent
+    require_job_state(job, JobState.DRAFT, RENDER_ALREADY_SENT)
+    for name in drafts.missing_render_fields(job.wanted):
+        raise NotReady(MISSING_FIELD_MESSAGES[name])
+    if not job.has_current_estimate or job.estimate is None:
+        raise NotReady(PRICE_MISSING)
+    require_shown_price(seen, job.estimate, DRAFT_CHANGED_REASON)
+    intent = ChargeIntent(
+        job,
+        by.user_id,
+        "faceless.render",
+        nonce,
+        pricing.hold_for_estimate(job.estimate),
+        job.estimate,
+    )
+    return charge_or_request_approval(by, intent, words)
+
+
+@transaction.atomic
+def retry_video(
+    *,
+    by: Membership,
+    job: Job,
+    nonce: UUID,
+    seen: Decimal,
+    failed_at: str,
+    words: str | None = None,
+) -> Charge:
+    """Run a failed render again. It charges again, about what it took last time (pitfalls 41, 42).
+
+    `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
+    """
+    check_permission(by, Permission.RENDER)
+    if sent := find_submitted_charge(job, "faceless.retry", nonce, {}):
+        return sent
+    require_job_state(
+        job, JobState.FAILED, "Only a failed render is retried. This one did not fail."
+    )
+    require_latest_failure(failed_at, job)
+    quote = pricing.estimate_retry_price(job)
+    if quote is None:
+        raise NotReady(PRICE_MISSING)
+    require_shown_price(seen, quote)
+    hold = pricing.hold_for_estimate(quote)
+    intent = ChargeIntent(job, by.user_id, "faceless.retry", nonce, hold, quote)
+    return charge_or_request_approval(by, intent, words)
+
+
+@transaction.atomic
+def hide_video(*, by: Membership, job: Job) -> None:
+    """Take it out of the library. The service has no delete, and credits do not come back."""
+    check_permission(by, Permission.RENDER)
+    Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
+    publish_event(job.vault_id, EventType.JOB, job.pk)
+    record_audit_event(by, "video.hide", job.pk)
+
+
+@transaction.atomic
+def unhide_video(*, by: Membership, job: Job) -> None:
+    """Put a hidden video back into the library; one that is there stays there."""
+    check_permission(by, Permission.RENDER)
+    if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
+        publish_event(job.vault_id, EventType.JOB, job.pk)
+        record_audit_event(by, "video.show", job.pk)
+
+
+def require_job_state(job: Job, state: JobState, sentence: str) -> None:
+    if job.state != state:
+        raise NotReady(sentence)
+
+
+def require_latest_failure(shown: str, job: Job) -> None:
+    """Nobody pays for a failure they did not see: only its time tells it from the one before."""
+    if shown != (job.finished_at.isoformat() if job.finished_at else ""):
+        raise StaleData(FAILURE_NOT_LATEST)
+
+
+def require_shown_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
+    """Nothing goes at a price that nobody saw. Raises `Stale`, with the price of now."""
+    if seen != now:
+        raise StaleData(
+            PRICE_CHANGED.format(seen=format_credits(seen), now=format_credits(now)) + why
+        )

@@ -1,0 +1,132 @@
+"""Fields that the studio's forms share: a title, a text, a script, one of the service's options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from dashboard.shared.text_validation import reject_invisible
+from dashboard.shared.video_options import FORMAT_ICON_PX, FacelessOptions, OptionChoice
+from dashboard.studio.queries.script import MAX_SCRIPT_WORDS, script_length
+from dashboard.studio.queries.steps import FIELD_LABELS
+
+MAX_TITLE_LENGTH = 200
+MAX_TOPIC_LENGTH = 500
+MAX_SCRIPT_LENGTH = 30_000  # the spec shows none; more is no 20 minutes in any language
+SCRIPT_COUNTER_ATTRS = {
+    "data-count": str(MAX_SCRIPT_WORDS),
+    "data-characters": str(MAX_SCRIPT_LENGTH),
+}
+TITLE_REQUIRED = "A video needs a title, for the team to find it by."
+TOPIC_REQUIRED = "Say what the script is about."
+SCRIPT_REQUIRED = "Write or paste a script first, or have the service write one."
+OPTION_NOT_OFFERED = "The service does not offer this any more. Choose another one."
+OPTION_REQUIRED = {
+    "aspect_ratio": "Choose a format.",
+    "voice_id": "Choose a voice.",
+    "genre_id": "Choose a genre. AI visuals cannot be rendered without one.",
+    "image_engine_id": "Choose an image engine.",
+}
+
+
+class MultilineTextField(forms.CharField):
+    """A text as typed, with one kind of line end and nothing invisible around it."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        reject_invisible(self, lines=True)
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+class TitleField(forms.CharField):
+    limit = f"{MAX_TITLE_LENGTH} characters"
+
+    def __init__(self) -> None:
+        super().__init__(max_length=MAX_TITLE_LENGTH, error_messages={"required": TITLE_REQUIRED})
+        reject_invisible(self)
+
+
+class TopicField(MultilineTextField):
+    limit = f"{MAX_TOPIC_LENGTH} characters"
+
+    def __init__(self, *, required: bool) -> None:
+        super().__init__(
+            required=required,
+            max_length=MAX_TOPIC_LENGTH,
+            widget=forms.Textarea(attrs={"rows": 3}),
+            error_messages={"required": TOPIC_REQUIRED},
+        )
+
+
+class ScriptField(MultilineTextField):
+    """An own script: not empty where it is required, and not longer than a video can be."""
+
+    limit = f"up to {MAX_SCRIPT_WORDS:,} words, {MAX_SCRIPT_LENGTH:,} characters"
+
+    def __init__(self, *, required: bool, rows: int) -> None:
+        super().__init__(
+            required=required,
+            max_length=MAX_SCRIPT_LENGTH,
+            widget=forms.Textarea(attrs={"rows": rows, **SCRIPT_COUNTER_ATTRS}),
+            error_messages={"required": SCRIPT_REQUIRED},
+        )
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        """Without maxlength: a browser would cut what is pasted, and say nothing."""
+        return {}
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        words = script_length(value).words
+        if words > MAX_SCRIPT_WORDS:
+            raise forms.ValidationError(
+                f"{words:,} words are too many. At most {MAX_SCRIPT_WORDS:,} fit into 20 "
+                "minutes, the "
+                f"longest video the service writes for. Shorten it by {words - MAX_SCRIPT_WORDS:,}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class OptionCard:
+    """One value as a card: a radio with words, a format with its drawing."""
+
+    choice: OptionChoice
+    chosen: bool
+
+    @property
+    def inset(self) -> tuple[float, float]:
+        """Where a drawn format stands in its box, in px."""
+        wide, high = self.choice.shape or (FORMAT_ICON_PX, FORMAT_ICON_PX)
+        return (FORMAT_ICON_PX - wide) / 2, (FORMAT_ICON_PX - high) / 2
+
+
+class OptionField(forms.ChoiceField):
+    """One of the values that the service offers for a field.
+
+    `empty` names the choice of none, offered only until one was made: a choice can be changed and
+    not taken back, because the service keeps what it has.
+    """
+
+    def __init__(self, name: str, options: FacelessOptions, *, empty: str, chosen: Any) -> None:
+        self.offered = {one.value: one for one in options.choices(name)}
+        choices = [(value, one.name) for value, one in self.offered.items()]
+        if empty and not chosen:
+            choices.insert(0, ("", empty))
+        super().__init__(
+            label=FIELD_LABELS[name],
+            choices=choices,
+            required=bool(self.offered) and not empty,
+            error_messages={
+                "required": OPTION_REQUIRED.get(name, ""),
+                "invalid_choice": OPTION_NOT_OFFERED,
+            },
+        )
+
+    def clean(self, value: Any) -> Any:
+        """The value as the service sends it (an id stays a number), or nothing."""
+        one = self.offered.get(super().clean(value))
+        return one.upstream_value if one else ""

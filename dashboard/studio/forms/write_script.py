@@ -1,0 +1,51 @@
+"""What the service is asked to write a script about. It charges each time it is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.video_options import FacelessOptions
+from dashboard.studio.forms.fields import TopicField
+from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_text
+
+# Ours: the service shows no list of styles and tones, and takes words.
+SCRIPT_STYLES = ("Explainer", "Story", "Documentary", "List", "News")
+SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
+NO_PREFERENCE = [("", "As the topic suggests")]
+
+
+class WriteScriptForm(PortalForm):
+    hidden_field_names = {"nonce": "its own number", "price": "the price"}
+    nonce = forms.UUIDField(widget=forms.HiddenInput)
+    # The one on the button, drawn anew with it.
+    price = forms.DecimalField(max_digits=14)
+    topic = TopicField(required=True)
+    duration = forms.TypedChoiceField(
+        label="Length",
+        coerce=int,
+        choices=[(seconds, spoken_duration_text(seconds)) for seconds in SCRIPT_DURATIONS_S],
+        error_messages={"invalid_choice": "The service writes for the lengths in the list only."},
+    )
+    style = forms.ChoiceField(
+        required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_STYLES]
+    )
+    tone = forms.ChoiceField(
+        required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_TONES]
+    )
+    language = forms.CharField(required=False)
+
+    def __init__(
+        self, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(data, initial=initial, use_required_attribute=False)
+        # The languages that a voice can read.
+        choices = NO_PREFERENCE + [(word, word) for word in options.languages()]
+        self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
+
+    def script_request(self) -> dict[str, Any]:
+        """As `actions.studio.write_script` takes it."""
+        chosen = dict(self.cleaned_data)
+        return {"seen": chosen.pop("price"), **chosen}

@@ -1,0 +1,43 @@
+"""What the pages of the studio show: frozen, read from our own database, never from the service."""
+
+from __future__ import annotations
+
+from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.studio.queries.drafts import DraftList, load_draft_list
+from dashboard.studio.queries.page import StudioPage, load_studio_page
+from dashboard.studio.queries.price import (
+    DraftPrice,
+    RenderButton,
+    build_draft_price,
+    build_render_button,
+    has_active_render,
+)
+from dashboard.studio.queries.render_confirmation import (
+    RenderConfirmation,
+    build_render_confirmation,
+)
+from dashboard.studio.queries.script import ScriptRequestStatus, script_request_status
+from dashboard.studio.queries.steps import StepSlug
+from dashboard.studio.queries.voices import VoiceFilter, VoiceList, load_voice_list
+
+__all__ = [
+    "DraftList",
+    "DraftPrice",
+    "FacelessOptions",
+    "RenderButton",
+    "RenderConfirmation",
+    "ScriptRequestStatus",
+    "StepSlug",
+    "StudioPage",
+    "VoiceFilter",
+    "VoiceList",
+    "build_draft_price",
+    "build_render_button",
+    "build_render_confirmation",
+    "has_active_render",
+    "load_draft_list",
+    "load_studio_page",
+    "load_voice_list",
+    "parse_faceless_options",
+    "script_request_status",
+]

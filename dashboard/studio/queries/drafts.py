@@ -1,0 +1,108 @@
+"""The studio's first page: the team's drafts, and whether the reader can start one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from dashboard.models import Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.roles import Permission
+from dashboard.shared.video_options import parse_faceless_options
+from dashboard.studio.queries.notices import DraftNotice, account_notice
+from dashboard.studio.queries.steps import StepSlug, step_state
+from proxyapi.credentials import token_vault
+from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
+from proxyapi.models.charge import FACELESS_RENDER_OPERATIONS, HOLDING_STATES
+
+MAX_LISTED_DRAFTS = 50
+MISSING_STEP_TEXTS = {
+    StepSlug.TYPE: "needs a format",
+    StepSlug.SCRIPT: "needs a script",
+    StepSlug.VOICE: "needs a voice",
+    StepSlug.LOOK: "needs a genre",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """`next` is the first step with something missing; the review when nothing is."""
+
+    job_id: UUID
+    title: str
+    member_name: str
+    note: str
+    next_step: StepSlug
+    estimate: Decimal | None
+    edited_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DraftList:
+    """`stopped` says that the reader had a token and the service takes it no more, `elsewhere`
+    why it is paused."""
+
+    drafts: tuple[DraftRow, ...]
+    may_start: bool
+    needs_token: bool
+    token_stopped: bool
+    pause_reason: str
+    notice: DraftNotice | None
+    has_more: bool
+
+
+def load_draft_list(reader: Membership) -> DraftList:
+    """Three queries. A draft whose render is on its way stands in the library, not here."""
+    rendering = Charge.objects.filter(
+        job=OuterRef("pk"), operation__in=FACELESS_RENDER_OPERATIONS, state__in=HOLDING_STATES
+    )
+    jobs = (
+        Job.objects.visible()
+        .filter(vault=reader.team.vault_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
+        .filter(~Exists(rendering))
+        .select_related("member", "account")
+        .order_by("-edited_at")[: MAX_LISTED_DRAFTS + 1]
+    )
+    rows = [build_draft_row(job) for job in jobs]
+    may = has_permission(reader, Permission.RENDER)
+    token = own_token_for_drafts(reader) if may else None
+    elsewhere = token.account.pause_reason if token else ""
+    usable = token is not None and token.state != TokenState.REVOKED and not elsewhere
+    return DraftList(
+        drafts=tuple(rows[:MAX_LISTED_DRAFTS]),
+        may_start=may,
+        needs_token=may and not usable,
+        token_stopped=token is not None and not usable,
+        pause_reason=elsewhere,
+        notice=account_notice(token.account) if token and usable else None,
+        has_more=len(rows) > MAX_LISTED_DRAFTS,
+    )
+
+
+def build_draft_row(job: Job) -> DraftRow:
+    options = parse_faceless_options(job.account.options)
+    step = next(
+        (slug for slug in MISSING_STEP_TEXTS if not step_state(slug, job.wanted, options)[0]),
+        StepSlug.REVIEW,
+    )
+    return DraftRow(
+        job_id=job.pk,
+        title=job.title,
+        member_name=str(job.member),
+        note=MISSING_STEP_TEXTS.get(step, "ready to render"),
+        next_step=step,
+        estimate=job.estimate if job.has_current_estimate else None,
+        edited_at=job.edited_at,
+    )
+
+
+def own_token_for_drafts(reader: Membership) -> Token | None:
+    """The reader's own token that new drafts run on; else one that stopped or is paused."""
+    mine = Token.objects.not_removed().filter(vault=reader.team.vault_id, owner=reader.user_id)
+    best = list(mine.select_related("account").best_first())
+    ready = [token for token in best if token.account.is_of_current_upstream]
+    return token_vault.first_decryptable(ready or best)

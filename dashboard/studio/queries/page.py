@@ -1,0 +1,106 @@
+"""A page of the wizard: everything that stands around the form of one step."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from dashboard.models import Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.roles import Permission
+from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.studio.queries.notices import DraftNotice, draft_notices
+from dashboard.studio.queries.price import (
+    DraftPrice,
+    RenderButton,
+    build_draft_price,
+    build_render_button,
+    token_requirement,
+)
+from dashboard.studio.queries.script import (
+    ScriptLength,
+    ScriptPrice,
+    ScriptRequestStatus,
+    last_script_request,
+    script_length,
+    script_price,
+    script_request_status,
+)
+from dashboard.studio.queries.steps import (
+    ReviewFact,
+    StepProgress,
+    StepSlug,
+    build_review_facts,
+    build_step_progress,
+)
+from proxyapi.models import AccountPlan, Job
+
+
+@dataclass(frozen=True, slots=True)
+class StudioPage:
+    job_id: UUID
+    title: str
+    edited_at: datetime
+    may_edit: bool
+    options: FacelessOptions
+    has_paid_plan: bool  # the service tells its options to paid plans only
+    step_progress: StepProgress
+    price: DraftPrice
+    render_button: RenderButton
+    notices: tuple[DraftNotice, ...]
+    facts: tuple[ReviewFact, ...]
+    script: str
+    length: ScriptLength
+    writing: ScriptRequestStatus
+    last_script_request: dict[str, Any]
+    script_price: ScriptPrice
+    script_blocked_reason: str  # no script can be asked for
+    nonce: UUID
+
+    @property
+    def step(self) -> str:
+        return self.step_progress.current.slug
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the step only tells what was chosen: the review, and all of them for a viewer."""
+        return self.step == StepSlug.REVIEW or not self.may_edit
+
+    @property
+    def has_form(self) -> bool:
+        """Whether the step has a form here and now, so that going on saves it."""
+        if self.step == StepSlug.SCRIPT:
+            return self.may_edit and not self.writing.blocks_new_script
+        return not self.is_read_only and bool(self.options)
+
+
+def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
+    """Three queries besides the job with its account and token: charges, holds, earlier prices."""
+    options = parse_faceless_options(job.account.options)
+    price = build_draft_price(job)
+    may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
+    return StudioPage(
+        job_id=job.pk,
+        title=job.title,
+        edited_at=job.edited_at,
+        may_edit=may_edit,
+        options=options,
+        has_paid_plan=job.account.plan == AccountPlan.PAID,
+        step_progress=build_step_progress(job, options, step),
+        price=price,
+        render_button=build_render_button(price, reader),
+        notices=draft_notices(job, reader),
+        facts=build_review_facts(job, options, step),
+        script=str(job.wanted.get("script") or ""),
+        length=script_length(job.wanted.get("script")),
+        writing=script_request_status(job),
+        last_script_request=last_script_request(job),
+        script_price=script_price(job.account),
+        script_blocked_reason=f"It opens when {need.label[:1].lower()}{need.label[1:]}."
+        if need
+        else "",
+        nonce=uuid.uuid4(),
+    )

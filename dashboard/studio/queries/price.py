@@ -1,0 +1,212 @@
+"""The price card: the estimate with its age, what earlier ones cost, what a render still needs.
+
+It holds only what every member of the team may see, so that it can be pushed to all of them; the
+button is `build_render_button`'s answer, under the reader's own session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.roles import Permission
+from dashboard.shared.team_balance import credit_shortfall_text
+from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.studio.queries.script import draft_charges, script_length
+from dashboard.studio.queries.steps import StepSlug, step_state
+from proxyapi import pricing
+from proxyapi.credentials import token_vault
+from proxyapi.drafts import TYPES_WITH_GENRE, missing_render_fields
+from proxyapi.models import Charge, Job, JobState, TokenState
+from proxyapi.models.charge import CHARGED_STATES, FACELESS_RENDER_OPERATIONS
+from proxyapi.models.duration_class import WORDS_PER_SECOND
+from proxyapi.refusals import format_credits
+
+MAX_PAST_PRICES = 14
+QUOTE_TIMEOUT = timedelta(seconds=20)
+SIMILAR_LENGTH_FACTOR = 1.25  # lengths that differ by at most this factor are "like this"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderRequirement:
+    """A precondition of the service (spec, Faceless render preconditions), or one of ours."""
+
+    label: str
+    done: bool
+    step: str = ""
+    action_label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastPrices:
+    """Real prices, in credits, of the last renders of this type and length, newest first."""
+
+    costs: tuple[Decimal, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.costs)
+
+    @property
+    def sentence(self) -> str:
+        low, high = format_credits(min(self.costs)), format_credits(max(self.costs))
+        many = f"Your last {len(self.costs)} videos" if len(self.costs) > 1 else "Your last video"
+        span = low if low == high else f"{low} to {high}"
+        return f"{many} like this cost {span}."
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPrice:
+    """`estimate` is set in state `known` only; `stuck` says that an answer is overdue."""
+
+    job_id: UUID
+    state: str  # known, pending or none
+    estimate: Decimal | None
+    as_of: datetime | None
+    reason: str
+    can_request_again: bool
+    requirements: tuple[RenderRequirement, ...]
+    past_prices: PastPrices
+
+    @property
+    def ready(self) -> bool:
+        return self.state == "known" and all(need.done for need in self.requirements)
+
+    @property
+    def quote_timeout(self) -> timedelta:
+        """After which an answer that is still pending is overdue; the page counts."""
+        return QUOTE_TIMEOUT
+
+
+@dataclass(frozen=True, slots=True)
+class RenderButton:
+    """The priced button as this reader gets it."""
+
+    job_id: UUID
+    show: bool
+    ready: bool
+    estimate: Decimal | None
+    disabled_reason: str = ""  # it is disabled
+
+
+def build_draft_price(job: Job) -> DraftPrice:
+    """Three queries besides the job with its account and token."""
+    options = parse_faceless_options(job.account.options)
+    state, reason = price_state_and_reason(job)
+    return DraftPrice(
+        job_id=job.pk,
+        state=state,
+        estimate=job.estimate if state == "known" else None,
+        as_of=job.estimate_as_of,
+        reason=reason,
+        can_request_again=can_request_price_again(job, state),
+        requirements=render_requirements(job, options),
+        past_prices=load_past_prices(job),
+    )
+
+
+def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
+    met = all(need.done for need in price.requirements)
+    why = "It opens when the price is there." if met else "It opens when every line above is met."
+    show = has_permission(reader, Permission.RENDER)
+    return RenderButton(price.job_id, show, price.ready, price.estimate, "" if price.ready else why)
+
+
+def price_state_and_reason(job: Job) -> tuple[str, str]:
+    if missing_render_fields(job.wanted):
+        none_yet = "The service is asked as soon as script, voice and genre are chosen."
+        return "none", job.quote_error or none_yet
+    if job.quote_error:
+        return "none", job.quote_error
+    if not job.has_current_estimate and job.account.pause_reason:
+        return "none", job.account.pause_reason
+    return ("known", "") if job.has_current_estimate else ("pending", "")
+
+
+def can_request_price_again(job: Job, state: str) -> bool:
+    """Whether asking again makes sense: it failed, or nobody has answered for a while."""
+    overdue = state == "pending" and timezone.now() - job.edited_at > QUOTE_TIMEOUT
+    return overdue or bool(state == "none" and job.quote_error)
+
+
+def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequirement, ...]:
+    wanted = job.wanted
+    voice = bool(wanted.get("voice_id"))
+    known = voice and step_state(StepSlug.VOICE, wanted, options)[0]
+    needs = [
+        RenderRequirement("Script is set", bool(wanted.get("script")), StepSlug.SCRIPT, "Add it"),
+        RenderRequirement("Voice is chosen", voice, StepSlug.VOICE, "Choose"),
+        RenderRequirement(
+            "Voice is known to the service", known, StepSlug.VOICE if voice else "", "Choose"
+        ),
+    ]
+    if wanted.get("type") in TYPES_WITH_GENRE:
+        genre = step_state(StepSlug.LOOK, wanted, options)[0]
+        needs.append(
+            RenderRequirement("Genre is set for AI visuals", genre, StepSlug.LOOK, "Choose")
+        )
+    needs.append(RenderRequirement("No render is running", not has_active_render(job)))
+    if stopped := token_requirement(job):
+        needs.append(stopped)
+    needs.append(credits_requirement(job))
+    return tuple(needs)
+
+
+def token_requirement(job: Job) -> RenderRequirement | None:
+    """Why the service can be asked for nothing with the draft's token; None where it can."""
+    if not job.account.is_of_current_upstream:
+        return RenderRequirement("The portal uses the address of this account", False)
+    if job.token.state == TokenState.PAUSED:
+        return RenderRequirement("The account has a paid plan", False)
+    if job.token.state != TokenState.WORKING or not token_vault.can_decrypt(job.token):
+        return RenderRequirement("The token of this draft works", False)
+    return None
+
+
+def has_active_render(job: Job) -> bool:
+    """Whether a render of it runs, or is on its way, or may be."""
+    charges = draft_charges(job)
+    return job.state == JobState.RUNNING or any(
+        charge.is_open and charge.operation in FACELESS_RENDER_OPERATIONS for charge in charges
+    )
+
+
+def credits_requirement(job: Job) -> RenderRequirement:
+    """What is held must be free, a little more than the estimate: with less it is refused."""
+    if job.account.balance_as_of is None:
+        return RenderRequirement("The balance is not known yet", False)
+    free = max(job.account.available_balance(), Decimal(0))
+    lacks = credit_shortfall_text(free, pricing.hold_for_estimate(job.estimate or Decimal(0)))
+    return RenderRequirement(lacks or f"{format_credits(free)} cr are free", not lacks and free > 0)
+
+
+def load_past_prices(job: Job) -> PastPrices:
+    """What the team's last renders of the same type and about the same length really cost."""
+    seconds = script_length(job.wanted.get("script")).words / WORDS_PER_SECOND
+    charges = (
+        Charge.objects.filter(
+            vault=job.vault_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES
+        )
+        .filter(job__wanted__type=job.wanted.get("type"))
+        .select_related("job")
+        .order_by("-settled_at", "-created_at")[:60]
+    )
+    alike = [
+        charge.cost for charge in charges if charge.cost and has_similar_length(charge, seconds)
+    ]
+    return PastPrices(tuple(alike[:MAX_PAST_PRICES]))
+
+
+def has_similar_length(charge: Charge, seconds: float) -> bool:
+    if charge.job is None or not seconds:
+        return False
+    other = (
+        charge.job.seconds
+        or script_length(charge.job.wanted.get("script")).words / WORDS_PER_SECOND
+    )
+    return bool(other) and max(other, seconds) / min(other, seconds) <= SIMILAR_LENGTH_FACTOR

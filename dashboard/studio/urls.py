@@ -1,0 +1,16 @@
+"""Addresses of the studio: drafts and their steps."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.studio import views
+
+urlpatterns = [
+    path("studio/", views.studio, name="studio"),
+    path("studio/drafts/", views.create_draft, name="drafts"),
+    path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
+    path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
+    path("studio/<uuid:job_id>/renders/", views.render_draft, name="studio-renders"),
+    path("studio/<uuid:job_id>/<slug:step>/", views.draft_step, name="studio-step"),
+]

@@ -1,0 +1,43 @@
+"""The first page of the studio: the drafts of the team, and a new one."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.shared.access import check_permission
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission
+from dashboard.studio import actions
+from dashboard.studio.forms import NewVideoForm
+from dashboard.studio.queries import StepSlug, load_draft_list
+from dashboard.studio.views.responses import INVALID_FORM_STATUS
+from proxyapi.refusals import Refusal
+
+LIST_TEMPLATE = "studio/list.html"
+
+
+@require_safe
+def studio(request: TeamRequest) -> HttpResponse:
+    context = {"list": load_draft_list(request.membership), "form": NewVideoForm()}
+    return render(request, LIST_TEMPLATE, context)
+
+
+@require_POST
+def create_draft(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.RENDER)
+    form = NewVideoForm(request.POST)
+    if form.is_valid():
+        try:
+            job = actions.start_draft(
+                by=request.membership,
+                title=form.cleaned_data["title"],
+                wanted=form.draft_settings(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("studio-step", job.pk, StepSlug.TYPE)
+    context = {"list": load_draft_list(request.membership), "form": form}
+    return render(request, LIST_TEMPLATE, context, status=INVALID_FORM_STATUS)

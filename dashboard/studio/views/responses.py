@@ -1,0 +1,103 @@
+"""What the studio answers: a whole page, or with htmx the parts of it that changed.
+
+Every page works as a plain form; with htmx a field is saved when it is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.studio.forms import STEP_FORMS, StepForm, WriteScriptForm
+from dashboard.studio.queries import (
+    StepSlug,
+    StudioPage,
+    VoiceFilter,
+    has_active_render,
+    load_studio_page,
+    load_voice_list,
+)
+from proxyapi.models import Job, JobState
+
+STEP_TEMPLATE = "studio/step.html"
+VOICES_TEMPLATE = "studio/steps/_voices.html"
+INVALID_FORM_STATUS = 422
+
+
+def render_step_page(
+    request: TeamRequest,
+    job: Job,
+    slug: StepSlug,
+    form: StepForm | None = None,
+    refusal: str = "",
+    **more: Any,
+) -> HttpResponse:
+    """The whole page of a step; a refused or unusable form comes back with what was typed."""
+    page = load_studio_page(job, request.membership, slug)
+    context = {"page": page, "form": form, "refusal": refusal, **more}
+    if form is None and slug in STEP_FORMS:
+        context["form"] = STEP_FORMS[slug](job, page.options).with_service_errors()
+    if slug == StepSlug.SCRIPT:
+        context.setdefault("write", build_write_form(page, job))
+    if slug == StepSlug.VOICE:
+        chosen = request.GET.get("voice_id") or context["form"]["voice_id"].value()
+        context["voices"] = load_voice_list(
+            job, page.options, parse_voice_filter(request), str(chosen or "")
+        )
+        if request.htmx.target == "voices":
+            return render(request, VOICES_TEMPLATE, {**context, "fragment": True})
+    bad = refusal or any(it is not None and it.errors for it in (form, more.get("write")))
+    return render(request, STEP_TEMPLATE, context, status=INVALID_FORM_STATUS if bad else 200)
+
+
+def render_saved_field(
+    request: TeamRequest, job: Job, form: StepForm, slug: StepSlug, refusal: str = ""
+) -> HttpResponse:
+    """What a saved field changes around its form: spine, price, button, the form's marks."""
+    page = load_studio_page(job, request.membership, slug)
+    context = {"page": page, "form": form, "refusal": refusal}
+    return render(request, "studio/_saved.html", context)
+
+
+def render_script_part(
+    request: TeamRequest, job: Job, form: StepForm | None = None, **more: Any
+) -> HttpResponse:
+    """The part of the page with both cards. `form` holds own words that were not saved."""
+    if not request.htmx:
+        return redirect("studio-step", job.pk, StepSlug.SCRIPT)
+    page = load_studio_page(job, request.membership, StepSlug.SCRIPT)
+    drawn = form or STEP_FORMS[StepSlug.SCRIPT](job, page.options).with_service_errors()
+    context = {"page": page, "form": drawn, "oob": True, **more}
+    context.setdefault("write", build_write_form(page, job))
+    return render(request, "studio/steps/script.html", context)
+
+
+def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
+    """Drawn with what the last script was asked for with, if one was."""
+    first = {"topic": job.wanted.get("topic") or job.title, "duration": 60}
+    return WriteScriptForm(
+        page.options, initial={**first, **page.last_script_request, "nonce": page.nonce}
+    )
+
+
+def parse_voice_filter(request: TeamRequest) -> VoiceFilter:
+    words, language, gender = (
+        request.GET.get(name, "").strip()[:100] for name in ("q", "language", "gender")
+    )
+    return VoiceFilter(words, language, gender)
+
+
+def has_left_studio(job: Job) -> bool:
+    """Whether it left the studio: rendered, rendering, or a render may be on its way."""
+    return job.state != JobState.DRAFT or has_active_render(job)
+
+
+def redirect_to_video(request: TeamRequest, job: Job, *, told: bool = False) -> HttpResponse:
+    """To the page of the video. `told` says why what was sent is not kept."""
+    if told:
+        messages.info(request, "This video is on its way. Its settings stay as they are.")
+    return redirect_to(request, "video", job.pk)

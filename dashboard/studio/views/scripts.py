@@ -1,0 +1,60 @@
+"""A script from the service: asked for at its price, waited for by a part of the page."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+
+from dashboard.shared.access import fetch_job
+from dashboard.shared.budget_usage import BudgetExceeded
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.roles import Permission
+from dashboard.studio import actions
+from dashboard.studio.forms import STEP_FORMS, StepForm, WriteScriptForm
+from dashboard.studio.queries import FacelessOptions, StepSlug, parse_faceless_options
+from dashboard.studio.views.responses import (
+    has_left_studio,
+    redirect_to_video,
+    render_script_part,
+    render_step_page,
+)
+from proxyapi.models import Job
+from proxyapi.refusals import Refusal
+
+
+@allow_get_or_post
+def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Ask the service for a script; GET is the part of the page that waits for it."""
+    posted = request.method == "POST"
+    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    if has_left_studio(job):
+        return redirect_to_video(request, job, told=posted)
+    if not posted:
+        return render_script_part(request, job)
+    options = parse_faceless_options(job.account.options)
+    write = WriteScriptForm(options, request.POST)
+    refusal, over = write.form_error(), False
+    if write.is_valid():
+        try:
+            words, asked = "" if "ask" in request.POST else None, write.script_request()
+            actions.write_script(by=request.membership, job=job, words=words, **asked)
+        except Refusal as refused:
+            refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
+        else:
+            return render_script_part(request, fetch_job(request, job_id), again=True)
+    own = unsaved_script_form(request, job, options)
+    if request.htmx:
+        return render_script_part(request, job, form=own, write=write, refusal=refusal, over=over)
+    return render_step_page(request, job, StepSlug.SCRIPT, own, refusal, write=write, over=over)
+
+
+def unsaved_script_form(
+    request: TeamRequest, job: Job, options: FacelessOptions
+) -> StepForm | None:
+    """The own words that came along (hx-include), if the draft does not hold them: they stay."""
+    if "script" not in request.POST:
+        return None
+    form = STEP_FORMS[StepSlug.SCRIPT](job, options, request.POST)
+    words = form.fields["script"].to_python
+    return None if words(request.POST["script"]) == words(job.wanted.get("script")) else form

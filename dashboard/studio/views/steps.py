@@ -1,0 +1,78 @@
+"""The six steps of a draft: each is a page, saved by a press or field by field."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+
+from dashboard.shared.access import fetch_job
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.roles import Permission
+from dashboard.studio import actions
+from dashboard.studio.forms import STEP_FORMS, StepForm
+from dashboard.studio.queries import StepSlug, parse_faceless_options, script_request_status
+from dashboard.studio.views.responses import (
+    has_left_studio,
+    redirect_to_video,
+    render_saved_field,
+    render_step_page,
+)
+from proxyapi.models import Job
+from proxyapi.refusals import Refusal
+
+SCRIPT_IN_PROGRESS_TEXT = (
+    "The service is writing the script. Your words are still below; save them when it is done."
+)
+
+
+@allow_get_or_post
+def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
+    slug = parse_step_slug(step)
+    posted = request.method == "POST"
+    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    if has_left_studio(job):
+        return redirect_to_video(request, job, told=posted)
+    if not posted or slug not in STEP_FORMS:
+        return render_step_page(request, job, slug)
+    form = STEP_FORMS[slug](job, parse_faceless_options(job.account.options), request.POST)
+    if not form.is_valid():
+        if request.htmx:
+            return render_saved_field(request, job, form, slug, form.first_error())
+        return render_step_page(request, job, slug, form, form.form_error())
+    refusal = save_changed_fields(request, job, form)
+    if not refusal and not request.htmx:
+        return redirect("studio-step", job.pk, next_step_slug(slug))
+    job = fetch_job(request, job_id)
+    form = form.with_current_version(job) if refusal else STEP_FORMS[slug](job, form.options)
+    if request.htmx:
+        return render_saved_field(request, job, form, slug, refusal)
+    return render_step_page(request, job, slug, form, refusal)
+
+
+def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
+    """Save the changed fields; answers why not, when somebody else was faster."""
+    changes = form.changes()
+    if not changes:
+        return ""
+    if "script" in changes and script_request_status(job).blocks_new_script:
+        return SCRIPT_IN_PROGRESS_TEXT
+    try:
+        actions.save_draft_step(
+            by=request.membership, job=job, changes=changes, edited_at=form.base_edited_at()
+        )
+    except Refusal as refusal:
+        return refusal.sentence
+    return ""
+
+
+def next_step_slug(slug: StepSlug) -> StepSlug:
+    return list(StepSlug)[list(StepSlug).index(slug) + 1]
+
+
+def parse_step_slug(step: str) -> StepSlug:
+    try:
+        return StepSlug(step)
+    except ValueError:
+        raise Http404("The studio has no such step.") from None

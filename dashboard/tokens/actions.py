@@ -1,0 +1,68 @@
+"""Tokens of members: added after a check, removed for good."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from uuid import UUID
+
+from django.db import transaction
+from django.urls import reverse
+
+from dashboard.models import AuditEvent, Membership, Team
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.notices import notify_users
+from dashboard.shared.roles import Permission
+from proxyapi import tasks, tokens
+from proxyapi.credentials import token_vault
+from proxyapi.models import Token
+from proxyapi.upstream.secret import Secret
+
+
+def add_member_token(*, by: Membership, pasted: Secret) -> Token:
+    """Check the token with the service and store it sealed. Raises `TokenRefused`, or
+    `TooManyTries`."""
+    check_permission(by, Permission.KEEP_TOKEN)
+
+    def record(token: Token) -> None:
+        account = token.account.upstream_id
+        record_audit_event(by, "token.add", token, fingerprint=token.fingerprint, account=account)
+
+    token = tokens.store_token(by.team.vault, by.user_id, pasted, also=record)
+    tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
+    return token
+
+
+@transaction.atomic
+def remove_member_token(*, by: Membership, token: Token) -> None:
+    """Destroy its value at once. Its member is told when somebody else did it."""
+    tokens.destroy_token(token)
+    is_own = token.owner_id == by.user_id
+    whose = {} if is_own else {"member": token.owner.email}
+    record_audit_event(by, "token.remove", token, fingerprint=token.fingerprint, **whose)
+    notify_users(
+        by.team,
+        [] if is_own else [token.owner],
+        title=f"{by.user} removed your token …{token.last_four}",
+        text="Its value is destroyed here. Add a token to go on making videos.",
+        url=reverse("tokens"),
+    )
+
+
+def record_undecryptable_tokens(team_id: UUID) -> None:
+    """Write down each token of the team that does not open (proof F4): once, however often it is
+    looked at, and again only when its row holds something else that does not open either."""
+    team = Team.objects.get(pk=team_id)
+    for token in Token.objects.not_removed().filter(vault=team.vault_id).select_related("owner"):
+        if not token_vault.can_decrypt(token):
+            record_undecryptable_token(team, token)
+
+
+@transaction.atomic
+def record_undecryptable_token(team: Team, token: Token) -> None:
+    """Nobody did it that is known: it stands under the member whom it concerns."""
+    Token.objects.select_for_update().get(pk=token.pk)  # two at once write one row
+    found = {"action": "token.shut", "target": str(token.pk)}
+    details = {"fingerprint": token.fingerprint, "sealed": sha256(token.sealed).hexdigest()[:16]}
+    if not AuditEvent.objects.filter(team=team, details=details, **found).exists():
+        AuditEvent.objects.create(team=team, actor=token.owner, details=details, **found)

@@ -1,0 +1,185 @@
+"""The tokens of a team by the account they open, as their page shows them. Never a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
+from uuid import UUID
+
+from dashboard.models import Membership
+from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.team_balance import plan_renewal_text
+from dashboard.templatetags.reelroom import clock
+from proxyapi.credentials import token_vault
+from proxyapi.models import Account, AccountPlan, JobState, Token, TokenState
+from proxyapi.token_failover import find_successor_token
+
+OTHER_UPSTREAM_TEXT = "Paused: belongs to another address of the service"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStatus:
+    """A token's state in the look's words. `state` chooses the glyph."""
+
+    state: str
+    word: str
+
+    @property
+    def works(self) -> bool:
+        return self.state == "completed"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    id: UUID
+    owner: str
+    initials: str
+    last_four: str
+    status: TokenStatus
+    checked_at: datetime | None
+    is_mine: bool
+    may_remove: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AccountGroup:
+    name: str
+    email: str
+    plan: str
+    shared: str
+    balance: Decimal
+    tokens: tuple[TokenRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokensPage:
+    accounts: tuple[AccountGroup, ...]
+    may_add_token: bool
+
+    @property
+    def note(self) -> str:
+        tokens = sum(len(account.tokens) for account in self.accounts)
+        if not tokens:
+            return "No token yet. Everything that is made here runs on the token of who made it."
+        accounts = len(self.accounts)
+        opened = "one account" if accounts == 1 else f"{accounts} accounts"
+        verb = "One token opens" if tokens == 1 else f"{tokens} tokens open"
+        return f"{verb} {opened}. What a member makes runs on their own token."
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRemoval:
+    """What removing a token means, asked before it is done. `whose` is empty for the reader's own.
+    `has_other`: its member has another one that opens the account."""
+
+    id: UUID
+    last_four: str
+    account: str
+    whose: str
+    running: int
+    has_other: bool
+
+    @property
+    def sentence(self) -> str:
+        """What becomes of what is rendering."""
+        if not self.running:
+            return "Nothing is rendering with it now."
+        what = "One video is" if self.running == 1 else f"{self.running} videos are"
+        they, go = ("It", "goes") if self.running == 1 else ("They", "go")
+        if self.has_other:
+            whose = f"the other token of {self.whose}" if self.whose else "your other token"
+            return f"{what} rendering with it. {they} {go} on with {whose} for this account."
+        adds = f"{self.whose} adds" if self.whose else "you add"
+        return (
+            f"{what} rendering with it. {they} {go} on at the service; Reelroom checks again when "
+            f"{adds} a token."
+        )
+
+
+def build_tokens_page(reader: Membership) -> TokensPage:
+    """One query."""
+    rows = (
+        Token.objects.not_removed()
+        .filter(vault=reader.team.vault_id)
+        .select_related("account", "owner")
+        .defer("account__options", "account__costs")
+        .order_by("account__created_at", "account_id", "created_at")
+    )
+    groups = groupby(rows, key=lambda token: token.account)
+    return TokensPage(
+        accounts=tuple(
+            build_account_group(account, list(tokens), reader) for account, tokens in groups
+        ),
+        may_add_token=role_allows(reader.role, Permission.KEEP_TOKEN),
+    )
+
+
+def build_account_group(account: Account, tokens: list[Token], reader: Membership) -> AccountGroup:
+    return AccountGroup(
+        name=account.label,
+        email=account.email if account.name else "",
+        plan=account_plan_text(account),
+        shared=shared_account_text(tokens),
+        balance=account.balance,
+        tokens=tuple(build_token_row(token, reader) for token in tokens),
+    )
+
+
+def build_token_removal(token: Token, reader: Membership) -> TokenRemoval:
+    """Two queries."""
+    return TokenRemoval(
+        id=token.pk,
+        last_four=token.last_four,
+        account=token.account.name or token.account.email,
+        whose="" if token.owner_id == reader.user_id else str(token.owner),
+        running=token.jobs.filter(state=JobState.RUNNING).count(),
+        has_other=find_successor_token(token) is not None,
+    )
+
+
+def build_token_row(token: Token, reader: Membership) -> TokenRow:
+    return TokenRow(
+        id=token.pk,
+        owner=str(token.owner),
+        initials=token.owner.initials,
+        last_four=token.last_four,
+        status=build_token_status(token),
+        checked_at=token.checked_at,
+        is_mine=token.owner_id == reader.user_id,
+        may_remove=token.owner_id == reader.user_id
+        or role_allows(reader.role, Permission.MANAGE_MEMBERS),
+    )
+
+
+def build_token_status(token: Token) -> TokenStatus:
+    if token.state == TokenState.REVOKED:
+        return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
+    if not token_vault.can_decrypt(token):
+        return TokenStatus("failed", "Does not open: add it again")
+    if not token.account.is_of_current_upstream:
+        return TokenStatus("paused", OTHER_UPSTREAM_TEXT)
+    if token.state == TokenState.PAUSED:
+        return TokenStatus("paused", "Paused: no paid plan")
+    return TokenStatus("completed", "Working")
+
+
+def account_plan_text(account: Account) -> str:
+    """Its name and when it renews: Business plan, renews in 11 days."""
+    if account.plan == AccountPlan.NONE:
+        return "No plan"
+    name, verb = f"{account.plan_name} plan" if account.plan_name else "Paid plan", "renews"
+    if account.plan == AccountPlan.TRIAL:
+        name, verb = "Trial", "ends"
+    return (
+        f"{name}, {plan_renewal_text(account.plan_ends_at, verb)}" if account.plan_ends_at else name
+    )
+
+
+def shared_account_text(tokens: list[Token]) -> str:
+    """Who shares one balance; nothing where one member is alone with the account."""
+    names = list(dict.fromkeys(token.owner.first_name for token in tokens))
+    if len(names) < 2:
+        return ""
+    return f"{', '.join(names[:-1])} and {names[-1]} share it: one balance, one ledger."

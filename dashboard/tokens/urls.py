@@ -1,0 +1,12 @@
+"""Addresses of API tokens."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.tokens import views
+
+urlpatterns = [
+    path("tokens/", views.tokens, name="tokens"),
+    path("tokens/<uuid:token_id>/removals/", views.delete_token, name="token-removals"),
+]

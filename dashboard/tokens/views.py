@@ -1,0 +1,66 @@
+"""The tokens of the team: add one's own, see whose open which account, remove one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+
+from dashboard.models import User
+from dashboard.shared.access import check_permission, fetch_removable_token
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.roles import Permission
+from dashboard.tokens.actions import add_member_token, remove_member_token
+from dashboard.tokens.forms import TokenForm
+from dashboard.tokens.queries import build_token_removal, build_tokens_page
+from proxyapi.models import Token
+from proxyapi.refusals import Refusal
+
+PAGE_TEMPLATE = "tokens/list.html"
+
+
+@sensitive_post_parameters("token")
+@sensitive_variables("form")
+@allow_get_or_post
+def tokens(request: TeamRequest) -> HttpResponse:
+    if request.method == "POST":
+        check_permission(request.membership, Permission.KEEP_TOKEN)
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            token = add_member_token(by=request.membership, pasted=form.cleaned_data["token"])
+        except Refusal as refusal:
+            form.add_error("token", refusal.sentence)
+        else:
+            name = token.account.name or token.account.email
+            messages.success(request, f"Your token …{token.last_four} opens {name}.")
+            return redirect("tokens")
+    context = {"page": build_tokens_page(request.membership), "form": form}
+    return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
+
+
+@allow_get_or_post
+def delete_token(request: TeamRequest, token_id: UUID) -> HttpResponse:
+    """Asks once, then removes. htmx takes the dialog alone, a browser without script the page."""
+    token = fetch_removable_token(request, token_id)
+    if request.method == "POST":
+        remove_member_token(by=request.membership, token=token)
+        messages.success(request, token_removed_text(token, request.user))
+        return redirect("tokens")
+    context = {
+        "removal": build_token_removal(token, request.membership),
+        "fragment": bool(request.htmx),
+    }
+    if request.htmx:
+        return render(request, "tokens/removal.html", context)
+    page = {"page": build_tokens_page(request.membership), "form": TokenForm()}
+    return render(request, PAGE_TEMPLATE, {**page, **context})
+
+
+def token_removed_text(token: Token, by: User) -> str:
+    if token.owner_id == by.pk:
+        return f"Your token …{token.last_four} is removed."
+    return f"Token …{token.last_four} of {token.owner} is removed."

@@ -1,0 +1,84 @@
+"""Change an account's automatic top-up, and keep the team's credit packs.
+
+A change is asked for here and sent by a worker; nothing in this file reaches the service.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import transaction
+
+from dashboard.models import Membership
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.roles import Permission
+from proxyapi import tasks, top_up
+from proxyapi.models import Account, CreditPack, TopUpChange
+from proxyapi.refusals import AlreadyInProgress
+from proxyapi.top_up import TopUpSetting
+
+PACK_EXISTS = "A pack with this plan id is kept already."
+
+
+@transaction.atomic
+def change_top_up(
+    *, by: Membership, account: Account, nonce: UUID, wanted: TopUpSetting, seen: TopUpSetting
+) -> TopUpChange:
+    """Ask for the setting, as seen by who asks; a worker sends it. Raises `Refusal`."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    token = top_up.pick_account_token(account, by.user_id)
+    change, is_new = top_up.request_change(token, by.user_id, nonce, wanted, seen)
+    if is_new:
+        before, after = (
+            seen.to_dict(),
+            (wanted if wanted.enabled else disabled_setting(seen)).to_dict(),
+        )
+        record_audit_event(
+            by, "top_up.change", account.pk, change=str(change.pk), before=before, after=after
+        )
+        tasks.enqueue_task_after_commit(tasks.save_top_up_task, change.pk)
+    return change
+
+
+def disabled_setting(seen: TopUpSetting) -> TopUpSetting:
+    """Switched off, the rest is kept."""
+    return TopUpSetting(False, seen.type, seen.plan_id, seen.units)
+
+
+@transaction.atomic
+def add_credit_pack(
+    *,
+    by: Membership,
+    plan_id: int,
+    name: str,
+    credits: int,
+    price: Decimal | None = None,
+    currency: str = "",
+) -> CreditPack:
+    """A pack that the service sells and does not list. Raises `Refusal`."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    pack, is_new = CreditPack.objects.get_or_create(
+        vault=by.team.vault,
+        plan_id=plan_id,
+        defaults={
+            "name": name,
+            "credits": credits,
+            "price": price,
+            "currency": currency if price is not None else "",
+        },
+    )
+    if not is_new:
+        raise AlreadyInProgress(PACK_EXISTS, field="plan_id")
+    record_audit_event(
+        by, "credit_pack.add", plan_id, name=name, credits=credits, price=str(price or "")
+    )
+    return pack
+
+
+@transaction.atomic
+def remove_credit_pack(*, by: Membership, pack: CreditPack) -> None:
+    check_permission(by, Permission.MANAGE_MONEY)
+    record_audit_event(by, "credit_pack.remove", pack.plan_id, name=pack.name, credits=pack.credits)
+    pack.delete()

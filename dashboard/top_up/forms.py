@@ -1,0 +1,177 @@
+"""The form of an account's automatic top-up: legal values only (pitfalls 69 to 74), and packs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.text_validation import reject_invisible
+from proxyapi.models import CreditPack, TopUpType
+from proxyapi.top_up import (
+    CREDITS_PER_UNIT,
+    MAX_TOP_UP_UNITS,
+    UNIT_PRESETS,
+    TopUpSetting,
+    is_legal_unit_count,
+)
+
+MIN_TYPED_UNITS = max(UNIT_PRESETS) + 1
+TYPED_UNITS_ERROR = (
+    f"A whole number of units, {MIN_TYPED_UNITS} to {MAX_TOP_UP_UNITS:,}. Fewer are chosen above."
+)
+UNITS_REQUIRED = "Choose how many units each top-up buys."
+PACK_REQUIRED = "Choose a pack. If there is none, add it below."
+TYPE_REQUIRED = "Choose what a top-up buys."
+FORM_OUTDATED = "This form is too old. Open the page again."
+CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitChoice:
+    units: int
+    chosen: bool
+
+    @property
+    def credits(self) -> int:
+        return self.units * CREDITS_PER_UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class PackChoice:
+    """A pack that nobody described any more may still be the one that is set."""
+
+    plan_id: int
+    name: str
+    credits: int | None
+    chosen: bool
+
+
+class TopUpForm(PortalForm):
+    """`seen` is the setting that the form was drawn from."""
+
+    enabled = forms.BooleanField(required=False)
+    type = forms.ChoiceField(choices=TopUpType, required=False, error_messages={})
+    units = forms.CharField(required=False)
+    more = forms.CharField(required=False, label="More than 100 units")
+    plan_id = forms.CharField(required=False)
+    seen = forms.CharField(
+        widget=forms.HiddenInput,
+        max_length=500,
+        error_messages=dict.fromkeys(("required", "max_length"), FORM_OUTDATED),
+    )
+
+    def __init__(self, packs: Iterable[CreditPack], drawn: TopUpSetting, data: Any = None) -> None:
+        self.packs, self.drawn = list(packs), drawn
+        super().__init__(data, initial=top_up_initial(drawn), use_required_attribute=False)
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = self.cleaned_data
+        # What is off sends nothing else, so nothing else can be wrong.
+        if not values.get("enabled"):
+            for name in set(self.errors) - {"seen"}:
+                del self.errors[name]
+        elif values.get("type") == TopUpType.PACK:
+            self.clean_pack(values)
+        elif values.get("type") == TopUpType.UNITS:
+            self.clean_count(values)
+        elif "type" not in self.errors:
+            self.add_error("type", TYPE_REQUIRED)
+        return values
+
+    def clean_seen(self) -> TopUpSetting:
+        try:
+            kept = json.loads(self.cleaned_data["seen"])
+        except (ValueError, RecursionError):
+            raise forms.ValidationError(FORM_OUTDATED) from None
+        return TopUpSetting.from_mapping(kept if isinstance(kept, dict) else {})
+
+    def clean_pack(self, values: dict[str, Any]) -> None:
+        legal = {str(one.plan_id) for one in self.pack_choices}
+        if values.get("plan_id") not in legal:
+            self.add_error("plan_id", PACK_REQUIRED)
+
+    def clean_count(self, values: dict[str, Any]) -> None:
+        """What is typed goes before what is chosen."""
+        typed = str(values.get("more", "")).replace(",", "").replace(" ", "")
+        text = typed or str(values.get("units", ""))
+        is_number = text.isascii() and text.isdecimal() and len(text) <= 6
+        count = int(text) if is_number else 0
+        if typed and not (is_legal_unit_count(count) and count >= MIN_TYPED_UNITS):
+            self.add_error("more", TYPED_UNITS_ERROR)
+        elif not is_legal_unit_count(count):
+            self.add_error("units", UNITS_REQUIRED)
+        values["count"] = count
+
+    def requested_setting(self) -> TopUpSetting:
+        """Needs a valid form."""
+        values = self.cleaned_data
+        seen: TopUpSetting = values["seen"]
+        if not values["enabled"]:
+            return TopUpSetting(False, seen.type, seen.plan_id, seen.units)
+        if values["type"] == TopUpType.PACK:
+            return TopUpSetting(True, TopUpType.PACK, int(values["plan_id"]), seen.units)
+        return TopUpSetting(True, TopUpType.UNITS, seen.plan_id, values["count"])
+
+    @property
+    def unit_choices(self) -> tuple[UnitChoice, ...]:
+        chosen = "" if self["more"].value() else str(self["units"].value() or "")
+        return tuple(UnitChoice(units, str(units) == chosen) for units in UNIT_PRESETS)
+
+    @property
+    def pack_choices(self) -> tuple[PackChoice, ...]:
+        chosen = str(self["plan_id"].value() or "")
+        known = [(one.plan_id, one.name, one.credits) for one in self.packs]
+        set_ = self.drawn.plan_id
+        if set_ is not None and set_ not in {plan_id for plan_id, *_ in known}:
+            known.append((set_, f"Pack {set_}", None))  # type: ignore[arg-type]
+        return tuple(
+            PackChoice(plan_id, name, credits, str(plan_id) == chosen)
+            for plan_id, name, credits in known
+        )
+
+    @property
+    def buys_packs(self) -> bool:
+        return bool(self["type"].value() == TopUpType.PACK)
+
+
+def top_up_initial(drawn: TopUpSetting) -> dict[str, Any]:
+    typed = drawn.units is not None and drawn.units not in UNIT_PRESETS
+    return {
+        "enabled": drawn.enabled,
+        "type": drawn.type or TopUpType.UNITS,
+        "units": "" if typed or drawn.units is None else str(drawn.units),
+        "more": str(drawn.units) if typed else "",
+        "plan_id": "" if drawn.plan_id is None else str(drawn.plan_id),
+        "seen": json.dumps(drawn.to_dict()),
+    }
+
+
+class CreditPackForm(PortalForm):
+    """A credit pack as its page at the service describes it."""
+
+    plan_id = forms.IntegerField(
+        label="Plan id",
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="The number of the pack's plan at the service, which lists none by itself.",
+        error_messages={"required": "The pack's number at the service is missing."},
+    )
+    name = forms.CharField(max_length=60, error_messages={"required": "Name it for the team."})
+    credits = forms.IntegerField(
+        min_value=1,
+        max_value=100_000_000,
+        error_messages={"required": "How many credits does it hold?"},
+    )
+    price = forms.DecimalField(
+        label="Price, if you know it", required=False, min_value=0, max_digits=10, decimal_places=2
+    )
+    currency = forms.ChoiceField(choices=CURRENCY_CHOICES, required=False)
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, use_required_attribute=False, auto_id="pack_%s")
+        reject_invisible(self.fields["name"])

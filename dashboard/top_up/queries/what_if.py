@@ -1,0 +1,266 @@
+"""What the setting on the form would have done in the last thirty days of the real ledger.
+
+Up to `MAX_EXACT_ENTRIES` entries are moved again one by one; a longer ledger day by day, from its
+sums. The top-ups that really came are left out, all other credits come as they came.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from dashboard.shared.charts import AxisTick, ChartMark, LineChart, build_line_chart
+from dashboard.shared.charts import LinePoint as Place
+from dashboard.shared.forecast import (
+    DailyHistory,
+    build_top_up_offer,
+    load_credit_packs,
+    load_daily_history,
+    round_to_whole_credits,
+)
+from dashboard.templatetags.reelroom import credits
+from dashboard.top_up.queries.next_top_up import next_top_up_text
+from proxyapi.forecast import (
+    CreditMovement,
+    DailyCredits,
+    ReplayPoint,
+    TopUpOffer,
+    TopUpReplay,
+    replay_days,
+    replay_movements,
+)
+from proxyapi.models import Account, CreditPack, TopUpType
+from proxyapi.top_up import TopUpSetting, is_top_up_entry, mentions_top_up
+
+REPLAY_DAYS = 30
+PATTERN_WEEKS = 8  # that the pattern of spending is told from
+MAX_EXACT_ENTRIES = 3000  # entries
+MAX_CHART_POINTS = 160  # places on the line, besides the top-ups
+MAX_GAPS_SHOWN = 5  # that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayGapRow:
+    at: datetime
+    needed: Decimal
+    available: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedDay:
+    """Credits at the day's last movement."""
+
+    day: date
+    balance: Decimal
+    top_ups: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpWhatIf:
+    """`chart` is None where there is nothing to replay; `trouble` says why."""
+
+    setting: str
+    days: int
+    chart: LineChart | None = None
+    table: tuple[ReplayedDay, ...] = ()
+    top_ups: int = 0
+    bought: Decimal = Decimal(0)
+    cost: str = ""
+    busiest: int = 0
+    gaps: tuple[ReplayGapRow, ...] = ()
+    more_gaps: int = 0
+    by_day: bool = False
+    expected: str = ""
+    trouble: str = ""
+
+    @property
+    def gap_count(self) -> int:
+        return len(self.gaps) + self.more_gaps
+
+
+UNFINISHED_WHAT_IF = TopUpWhatIf(
+    "", 0, trouble="The form above is not finished. Then it is replayed here."
+)
+
+
+def build_what_if(account: Account, setting: TopUpSetting) -> TopUpWhatIf:
+    """Four queries at most, and no request to the service."""
+    now, packs = timezone.now(), load_credit_packs(account)
+    today = now.astimezone(account.vault.zone).date()
+    ledger = load_daily_history(account, today, 7 * PATTERN_WEEKS)
+    offer = build_top_up_offer(account, setting, packs)
+    said = setting.describe()
+    if offer is None:
+        pack = f"Nobody has said what credit pack {setting.plan_id} holds. Add it below."
+        return TopUpWhatIf(said, 0, trouble=pack)
+    played, days = replay_account(account, ledger, offer, today)
+    if played is None:
+        return TopUpWhatIf(said, 0, trouble="No day of the ledger is here yet to be replayed.")
+    shown = played.gaps[:MAX_GAPS_SHOWN]
+    return TopUpWhatIf(
+        setting=said,
+        days=days,
+        chart=build_replay_chart(played, account, offer, now, days),
+        table=build_replayed_days(played, account.vault.zone),
+        top_ups=played.top_ups,
+        bought=played.credits_bought,
+        cost=top_ups_cost_text(setting, packs, played.top_ups),
+        busiest=played.max_top_ups_per_day,
+        gaps=tuple(ReplayGapRow(gap.at, gap.needed, gap.available) for gap in shown),
+        more_gaps=len(played.gaps) - len(shown),
+        by_day=played.is_daily,
+        expected=next_top_up_text(account, ledger, today) if setting.enabled else "",
+    )
+
+
+def replay_account(
+    account: Account, ledger: DailyHistory, offer: TopUpOffer, today: date
+) -> tuple[TopUpReplay | None, int]:
+    """The replay, and how many days it covers."""
+    if ledger.first_full_day is None or ledger.first_full_day > today:
+        return None, 0
+    first = max(ledger.first_full_day, today - timedelta(days=REPLAY_DAYS - 1))
+    days = (today - first).days + 1
+    opening = account.balance - sum(
+        (moved for day, moved in ledger.net_by_day.items() if day >= first), Decimal(0)
+    )
+    since = datetime.combine(first, time(), account.vault.zone).astimezone(UTC)
+    rows = load_entry_values_since(account, since)
+    if len(rows) <= MAX_EXACT_ENTRIES:
+        return replay_movements(max(opening, Decimal(0)), since, build_movements(rows), offer), days
+    dates = [first + timedelta(days=number) for number in range(days)]
+    came, zone = load_top_ups_by_day(account, since), account.vault.zone
+    lived = {day: ledger.days.get(day, DailyCredits()) for day in dates}
+    dated = [
+        (
+            day_end_utc(day, zone),
+            replace(one, into=max(0, one.into - round_to_whole_credits(came[day]))),
+        )
+        for day, one in lived.items()
+    ]
+    return replay_days(max(opening, Decimal(0)), since, dated, offer), days
+
+
+def day_end_utc(day: date, zone: ZoneInfo) -> datetime:
+    """UTC; not the next midnight, which is of the next day."""
+    return datetime.combine(day, time.max, zone).astimezone(UTC)
+
+
+def load_top_ups_by_day(account: Account, since: datetime) -> defaultdict[date, Decimal]:
+    """What automatic top-ups brought, by day: only rows have all their words. Credits are few."""
+    came: defaultdict[date, Decimal] = defaultdict(Decimal)
+    for entry in account.entries.filter(amount__gt=0, charge=None, happened_at__gte=since):
+        if is_top_up_entry(entry):
+            came[entry.happened_at.astimezone(account.vault.zone).date()] += entry.amount
+    return came
+
+
+def load_entry_values_since(account: Account, since: datetime) -> list[Any]:
+    rows = account.entries.filter(happened_at__gte=since).order_by("happened_at", "position")
+    words = ("label", "content_type", "transaction_type")
+    return list(
+        rows.values_list("happened_at", "amount", "via_api", "charge", *words)[
+            : MAX_EXACT_ENTRIES + 1
+        ]
+    )
+
+
+def build_movements(rows: Sequence[Any]) -> list[CreditMovement]:
+    """Where it is not read yet whether an entry came through the API, it is taken to have."""
+    return [
+        CreditMovement(at, amount, via_api is not False)
+        for at, amount, via_api, charge, *words in rows
+        if amount < 0 or charge or not mentions_top_up(*words)
+    ]
+
+
+def top_ups_cost_text(setting: TopUpSetting, packs: Sequence[CreditPack], top_ups: int) -> str:
+    """In money, where the pack's price is known."""
+    if not setting.enabled or setting.type != TopUpType.PACK:
+        return ""
+    pack = next((one for one in packs if one.plan_id == setting.plan_id), None)
+    return f"{pack.price * top_ups:,.2f} {pack.currency}" if pack and pack.price else ""
+
+
+def build_replay_chart(
+    played: TopUpReplay, account: Account, offer: TopUpOffer, now: datetime, days: int
+) -> LineChart:
+    begin, zone = played.points[0].at, account.vault.zone
+    span = max((now - begin).total_seconds(), 1.0)
+
+    def place(point: ReplayPoint) -> Place:
+        x = 100 * (point.at - begin).total_seconds() / span
+        return Place(min(100.0, max(0.0, x)), point.balance)
+
+    ticks = []
+    for number in range(0, days, 1):
+        at = begin.astimezone(zone) + timedelta(days=number)
+        x = 100 * (at - begin).total_seconds() / span
+        ticks.append(AxisTick(x, f"{at.day} {at:%b}", "start" if number == 0 else "middle"))
+    ticks.append(AxisTick(100, "today", "end", is_strong=True))
+    marks = [
+        ChartMark(place(point), "in", f"{credits(offer.credits)} credits more")
+        for point in played.points
+        if point.topped_up
+    ]
+    threshold = (
+        offer.threshold,
+        f"tops up under {credits(round_to_whole_credits(offer.threshold))}",
+    )
+    return build_line_chart(
+        [
+            place(point)
+            for point in thin_replay_points([*played.points, current_replay_point(played, now)])
+        ],
+        replay_chart_text(played, days),
+        ticks=ticks,
+        marks=marks[:40],
+        threshold=threshold if offer.enabled else None,
+    )
+
+
+def current_replay_point(played: TopUpReplay, now: datetime) -> ReplayPoint:
+    return ReplayPoint(now, played.points[-1].balance)
+
+
+def thin_replay_points(points: Sequence[ReplayPoint]) -> list[ReplayPoint]:
+    """Few enough to draw: both ends of each jump, and some of the rest."""
+    every = max(1, len(points) // MAX_CHART_POINTS)
+    last = len(points) - 1
+
+    def stays(number: int) -> bool:
+        at = points[number].at
+        if number in (0, last) or number % every == 0:
+            return True
+        return at in (points[number - 1].at, points[number + 1].at)
+
+    return [point for number, point in enumerate(points) if stays(number)]
+
+
+def build_replayed_days(played: TopUpReplay, zone: ZoneInfo) -> tuple[ReplayedDay, ...]:
+    """The chart as a table, the newest day first."""
+    ends: dict[date, Decimal] = {}
+    bought: Counter[date] = Counter()
+    for point in played.points:
+        day = point.at.astimezone(zone).date()
+        ends[day] = point.balance
+        bought[day] += point.topped_up
+    return tuple(ReplayedDay(day, ends[day], bought[day]) for day in sorted(ends, reverse=True))
+
+
+def replay_chart_text(played: TopUpReplay, days: int) -> str:
+    times = "once" if played.top_ups == 1 else f"{played.top_ups} times"
+    end = credits(played.points[-1].balance)
+    over = "of today" if days == 1 else f"of the last {days} days"
+    gaps = ""
+    if played.gaps:
+        spends = "1 spend" if len(played.gaps) == 1 else f"{len(played.gaps):,} spends"
+        gaps = f", {spends} not covered"
+    return f"Balance {over} as it would have run: topped up {times}{gaps}, {end} credits today."

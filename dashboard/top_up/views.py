@@ -1,0 +1,198 @@
+"""The automatic top-up of one account: looked at and changed by the treasurer and the owner alone.
+
+No view asks the service: a change is a row that a worker sends, and its end comes over the stream.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import reswap, retarget
+
+from dashboard.shared.access import fetch_account, fetch_credit_pack
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.query_params import build_page_url, parse_uuid
+from dashboard.shared.roles import Permission
+from dashboard.top_up import actions
+from dashboard.top_up.forms import CreditPackForm, TopUpForm
+from dashboard.top_up.queries import (
+    UNFINISHED_WHAT_IF,
+    TopUpFacts,
+    build_credit_arrivals,
+    build_top_up_confirmation,
+    build_top_up_history,
+    build_top_up_page,
+    build_top_up_status,
+    build_what_if,
+    displayed_setting,
+    load_top_up_facts,
+    setting_digest,
+)
+from proxyapi.models import Account
+from proxyapi.refusals import Refusal
+
+MONEY_PERMISSION = Permission.MANAGE_MONEY
+PAGE_TEMPLATE, STATE_TEMPLATE = "top_up/page.html", "top_up/_state.html"
+SETTING_TEMPLATE, WHAT_IF_TEMPLATE = (
+    "top_up/_setting.html",
+    "top_up/_what_if.html",
+)
+CONFIRM_TEMPLATE = "top_up/_confirm.html"
+
+
+@require_safe
+def top_up(request: TeamRequest) -> HttpResponse:
+    """The page; `replay` draws the what-if into it, for who has no script."""
+    account, accounts = fetch_account(request, request.GET.get("account", ""), MONEY_PERMISSION)
+    if account is None:
+        return render(request, "top_up/no_account.html")
+    return render_top_up_page(request, load_top_up_facts(account, accounts))
+
+
+@require_safe
+def top_up_state(request: TeamRequest) -> HttpResponse:
+    """What is known now, and the form too while a change of it is on its way."""
+    facts = load_requested_facts(request)
+    if not request.htmx:
+        return redirect(top_up_page_url(facts.account))
+    if request.GET.get("part") == "setting":
+        return render(request, SETTING_TEMPLATE, setting_context(facts))
+    drawn = request.GET.get("drawn", "")[:12]
+    context = {
+        "state": build_top_up_status(facts, drawn),
+        "history": build_top_up_history(request.team, facts),
+        "arrivals": build_credit_arrivals(facts),
+        "fragment": True,
+    }
+    return render(request, STATE_TEMPLATE, context)
+
+
+@require_safe
+def what_if(request: TeamRequest) -> HttpResponse:
+    """The last thirty days under the setting on the form; an unfinished one is not replayed."""
+    facts = load_requested_facts(request)
+    if not request.htmx:
+        return redirect(f"{top_up_page_url(facts.account)}&replay=1")
+    form = TopUpForm(
+        facts.packs, displayed_setting(facts), request.GET if "seen" in request.GET else None
+    )
+    if form.is_bound and not form.is_valid():
+        return render(request, WHAT_IF_TEMPLATE, {"what_if": UNFINISHED_WHAT_IF})
+    setting = form.requested_setting() if form.is_bound else form.drawn
+    return render(request, WHAT_IF_TEMPLATE, {"what_if": build_what_if(facts.account, setting)})
+
+
+@allow_get_or_post
+def change_setting(request: TeamRequest) -> HttpResponse:
+    """Asks whether to change it so, then has it sent."""
+    facts = load_requested_facts(request)
+    data = request.POST if request.method == "POST" else request.GET
+    form = TopUpForm(facts.packs, displayed_setting(facts), data)
+    if not form.is_valid():
+        return render_invalid_setting(request, facts, form)
+    nonce, refusal = None, ""
+    if request.method == "POST":
+        nonce = parse_top_up_nonce(request)
+        try:
+            wanted, seen = form.requested_setting(), form.cleaned_data["seen"]
+            actions.change_top_up(
+                by=request.membership, account=facts.account, nonce=nonce, wanted=wanted, seen=seen
+            )
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            return redirect_to(request, top_up_page_url(facts.account))
+    confirm = build_top_up_confirmation(
+        facts, form.requested_setting(), form.cleaned_data["seen"], nonce, refusal
+    )
+    if request.htmx:
+        return render(
+            request, CONFIRM_TEMPLATE, {"confirm": confirm, "form": form, "fragment": True}
+        )
+    status = 422 if refusal else 200
+    return render_top_up_page(request, facts, status, form=form, confirm=confirm)
+
+
+@require_POST
+def add_credit_pack(request: TeamRequest) -> HttpResponse:
+    """A credit pack that the team keeps."""
+    facts, form = load_requested_facts(request), CreditPackForm(request.POST)
+    if form.is_valid():
+        try:
+            pack = actions.add_credit_pack(by=request.membership, **form.cleaned_data)
+        except Refusal as refusal:
+            form.add_error(refusal.field or None, refusal.sentence)
+        else:
+            messages.success(request, f"{pack.name} is kept, {pack.credits:,} cr.")
+            return redirect(top_up_page_url(facts.account))
+    return render_top_up_page(request, facts, 422, pack_form=form)
+
+
+@require_POST
+def remove_credit_pack(request: TeamRequest, pack_id: int) -> HttpResponse:
+    pack = fetch_credit_pack(request, pack_id)
+    actions.remove_credit_pack(by=request.membership, pack=pack)
+    messages.success(request, f"{pack.name} is kept no longer.")
+    return redirect(top_up_page_url(request.POST.get("account", "")))
+
+
+def load_requested_facts(request: TeamRequest) -> TopUpFacts:
+    named = request.POST.get("account", "") or request.GET.get("account", "")
+    account, accounts = fetch_account(request, named, MONEY_PERMISSION)
+    if account is None:
+        raise Http404("There is no account in this team yet.")
+    return load_top_up_facts(account, accounts)
+
+
+def render_top_up_page(
+    request: TeamRequest, facts: TopUpFacts, status: int = 200, **more: Any
+) -> HttpResponse:
+    """The whole page, with what was typed where it came back."""
+    context = {
+        "page": build_top_up_page(facts, request.team),
+        "pack_form": CreditPackForm(),
+        **setting_context(facts),
+        **more,
+    }
+    if request.GET.get("replay"):
+        context["what_if"] = build_what_if(facts.account, displayed_setting(facts))
+    return render(request, PAGE_TEMPLATE, context, status=status)
+
+
+def setting_context(facts: TopUpFacts, form: TopUpForm | None = None) -> dict[str, Any]:
+    """What the form is drawn from. `drawn` recognises it when the setting changes meanwhile."""
+    shown = displayed_setting(facts)
+    return {
+        "form": form or TopUpForm(facts.packs, shown),
+        "state": build_top_up_status(facts),
+        "drawn": setting_digest(shown),
+    }
+
+
+def render_invalid_setting(
+    request: TeamRequest, facts: TopUpFacts, form: TopUpForm
+) -> HttpResponse:
+    """The form with what is wrong in it."""
+    if not request.htmx:
+        return render_top_up_page(request, facts, 422, form=form)
+    response = render(request, SETTING_TEMPLATE, setting_context(facts, form))
+    return reswap(retarget(response, "#top-up-setting"), "outerHTML")
+
+
+def top_up_page_url(account: Account | str) -> str:
+    """Of the account, or of what a field says it is."""
+    id = account.pk if isinstance(account, Account) else parse_uuid(account)
+    return build_page_url("top-up", {"account": id})
+
+
+def parse_top_up_nonce(request: TeamRequest) -> UUID:
+    """A form without its nonce is not ours: it could ask twice."""
+    nonce = parse_uuid(request.POST.get("nonce", ""))
+    if nonce is None:
+        raise Http404("This form is too old. Open the page again.")
+    return nonce

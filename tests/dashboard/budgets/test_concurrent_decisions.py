@@ -1,0 +1,86 @@
+"""Deciders at once: one word counts, one charge is sent, and everybody else is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+
+import pytest
+from django.db import connection
+
+from dashboard.budgets.actions import approval_requests
+from dashboard.models import ApprovalRequest, AuditEvent
+from dashboard.shared.budget_usage import BudgetExceeded
+from dashboard.shared.charging import charge_within_budget, request_approval
+from proxyapi.models import Account, Charge, ChargeState
+from proxyapi.refusals import Refusal
+from tests.dashboard.budgets.conftest import make_intent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(works: Sequence[Callable[[], object]]) -> list[type | None]:
+    """What each was refused with. Every thread gives its connection back."""
+    start = Barrier(len(works))
+
+    def run(work: Callable[[], object]) -> type | None:
+        start.wait(10)
+        try:
+            work()
+        except Refusal as refusal:
+            return type(refusal)
+        finally:
+            connection.close()
+        return None
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [done.result(60) for done in [pool.submit(run, work) for work in works]]
+
+
+@pytest.fixture
+def approval_request(priya, budget, video):
+    budget(priya, 50)
+    return request_approval(priya, make_intent(video(priya)))
+
+
+def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(approval_request, mira, thea):
+    works = [
+        partial(approval_requests.approve_request, by=by, ask=approval_request)
+        for by in (mira, thea) * 3
+    ]
+    assert at_once(works).count(None) == 1
+    assert Charge.objects.get().state == ChargeState.HELD
+    assert AuditEvent.objects.filter(action="ask.approved").count() == 1
+    assert Account.objects.get().held_credits() == 106
+
+
+def test_approved_declined_and_taken_back_at_once_one_word_counts(
+    approval_request, mira, thea, priya
+):
+    works = [
+        lambda: approval_requests.approve_request(by=mira, ask=approval_request),
+        lambda: approval_requests.decline_request(by=thea, ask=approval_request, words="No."),
+        lambda: approval_requests.withdraw_request(by=priya, ask=approval_request),
+    ]
+    assert at_once(works).count(None) == 1
+    sent = ApprovalRequest.objects.get().decision == "approved"
+    assert Charge.objects.get().state == (ChargeState.HELD if sent else ChargeState.REFUSED)
+
+
+def test_approving_and_charging_at_once_do_not_deadlock(
+    approval_request, mira, priya, luca, budget, video
+):
+    budget(None, 10_000)
+    budget(luca, 10_000)
+    works = [
+        partial(charge_within_budget, who, make_intent(video(who))) for who in (luca, priya) * 3
+    ]
+    found = at_once(
+        [lambda: approval_requests.approve_request(by=mira, ask=approval_request), *works]
+    )
+    assert found[0] is None
+    assert found[1:] == [None, BudgetExceeded] * 3
+    assert Account.objects.get().held_credits() == Decimal(106 * 4)

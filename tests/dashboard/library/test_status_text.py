@@ -1,0 +1,283 @@
+"""What a video shows itself as, and the sentences that say it (look §11)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.library.queries import video_page
+from dashboard.shared.videos.typical_durations import usual_duration
+from proxyapi.models import AccountPlan, Job, TokenState
+from proxyapi.models.job import MAX_JOB_CRASHES
+from proxyapi.polling.job_quarantine import POLLING_QUARANTINED_TEXT
+from tests.dashboard.library.conftest import ago
+from tests.factories import AccountFactory, TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def video_of(job: Job) -> Any:
+    return video_page.load_video_page(job)
+
+
+def state(video: Any) -> tuple[str, str]:
+    return video.card.state.name, video.card.state.word
+
+
+@pytest.mark.parametrize(
+    ("job", "shown"),
+    [
+        ("draft", ("draft", "Draft")),
+        ("running", ("running", "Rendering")),
+        ("completed", ("completed", "Completed")),
+        ("failed", ("failed", "Failed")),
+    ],
+)
+def test_a_job_at_rest_shows_its_own_state(job, shown, make_video_job):
+    assert state(video_of(make_video_job(job))) == shown
+
+
+@pytest.mark.parametrize(
+    ("charge", "shown"),
+    [
+        ("held", ("waiting", "Waiting")),
+        ("sending", ("running", "Sending")),
+        ("unknown", ("unknown", "Unknown")),
+    ],
+)
+def test_an_open_charge_speaks_for_the_video(charge, shown, make_video_job, add_open_charge):
+    job = make_video_job("draft")
+    add_open_charge(job, charge)
+    assert state(video_of(job)) == shown
+
+
+def test_pitfall_7_an_unknown_word_is_in_progress_and_shown_raw(make_video_job):
+    assert state(video_of(make_video_job("running", raw_status="syncing"))) == (
+        "running",
+        "In progress: syncing",
+    )
+
+
+@pytest.mark.parametrize("stopped", [TokenState.REVOKED, TokenState.PAUSED, TokenState.REMOVED])
+def test_a_token_that_stopped_pauses_the_polling_not_the_render(stopped, make_video_job, token):
+    job = make_video_job("running")
+    type(token).objects.update(state=stopped)
+    video = video_of(job)
+    assert state(video) == ("paused", "Paused")
+    assert "Priya’s token" in video.story or "plan lapsed" in video.story
+    assert "Last seen" not in video.story
+    assert video.card.fresh.seen == "rendering"
+
+
+def test_a_trial_did_not_lapse(make_video_job, token):
+    job = make_video_job("running")
+    type(token).objects.update(state=TokenState.PAUSED)
+    type(job.account).objects.update(plan=AccountPlan.TRIAL)
+    story = video_of(job).story
+    assert story.startswith(
+        "The service allows its API on paid plans only, not on trials. The balance and the ledger "
+        "can be read meanwhile."
+    )
+    assert "lapsed" not in story
+
+
+def test_the_first_of_its_kind_has_no_band(make_video_job):
+    bar = video_of(make_video_job("running")).card.bar
+    assert (bar.usual_width, bar.note) == (0, "first of its kind")
+
+
+@pytest.mark.parametrize(("seconds", "low", "high"), [(0, 0, 1), (39, 45, 55), (600, 85, 90)])
+def test_the_bar_of_the_first_of_its_kind_starts_empty_and_never_fills_up(
+    seconds, low, high, make_video_job
+):
+    bar = video_of(make_video_job("running", started_at=ago(seconds))).card.bar
+    assert low <= bar.fill <= high
+
+
+def test_the_band_is_where_eight_of_ten_finished(make_video_job):
+    for took in range(60, 160, 10):
+        make_video_job("completed", started_at=ago(1000), finished_at=ago(1000 - took))
+    bar = video_of(make_video_job("running", started_at=ago(50))).card.bar
+    assert bar.note == "usually 1–2 min"
+    assert 0 < bar.usual_start < bar.usual_start + bar.usual_width < 100
+    assert bar.fill < bar.usual_start
+
+
+def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
+    for _ in range(5):
+        make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
+    video = video_of(
+        make_video_job("running", started_at=ago(365), looked_at=ago(11), next_look_at=ago(-19))
+    )
+    assert state(video) == ("late", "Rendering")
+    assert video.story == (
+        "6 min 05 s, longer than 19 in 20. It was still rendering 11 s ago. It is not failed, "
+        "and we go on looking, every 30 s."
+    )
+    assert video.card.bar.fill < 100
+
+
+def test_c7_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
+    for _ in range(5):
+        make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
+    parked = {
+        "crashes": MAX_JOB_CRASHES,
+        "look_error": POLLING_QUARANTINED_TEXT,
+        "look_error_since": ago(60),
+    }
+    video = video_of(make_video_job("running", started_at=ago(365), looked_at=ago(90), **parked))
+    assert video.story == POLLING_QUARANTINED_TEXT
+    assert (video.card.fresh.seen, video.card.fresh.tail) == ("rendering", "")
+
+
+def test_another_length_is_another_class(make_video_job):
+    for _ in range(5):
+        make_video_job("completed", wanted={"script": "word " * 900})
+    assert video_of(make_video_job("running")).card.bar.note == "first of its kind"
+
+
+def test_the_time_that_reelroom_slept_is_not_usual(make_video_job):
+    """Started 400 s before; the last look before the end was 5 s or hours earlier."""
+    for _ in range(4):
+        make_video_job("completed", started_at=ago(400), looked_at=ago(105), finished_at=ago(100))
+        make_video_job("completed", started_at=ago(9000), looked_at=ago(8940), finished_at=ago(100))
+    assert video_of(make_video_job("running")).card.bar.note == "usually 5 min"
+
+
+def test_other_tenants_do_not_say_what_is_usual_here(make_video_job, otto):
+    elsewhere = TokenFactory.create(
+        account=AccountFactory.create(vault=otto.team.vault), owner=otto.user
+    )
+    for _ in range(5):
+        make_video_job("completed", token=elsewhere)
+    assert video_of(make_video_job("running")).card.bar.note == "first of its kind"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "note"),
+    [
+        ([], "first of its kind"),
+        ([41.0], "last time 41 s"),
+        ([10.0, 11.0, 12.0], "usually 10–12 s"),
+        ([240.0, 300.0, 420.0], "usually 4–7 min"),
+        ([30.0, 40.0, 400.0], "usually 32 s to 5 min"),
+    ],
+)
+def test_the_usual_in_words(seconds, note):
+    assert usual_duration(seconds).note == note
+
+
+def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):
+    job = make_video_job(
+        "running",
+        looked_at=ago(40),
+        look_error="The service did not answer.",
+        look_error_since=timezone.now(),
+    )
+    video = video_of(job)
+    assert state(video) == ("running", "Rendering")
+    assert video.card.fresh.seen == "rendering"
+    assert video.card.fresh.tail.startswith("; the service has not answered since ")
+
+
+def test_a_good_poll_says_when_and_when_next(make_video_job):
+    fresh = video_of(make_video_job("running")).card.fresh
+    assert (round(fresh.since), round(fresh.next)) == (4, 9)
+
+
+@pytest.mark.parametrize(
+    ("now", "sent", "last"), [("12:00", "11:59", "12:14"), ("23:50", "23:49", "7 Nov 00:04")]
+)
+def test_a_lost_answer_is_said_in_full(
+    now, sent, last, make_video_job, add_open_charge, time_machine
+):
+    here = timezone.get_current_timezone()
+    today = datetime(2026, 11, 6, int(now[:2]), int(now[3:]), tzinfo=here)
+    time_machine.move_to(today, tick=False)
+    job = make_video_job("draft")
+    add_open_charge(job, "unknown")
+    video = video_of(job)
+    assert video.story == (
+        f"We do not know whether 42 cr were spent. The render was sent at {sent} and the answer "
+        f"got lost. It will not be sent again; the ledger decides, at the latest by {last}."
+    )
+    assert "46 cr stay held" in video.card.say
+    assert (video.card.cost.is_, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
+
+
+def test_a_doubt_that_was_settled_is_told(make_video_job, add_settled_charge):
+    job = make_video_job("running")
+    add_settled_charge(job, 42, state="matched")
+    assert video_of(job).story.startswith("It was charged: 42 cr, ledger ")
+
+
+def test_a_charge_that_was_never_made_leaves_its_sentence(make_video_job, add_open_charge):
+    job = make_video_job("draft")
+    add_open_charge(job, "refused", reason="It was never charged. The 46 cr held are free again.")
+    assert video_of(job).story == "It was never charged. The 46 cr held are free again."
+
+
+@pytest.mark.parametrize("word", ["draft", "running", "completed"])
+def test_a_charge_that_was_called_uncharged_and_took_credits_says_so(
+    word, make_video_job, add_settled_charge
+):
+    """Ordered again, it is a step of its own: it did not fail, as one that was retried did."""
+    job, said = (
+        make_video_job(word),
+        "It was called uncharged, and a debit of 42 cr was booked at 14:10 UTC.",
+    )
+    add_settled_charge(job, 42, state="matched", code="CHARGED-LATE", reason=said)
+    assert video_of(job).story == said
+    add_settled_charge(job, 42)
+    (_, *_, late, _) = video_of(job).nodes
+    assert (late.state, late.quote) == ("late", said)
+
+
+def test_a_failure_says_reason_cost_and_the_price_of_again(make_video_job, add_settled_charge):
+    job = make_video_job("failed")
+    add_settled_charge(job)
+    video = video_of(job)
+    assert video.story == (
+        "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
+        "renders by itself. A retry costs about 96 cr again."
+    )
+    assert video.code == "SCENE-IMAGE"
+    assert video.card.say == "“Image for scene 7 could not be made.” Not refunded."
+
+
+def test_what_is_spent_is_exact_and_what_is_held_is_said(
+    make_video_job, add_settled_charge, add_open_charge
+):
+    job = make_video_job("failed")
+    add_settled_charge(job, 4, "faceless.scripts")
+    add_settled_charge(job, 96)
+    assert (video_of(job).spent.value, video_of(job).spent.is_) == (100, "exact")
+    add_open_charge(job, "held", operation="faceless.retry")
+    assert (video_of(job).spent.value, video_of(job).spent.is_) == (146, "held")
+
+
+def test_the_lineage_tells_every_step_with_its_cost(make_video_job, add_settled_charge):
+    job = make_video_job("completed")
+    add_settled_charge(job, 4, "faceless.scripts", sent_at=ago(900), body={"duration": 60})
+    add_settled_charge(job, 96, sent_at=ago(800))
+    add_settled_charge(job, 97, "faceless.retry", sent_at=ago(400))
+    nodes = video_of(job).nodes
+    assert [(node.name, node.state, node.amount.value) for node in nodes] == [
+        ("Draft", "completed", 0),
+        ("Script, 1 min, 11 words", "completed", 4),
+        ("Render", "failed", 96),
+        ("Retry", "completed", 97),
+    ]
+    assert nodes[-1].current
+    assert nodes[-1].meta.endswith("done in 5 min")
+
+
+def test_a_failed_run_quotes_its_reason_in_the_lineage(make_video_job, add_settled_charge):
+    job = make_video_job("failed")
+    add_settled_charge(job)
+    node = video_of(job).nodes[-1]
+    assert (node.quote, node.code) == ("“Image for scene 7 could not be made.”", "SCENE-IMAGE")
+    assert "96 cr is what it took last time" in node.note

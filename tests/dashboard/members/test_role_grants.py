@@ -1,0 +1,85 @@
+"""Who may give which role to whom: every actor, every member, every new role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.members.actions.team import change_member_role
+from dashboard.models import AlertEvent, AuditEvent, Delivery, Membership, Role, Team
+from tests.factories import MembershipFactory
+
+ClientOf = Callable[[Membership], Client]
+OWNER, ADMIN, TREASURER, PRODUCER, VIEWER = Role
+# Who gives which roles, by the role that the member has before. What is missing is refused.
+GIVES: dict[tuple[Role, Role], set[Role]] = {
+    **{(OWNER, current): set(Role) for current in Role},
+    **{(ADMIN, current): {ADMIN, PRODUCER, VIEWER} for current in (ADMIN, PRODUCER, VIEWER)},
+    (TREASURER, VIEWER): {TREASURER, VIEWER},
+}
+
+
+def member(team: Team, role: Role) -> Membership:
+    return MembershipFactory.create(team=team, role=role)
+
+
+@pytest.mark.parametrize(("actor", "current", "new"), list(product(Role, repeat=3)))
+def test_a_role_is_given_by_who_has_its_permissions_and_those_of_the_one_before(
+    actor: Role, current: Role, new: Role, northlight: Team, mira: Membership
+) -> None:
+    by, target = member(northlight, actor), member(northlight, current)
+    if new in GIVES.get((actor, current), set()):
+        assert change_member_role(by=by, member=target, role=new) is (new != current)
+    else:
+        with pytest.raises(PermissionDenied):
+            change_member_role(by=by, member=target, role=new)
+        new = current
+    target.refresh_from_db()
+    assert target.role == new
+    assert AuditEvent.objects.count() == (new != current)
+
+
+@pytest.mark.parametrize(("actor", "current"), list(product(Role, repeat=2)))
+def test_the_page_offers_exactly_the_roles_that_are_given(
+    actor: Role, current: Role, northlight: Team, client_of: ClientOf
+) -> None:
+    by, target = member(northlight, actor), member(northlight, current)
+    page = client_of(by).get(reverse("members")).content.decode()
+    row = page.partition(f'id="member-{target.pk}"')[2].partition("</tr>")[0]
+    offered = {role for role in Role if f'value="{role.value}"' in row}
+    assert offered == GIVES.get((actor, current), set())
+
+
+@pytest.mark.parametrize("who", ["jonas", "thea"])
+def test_nobody_gives_themselves_more(
+    who: str, request: pytest.FixtureRequest, mira: Membership, client_of: ClientOf
+) -> None:
+    me = request.getfixturevalue(who)
+    for role in (OWNER, ADMIN, TREASURER):
+        answer = client_of(me).post(reverse("member-roles", args=[me.pk]), {"role": role})
+        assert answer.status_code == (302 if role == me.role == ADMIN else 403), role
+    me.refresh_from_db()
+    assert me.role == (ADMIN if who == "jonas" else TREASURER)
+
+
+def test_the_owners_are_told_in_the_portal_and_by_mail(
+    mira: Membership, jonas: Membership, priya: Membership, client_of: ClientOf
+) -> None:
+    url = reverse("member-roles", args=[priya.pk])
+    assert client_of(jonas).post(url, {"role": "admin"}).status_code == 302
+    event = AlertEvent.objects.get()
+    assert (event.member, event.title) == (mira.user, "Jonas Weber made Priya Raman admin")
+    assert event.text.startswith("Priya Raman was producer before.")
+    assert [row.address for row in Delivery.objects.all()] == ["mira@northlight.example"]
+    assert event.title in client_of(mira).get(reverse("alerts")).content.decode()
+    assert event.title not in client_of(priya).get(reverse("alerts")).content.decode()
+
+
+def test_who_gives_a_role_is_not_told_of_it(mira: Membership, priya: Membership) -> None:
+    change_member_role(by=mira, member=priya, role=VIEWER)
+    assert not AlertEvent.objects.exists()

@@ -1,0 +1,122 @@
+"""What waits for a person: every kind of it is found, and nobody else's."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import ApprovalRequest
+from dashboard.overview.queries import attention_rows
+from dashboard.overview.queries.attention_items import build_attention_list
+from dashboard.overview.queries.attention_rows import load_attention_rows
+from proxyapi.models import AccountPlan, LedgerConflict, TokenState
+from proxyapi.models.job import MAX_JOB_CRASHES
+from tests.dashboard.overview.conftest import ago, video
+from tests.factories import AccountFactory, TokenFactory
+
+
+@pytest.fixture
+def every_concern(account, token, ledger, add_entry, make_charge, luca, northlight):
+    """One of each kind."""
+    make_charge(42, luca, state="unknown", quote=Decimal(42))
+    make_charge(98, luca, state="matched", orphan_at=ago(days=1))
+    make_charge(98, luca, refund_owed_at=ago(minutes=6))
+    ApprovalRequest.objects.create(
+        team=northlight, member=luca.user, charge=make_charge(0, luca, state="draft", hold=106)
+    )
+    TokenFactory.create(account=account, owner=luca.user, state=TokenState.REVOKED)
+    TokenFactory.create(account=account, owner=luca.user, state=TokenState.PAUSED)
+    LedgerConflict.objects.create(account=account, position=3, before={}, after={})
+    video(token, state="failed", title="The seventh scene", finished_at=ago(hours=2))
+    video(
+        token,
+        title="Parked",
+        state="running",
+        crashes=MAX_JOB_CRASHES,
+        looked_at=ago(hours=3),
+        next_look_at=ago(hours=3),
+    )
+    add_entry(-96)
+
+
+def found(team, account):
+    now = timezone.now()
+    return load_attention_rows(team, [account.pk], now - timedelta(days=20), now)
+
+
+def test_every_kind_is_found_in_one_query(
+    every_concern, northlight, account, django_assert_num_queries
+):
+    with django_assert_num_queries(1):
+        all_of_them = found(northlight, account)
+    kinds = "ask failed left_alone orphan outside plan refund rewrite token unknown"
+    assert sorted(one.kind for one in all_of_them) == kinds.split()
+
+
+def test_they_come_with_what_the_sentences_need(every_concern, northlight, account):
+    by_kind = {one.kind: one for one in found(northlight, account)}
+    unknown = by_kind["unknown"]
+    assert (unknown.who, unknown.what, unknown.amount) == (
+        "Luca Moretti",
+        "How to read a glacier",
+        42,
+    )
+    assert unknown.word == "faceless.render"
+    assert by_kind["outside"].amount == 96
+    assert by_kind["failed"].what == "The seventh scene"
+    assert by_kind["failed"].id
+
+
+def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
+    northlight, account, ledger, make_charge, monkeypatch
+):
+    monkeypatch.setattr(attention_rows, "MAX_ATTENTION_ROWS", 3)
+    for days in range(20, 15, -1):
+        make_charge(98, refund_owed_at=ago(days=days))
+    make_charge(42, state="unknown", quote=Decimal(42))
+    shown = found(northlight, account)
+    assert [one.kind for one in shown] == ["unknown", "refund", "refund"]
+    assert shown[1].since < shown[2].since < ago(days=18)
+    TokenFactory.create(vault=account.vault, account=account, state="revoked")
+    assert [one.kind for one in found(northlight, account)] == ["unknown", "token", "refund"]
+
+
+def test_another_team_sees_nothing_of_it(every_concern, account, otto):
+    now = timezone.now()
+    assert load_attention_rows(otto.team, [], now - timedelta(days=20), now) == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "title", "text"),
+    [
+        (AccountPlan.TRIAL, "Northlight Trial is on a trial", "paid plans only, not on trials."),
+        (AccountPlan.NONE, "The plan of Northlight Trial lapsed today", "Nothing is lost"),
+    ],
+)
+def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
+    account = AccountFactory.create(vault=northlight.vault, name="Northlight Trial", plan=plan)
+    TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
+    (ask,) = build_attention_list([], found(northlight, account), timezone.now(), top_up=True).shown
+    assert ask.title == title
+    assert text in ask.text
+
+
+def test_what_was_settled_waits_for_nobody(
+    northlight, account, ledger, token, add_entry, make_charge
+):
+    make_charge(98, refund_owed_at=ago(days=1), refunded_at=ago(hours=1))
+    make_charge(98, state="matched", orphan_at=ago(days=1), refunded_at=ago(hours=1))
+    make_charge(42, state="matched")
+    add_entry(-42, charge=make_charge(42))
+    video(token, state="failed", hidden_at=ago(hours=1), finished_at=ago(hours=2))
+    video(token, state="failed", finished_at=ago(days=30))
+    assert found(northlight, account) == []
+
+
+def test_what_was_spent_before_the_account_came_is_no_news(northlight, account, add_entry):
+    add_entry(-96, ago(days=401))
+    now = timezone.now()
+    assert load_attention_rows(northlight, [account.pk], now - timedelta(days=500), now) == []

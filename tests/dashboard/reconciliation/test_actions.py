@@ -1,0 +1,316 @@
+"""What a person decides: once, with the amount named, with its audit row, and nobody else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.utils import timezone
+
+from dashboard.models import AuditEvent
+from dashboard.reconciliation import actions
+from proxyapi import ledger
+from proxyapi.models import ChargeState, LedgerConflict, LedgerEntry, LedgerMirror
+from proxyapi.refusals import Refusal, StaleData
+
+
+def address(charge, what):
+    return f"/reconciliation/charges/{charge.pk}/{what}/"
+
+
+def test_the_question_names_the_amount(client_of, thea, unknown_charge, ledger):
+    shown = client_of(thea).get(address(unknown_charge, "write-offs")).content.decode()
+    assert "Write off 42 cr?" in shown
+    assert "The 46 cr held are free again" in shown.replace("\n", " ")
+
+
+def test_a_write_off_frees_the_hold_and_leaves_its_row(client_of, thea, unknown_charge, ledger):
+    before = unknown_charge.account.held()
+    answer = client_of(thea).post(
+        address(unknown_charge, "write-offs"), {"reason": "Never  booked."}
+    )
+    assert answer.status_code == 302
+    unknown_charge.refresh_from_db()
+    assert (unknown_charge.state, unknown_charge.cost, unknown_charge.reason) == (
+        ChargeState.WRITTEN_OFF,
+        None,
+        "Never booked.",
+    )
+    assert unknown_charge.decided_by == thea.user
+    assert before - unknown_charge.account.held() == 46
+    event = AuditEvent.objects.get(action="charge.write_off")
+    assert (event.actor, event.details["hold"]) == (thea.user, "46.0000")
+    assert event.details["reason"] == "Never booked."
+
+
+def test_a_write_off_wants_a_reason(client_of, thea, unknown_charge, ledger):
+    answer = client_of(thea).post(address(unknown_charge, "write-offs"), {"reason": "  "})
+    assert answer.status_code == 422
+    assert actions.WRITE_OFF_REASON_REQUIRED in answer.content.decode()
+    unknown_charge.refresh_from_db()
+    assert unknown_charge.state == ChargeState.UNKNOWN
+    assert not AuditEvent.objects.exists()
+
+
+def test_an_entry_settles_what_was_unknown(client_of, mira, unknown_charge, add_entry):
+    entry = add_entry(-42, timezone.now() - timedelta(minutes=59))
+    other = add_entry(-96, timezone.now() - timedelta(minutes=50))
+    shown = client_of(mira).get(address(unknown_charge, "matches")).content.decode()
+    assert shown.index(f'value="{entry.position} 42') < shown.index(f'value="{other.position} 96')
+    assert shown.count("Exactly the price that was shown.") == 1
+    client_of(mira).post(address(unknown_charge, "matches"), {"entry": f"{entry.position} 42"})
+    unknown_charge.refresh_from_db()
+    entry.refresh_from_db()
+    assert (unknown_charge.state, unknown_charge.cost, entry.charge) == (
+        ChargeState.MATCHED,
+        42,
+        unknown_charge,
+    )
+    event = AuditEvent.objects.get(action="charge.match")
+    assert (event.details["cost"], event.details["position"]) == ("42.0000", entry.position)
+
+
+@pytest.mark.parametrize(
+    "position", ["", "x", "²", "-1", "99999", pytest.param("9" * 4301, id="4301 digits")]
+)
+def test_only_an_entry_of_the_ledger_settles(position, client_of, thea, unknown_charge, add_entry):
+    add_entry(-42)
+    answer = client_of(thea).post(address(unknown_charge, "matches"), {"entry": f"{position} 42"})
+    assert answer.status_code == 422
+    unknown_charge.refresh_from_db()
+    assert unknown_charge.state == ChargeState.UNKNOWN
+
+
+@pytest.mark.parametrize("seen", ["96", "", "x"])
+def test_a_row_that_reads_differently_by_now_settles_nothing(
+    seen, client_of, thea, unknown_charge, add_entry
+):
+    """Somebody took the service's version of it while the question stood open."""
+    entry = add_entry(-42)
+    answer = client_of(thea).post(
+        address(unknown_charge, "matches"), {"entry": f"{entry.position} {seen}"}
+    )
+    assert answer.status_code == 422
+    unknown_charge.refresh_from_db()
+    assert unknown_charge.state == ChargeState.UNKNOWN
+
+
+def test_an_entry_that_has_a_charge_is_no_candidate(
+    client_of, thea, unknown_charge, add_entry, make_charge
+):
+    taken = add_entry(-42, charge=make_charge(42))
+    shown = client_of(thea).get(address(unknown_charge, "matches")).content.decode()
+    assert "No debit without a charge was booked" in shown
+    answer = client_of(thea).post(
+        address(unknown_charge, "matches"), {"entry": f"{taken.position} 42"}
+    )
+    assert answer.status_code == 422
+
+
+def test_what_was_settled_meanwhile_is_not_decided_again(thea, unknown_charge, ledger):
+    actions.write_off_unknown_charge(by=thea, charge=unknown_charge, reason="Gone.")
+    with pytest.raises(StaleData):
+        actions.write_off_unknown_charge(by=thea, charge=unknown_charge, reason="Gone again.")
+    assert AuditEvent.objects.count() == 1
+
+
+@pytest.fixture
+def ledger_conflict(account, add_entry):
+    add_entry(-96)
+    words = {"label": "Render", "content_type": "", "transaction_type": "Debit"}
+    when = {"created_at": timezone.now().isoformat()}
+    return LedgerConflict.objects.create(
+        account=account,
+        position=0,
+        before={**words, **when, "credit_spend": "-96"},
+        after={**words, **when, "credit_spend": "-90"},
+    )
+
+
+def test_the_services_version_is_taken(client_of, thea, ledger_conflict, account):
+    url = f"/reconciliation/conflicts/{ledger_conflict.pk}/acceptances/"
+    shown = client_of(thea).get(url).content.decode()
+    assert "−96 Render" in shown
+    assert "−90 Render" in shown
+    assert client_of(thea).post(url).status_code == 302
+    assert LedgerEntry.objects.get(account=account, position=0).amount == -90
+    event = AuditEvent.objects.get(action="ledger.accept")
+    assert event.target == "row 1"
+    assert event.details["before"]["credit_spend"] == "-96"
+    assert event.details["after"]["credit_spend"] == "-90"
+    assert client_of(thea).post(url).status_code == 404
+
+
+def test_a_row_is_accepted_once(thea, ledger_conflict):
+    actions.accept_ledger_conflict(by=thea, rewrite=ledger_conflict)
+    with pytest.raises(StaleData):
+        actions.accept_ledger_conflict(by=thea, rewrite=ledger_conflict)
+
+
+@pytest.fixture
+def shifted_rows(account, add_entry):
+    """A row was taken out of the middle: all behind it read differently."""
+    now = timezone.now().isoformat()
+
+    def words(amount):
+        kind = {"label": "Render", "content_type": "", "transaction_type": "Debit"}
+        return {**kind, "credit_spend": str(amount), "created_at": now}
+
+    for position, amount in enumerate((-96, -90, -84)):
+        add_entry(amount)
+        LedgerConflict.objects.create(
+            account=account, position=position, before=words(amount), after=words(amount + 6)
+        )
+
+
+def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted_rows, account):
+    browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
+    assert url in browser.get(f"/reconciliation/?account={account.pk}").content.decode()
+    assert "3 rows read differently now." in browser.get(url).content.decode()
+    seen = ledger.count_open_conflicts(account).fingerprint
+    said = browser.post(url, {"seen": seen}, follow=True).content.decode()
+    assert "3 rows read as the service shows them." in said
+    amounts = LedgerEntry.objects.filter(account=account).order_by("position")
+    assert list(amounts.values_list("amount", flat=True)) == [-90, -84, -78]
+    assert not LedgerConflict.objects.filter(accepted_at=None).exists()
+    assert AuditEvent.objects.get(action="ledger.accept_all").details == {"rows": 3, "gone": 0}
+    again = browser.post(url, {"seen": seen}).content.decode()
+    assert "Somebody has looked at these rows meanwhile. Nothing was changed." in again
+    assert "Nothing is left to take" in again
+
+
+@pytest.mark.parametrize("seen", ["2", "", "4", "3"])
+def test_other_rows_than_were_asked_about_are_not_taken(
+    client_of, thea, shifted_rows, account, seen
+):
+    url = f"/reconciliation/accounts/{account.pk}/acceptances/"
+    answer = client_of(thea).post(url, {"seen": seen})
+    assert "Other rows were found meanwhile." in answer.content.decode()
+    assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
+
+
+def test_as_many_rows_of_another_page_are_other_rows(client_of, thea, shifted_rows, account):
+    """The page beneath differs as well, by as many rows, while the question stands open."""
+    seen = ledger.count_open_conflicts(account).fingerprint
+    words = LedgerConflict.objects.values("account", "position", "before", "after")
+    again = [LedgerConflict(**{**row, "account": account}) for row in words]
+    LedgerConflict.objects.update(accepted_at=timezone.now())
+    LedgerConflict.objects.bulk_create(again)
+    url = f"/reconciliation/accounts/{account.pk}/acceptances/"
+    assert "Other rows" in client_of(thea).post(url, {"seen": seen}).content.decode()
+    assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
+
+
+def test_rows_that_are_gone_are_told_by_how_many_they_are(
+    client_of, thea, shifted_rows, account, add_entry
+):
+    """Not all of them are written down."""
+    for _ in range(4):
+        add_entry(-1)
+    LedgerMirror.objects.update_or_create(account=account, defaults={"high": 7, "total": 7})
+    LedgerConflict.objects.filter(position=2).update(after=None)
+    browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
+    asked = browser.get(url).content.decode()
+    assert "2 rows read differently now." in asked
+    assert "5 rows the service does not show any more leave the mirror." in asked
+    seen = ledger.count_open_conflicts(account).fingerprint
+    said = browser.post(url, {"seen": seen}, follow=True).content.decode()
+    assert "2 rows read as the service shows them. 5 rows left the mirror." in said
+    assert LedgerEntry.objects.filter(account=account).count() == 2
+
+
+@pytest.fixture
+def unexplained_gap(add_entry, set_checkpoint, account):
+    """700 at the start, 96 spent, and the service shows 600: 4 cr are missing."""
+    add_entry(-96)
+    set_checkpoint(600, opening=700)
+    return f"/reconciliation/accounts/{account.pk}/opening-balances/"
+
+
+FORM = {"difference": "-4.0000", "reason": "The  plan renewed."}
+
+
+def test_the_question_says_what_the_opening_balance_becomes(client_of, mira, unexplained_gap):
+    shown = client_of(mira).get(unexplained_gap).content.decode()
+    assert "Let 4 cr go unexplained?" in shown
+    assert "The balance fell by 4 cr more than the ledger says" in shown
+    assert [f'value="{cr}"' in shown for cr in (700, -4, 696, -96, 600)] == [True] * 5
+
+
+def test_the_opening_balance_is_rebased_and_the_ledger_reconciles(
+    client_of, mira, unexplained_gap, account
+):
+    assert client_of(mira).post(unexplained_gap, FORM).status_code == 302
+    kept = ledger.build_reconciliation(account)
+    assert (kept.opening_balance, kept.difference) == (696, 0)
+    assert (kept.entries_sum, kept.balance_exact) == (-96, 600)
+    event = AuditEvent.objects.get(action="ledger.anchor")
+    assert (event.actor, event.target) == (mira.user, str(account.pk))
+    assert event.details == {
+        "difference": "-4.0000",
+        "balance": "600.0000",
+        "row": 1,
+        "reason": "The plan renewed.",
+    }
+
+
+def test_what_was_let_go_stays_on_the_page_with_who_and_why(client_of, mira, vera, unexplained_gap):
+    client_of(mira).post(unexplained_gap, FORM)
+    page = client_of(vera).get("/reconciliation/?part=let-go").content.decode()
+    for said in ("Differences let go", str(mira.user), "The plan renewed.", 'value="-4"'):
+        assert said in page
+
+
+def test_a_difference_is_not_let_go_without_a_reason(client_of, mira, unexplained_gap, account):
+    answer = client_of(mira).post(unexplained_gap, {**FORM, "reason": " "})
+    assert answer.status_code == 422
+    assert actions.REBASE_REASON_REQUIRED in answer.content.decode()
+    assert ledger.build_reconciliation(account).difference == -4
+
+
+@pytest.mark.parametrize("seen", ["-3.0000", "4", "", "much", "NaN", "-4e99"])
+def test_only_the_difference_that_was_seen_is_let_go(
+    seen, client_of, mira, unexplained_gap, account
+):
+    answer = client_of(mira).post(unexplained_gap, {**FORM, "difference": seen})
+    assert answer.status_code == 422
+    assert "Nothing was changed" in answer.content.decode()
+    assert ledger.build_reconciliation(account).difference == -4
+    assert not AuditEvent.objects.exists()
+
+
+def test_nothing_is_let_go_twice(client_of, mira, unexplained_gap):
+    client_of(mira).post(unexplained_gap, FORM)
+    again = client_of(mira).post(unexplained_gap, FORM)
+    assert "agree by now. Nothing was changed." in again.content.decode()
+    assert AuditEvent.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["jonas", "priya", "vera"])
+def test_nobody_else_decides_by_hand_made_calls(
+    name, request, unknown_charge, ledger, ledger_conflict
+):
+    member = request.getfixturevalue(name)
+    for act in (
+        lambda: actions.write_off_unknown_charge(by=member, charge=unknown_charge, reason="Mine."),
+        lambda: actions.match_charge_to_entry(
+            by=member, charge=unknown_charge, position=0, seen=None
+        ),
+        lambda: actions.accept_ledger_conflict(by=member, rewrite=ledger_conflict),
+        lambda: actions.accept_ledger_conflicts(
+            by=member, account=ledger_conflict.account, seen="1"
+        ),
+        lambda: actions.rebase_opening_balance(
+            by=member, account=unknown_charge.account, seen=None, reason="Mine."
+        ),
+    ):
+        with pytest.raises(PermissionDenied):
+            act()
+    assert not AuditEvent.objects.exists()
+
+
+def test_no_reason_is_a_refusal_of_its_own_field(thea, unknown_charge, ledger):
+    with pytest.raises(Refusal) as refused:
+        actions.write_off_unknown_charge(by=thea, charge=unknown_charge, reason="")
+    assert refused.value.field == "reason"

@@ -1,0 +1,102 @@
+"""One subscription, and what becomes of its listeners when Redis ends, hangs or is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+import redis
+from django.conf import settings
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+from dashboard.shared.live import event_stream
+from dashboard.shared.live.event_stream import HubUnavailable, LiveHub
+from dashboard.up import valkey
+from proxyapi.events import ChangeEvent, EventType
+from tests.dashboard.shared.live.hub_listener import announce, next_message, run_with_hub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
+    """However often the others have news while one is being told."""
+    first, second, third = uuid4(), uuid4(), uuid4()
+    hub, told = LiveHub(), []
+
+    async def push(vault, news):
+        told.append(vault)
+        if len(told) < 4:
+            hub._news[first].add(ChangeEvent(first, EventType.JOB, uuid4()))
+        else:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(hub, "_push", push)
+    for vault in (first, second, third):
+        hub._news[vault].add(ChangeEvent(vault, EventType.JOB, uuid4()))
+    hub._woken.set()
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(hub._push_pending())
+    assert told == [first, second, third, first]
+
+
+def test_without_redis_there_is_no_stream(settings):
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
+
+    async def scene() -> None:
+        with pytest.raises(HubUnavailable):
+            await LiveHub().wait_until_ready()
+
+    asyncio.run(scene())
+
+
+def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
+    """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
+    vault = priya.team.vault_id
+
+    @run_with_hub(stream_session_of(priya))
+    async def _(hub, listener):
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            client.client_kill_filter(_type="pubsub")
+        assert await next_message(listener) == ""
+        await hub.ready()
+        assert hub.missed(vault, hub.since - 1), "it hears anew"
+
+
+@pytest.fixture
+def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
+    """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
+    monkeypatch.setattr(event_stream, "REDIS_PING_INTERVAL_S", 0.2)
+    process = subprocess.Popen(valkey.valkey_command(tmp_path / "valkey.sock"))
+    settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
+    patient = Retry(ConstantBackoff(0.05), 200)
+    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
+        client.ping()
+    yield process
+    process.send_signal(signal.SIGCONT)
+    process.terminate()
+    process.wait()
+
+
+def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
+    freezable_valkey, priya, stream_session_of
+):
+    """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
+
+    @run_with_hub(stream_session_of(priya))
+    async def _(hub, listener):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(listener.queue.get(), 1)
+        announce(priya.team.vault_id, EventType.ALERT, uuid4())
+        assert "event: touched" in await next_message(listener)
+        freezable_valkey.send_signal(signal.SIGSTOP)
+        assert await next_message(listener) == ""
+        for _ in range(2):
+            with pytest.raises(HubUnavailable):
+                await hub.ready()
+        freezable_valkey.send_signal(signal.SIGCONT)
+        await hub.ready()

@@ -1,0 +1,100 @@
+"""The stream of a page through a real server."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from django.core.asgi import get_asgi_application
+from django.db import connection, connections
+from django.test import Client
+
+from dashboard.shared.live import event_stream
+from proxyapi.events import EventType, publish_event
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+WITHIN = 5  # seconds; a generous end for what takes milliseconds
+
+
+@pytest.fixture
+def site():
+    """The site behind a real uvicorn on a free port, all middleware in place."""
+    config = uvicorn.Config(
+        get_asgi_application(), port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    patience = threading.Event()
+    while not server.started:
+        patience.wait(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    connections.close_all()
+
+
+@contextlib.contextmanager
+def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
+    cookies = {"sessionid": client.cookies["sessionid"].value}
+    headers = {"Accept-Encoding": "gzip, deflate, br", **headers}
+    with (
+        httpx.Client(base_url=site, cookies=cookies, timeout=WITHIN) as http,
+        http.stream("GET", f"/live/?since={int(time.time())}", headers=headers) as answer,
+    ):
+        yield answer, answer.iter_raw()
+
+
+def test_a_page_of_another_team_than_the_chosen_one_hears_nothing(site, vera, otto, client_of):
+    cookies = {"sessionid": client_of(vera).cookies["sessionid"].value}
+    for team, status in ((vera.team_id, 200), (otto.team_id, 503)):
+        address = f"{site}/live/?since={int(time.time())}&team={team}"
+        with httpx.stream("GET", address, cookies=cookies, timeout=WITHIN) as answer:
+            assert answer.status_code == status
+
+
+def test_through_a_server_an_event_arrives_at_once_and_uncompressed(
+    site, make_video_job, vera, client_of
+):
+    """Starts a server and talks to it over sockets."""
+    job = make_video_job("running")
+    with stream_of(site, client_of(vera)) as (answer, chunks):
+        assert answer.headers["content-type"] == "text/event-stream"
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-accel-buffering"] == "no"
+        assert answer.headers["content-encoding"] == "identity"
+        assert b"event: hello" in next(chunks)
+        publish_event(job.vault_id, EventType.JOB, job.pk)
+        assert f"job-{job.pk}".encode() in next(chunks), "a beat came first"
+
+
+def test_a_stream_holds_no_database_connection(site, make_video_job, vera, client_of):
+    """Starts a server; PostgreSQL counts connections, SQLite has none to count."""
+    job = make_video_job("running")
+    with stream_of(site, client_of(vera)) as (_, chunks):
+        next(chunks)
+        publish_event(job.vault_id, EventType.JOB, job.pk)
+        next(chunks)
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                    "AND pid <> pg_backend_pid() AND state <> 'idle'"
+                )
+                assert cursor.fetchone() == (0,)
+
+
+def test_a_stream_ends_with_the_session(site, luca, make_video_job, client_of, monkeypatch):
+    """Starts a server and waits until it lets go."""
+    monkeypatch.setattr(event_stream, "SESSION_CHECK_INTERVAL_S", 0.05)
+    client = client_of(luca)
+    with stream_of(site, client) as (_, chunks):
+        next(chunks)
+        client.logout()
+        assert list(chunks) == []

@@ -1,0 +1,135 @@
+"""What stands around every page: the purse and the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from dashboard.models import Membership
+from dashboard.shared.service_status import load_service_availability
+from dashboard.shared.shell import build_app_shell
+from dashboard.shared.team_balance import (
+    TeamBalance,
+    load_holds_and_counts,
+    load_team_balance,
+    plan_renewal_text,
+)
+from proxyapi.models import Account, ChargeState, JobState, Token, TokenState
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+
+ClientOf = Callable[[Membership], Client]
+
+
+@pytest.fixture
+def token(priya: Membership) -> Token:
+    account = AccountFactory.create(
+        vault=priya.team.vault, balance=Decimal(4318), monthly_credits=Decimal(12000)
+    )
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Token) -> None:
+    ChargeFactory.create(
+        job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
+    )
+    purse = load_team_balance(token.vault)
+    assert (purse.balance, purse.held, purse.free) == (Decimal(4318), Decimal(106), Decimal(4212))
+    assert purse.sentence == "7,682 used and 106 held of 12,000"
+    assert purse.note == "106 held"
+
+
+def test_two_accounts_are_one_team_balance(token: Token) -> None:
+    other = AccountFactory.create(
+        vault=token.vault, balance=Decimal(100), monthly_credits=Decimal(500)
+    )
+    TokenFactory.create(account=other, owner=token.owner)
+    assert load_team_balance(token.vault).balance == Decimal(4418)
+
+
+def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
+    token.state = TokenState.REMOVED
+    token.save()
+    assert not load_team_balance(token.vault).known
+
+
+def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
+    purse = TeamBalance(known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000))
+    assert (purse.used_percent, purse.held_percent) == ("0.00", "0.00")
+
+
+def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
+    Account.objects.update(balance_as_of=timezone.now() - timedelta(hours=1))
+    assert ", as of " in load_team_balance(token.vault).note
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [(11, "renews in 11 days"), (1, "renews tomorrow"), (0, "renews today")],
+)
+def test_the_renewal_is_said_in_days(days: int, words: str) -> None:
+    assert plan_renewal_text(timezone.now() + timedelta(days=days)) == words
+
+
+def test_a_plan_that_ended_says_when() -> None:
+    assert plan_renewal_text(timezone.now() - timedelta(days=3)).startswith("the plan ended ")
+
+
+def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
+    now = timezone.now()
+    for number in range(3):
+        JobFactory.create(
+            account=token.account,
+            token=token,
+            remote_id=str(number),
+            state=JobState.RUNNING,
+            next_look_at=now,
+        )
+    JobFactory.create(
+        account=token.account,
+        token=token,
+        remote_id="x",
+        state=JobState.RUNNING,
+        next_look_at=now,
+        hidden_at=now,
+    )
+    job = JobFactory.create(account=token.account, token=token)
+    ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, sent_at=now)
+    counts = load_holds_and_counts(token.vault)[1]
+    assert (counts.running, counts.unknown) == (3, 1)
+
+
+def test_the_shell_takes_four_queries(
+    token: Token, priya: Membership, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(4):
+        build_app_shell(priya)
+
+
+def test_another_teams_credits_are_not_in_the_team_balance(token: Token, otto: Membership) -> None:
+    assert not build_app_shell(otto).team_balance.known
+
+
+def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
+    counts = load_holds_and_counts(token.vault)[1]
+    shown = {
+        "purse": load_team_balance(token.vault),
+        "counts": counts,
+        "service": load_service_availability(token.vault),
+    }
+    news = render_to_string("components/shell_updates.html", shown)
+    for name in ("purse", "purse-short", "nav-running", "nav-unknown", "service"):
+        assert f'id="{name}"' in news
+    assert news.count('hx-swap-oob="true"') == 5
+    assert "requests left" not in news
+
+
+def test_who_may_not_render_is_not_led_to_the_studio(priya: Membership, vera: Membership) -> None:
+    assert build_app_shell(priya).may_render
+    assert not build_app_shell(vera).may_render

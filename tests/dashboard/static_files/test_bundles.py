@@ -1,0 +1,58 @@
+"""Sheets and scripts: each by itself in development, all in one where they were collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+
+from dashboard.static_files import bundles
+from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, StaticBundle, files_to_link
+
+STATIC = Path(settings.BASE_DIR) / "static"
+
+
+def test_tokens_come_first_because_they_order_the_layers() -> None:
+    assert files_to_link(STYLE_BUNDLE)[:2] == ["css/tokens.css", "css/layers.css"]
+
+
+@pytest.mark.parametrize("bundle", [STYLE_BUNDLE, SCRIPT_BUNDLE], ids=lambda bundle: bundle.name)
+def test_every_component_is_linked_once(bundle: StaticBundle) -> None:
+    files = sorted(f"{bundle.folder}{path.name}" for path in (STATIC / bundle.folder).iterdir())
+    assert files
+    assert files_to_link(bundle) == [*bundle.leading_files, *files]
+
+
+@pytest.fixture
+def collected_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where our files were collected."""
+    storage = bundles.BundlingStorage(location=tmp_path, base_url="/static/")
+    monkeypatch.setattr(bundles, "staticfiles_storage", storage)
+    found = {}
+    for finder in get_finders():
+        for name, source in finder.list([]):
+            if name.startswith(("css/", "js/")):
+                found[name] = (storage, name)
+                with source.open(name) as file:
+                    storage.save(name, file)
+    list(storage.post_process(found))
+    return tmp_path
+
+
+def test_collecting_lays_the_sheets_behind_each_other(collected_static: Path) -> None:
+    one = (collected_static / STYLE_BUNDLE.name).read_text()
+    assert one.index("--paper:") < one.index(".btn") < one.index(".card")
+    assert "/*" not in one
+    assert files_to_link(STYLE_BUNDLE) == [STYLE_BUNDLE.name]
+
+
+def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
+    collected_static: Path,
+) -> None:
+    one = (collected_static / SCRIPT_BUNDLE.name).read_text()
+    for path in (STATIC / SCRIPT_BUNDLE.folder).iterdir():
+        lines = path.read_text().splitlines(keepends=True)
+        assert "".join(line for line in lines if not line.lstrip().startswith("//")) in one
+    assert files_to_link(SCRIPT_BUNDLE) == [SCRIPT_BUNDLE.name]
